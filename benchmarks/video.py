@@ -235,40 +235,42 @@ def pace(files: list[Path]) -> None:
     embed.encoder()
     if reader is not None:
         reader.lines(np.zeros((64, 64, 3), np.uint8))
-    rows: list[tuple[float, float, float]] = []
+
+    def one(file: Path, library: str) -> tuple[float, float, float]:
+        how = demuxer_of(str(file))
+        stream = examine(str(file), how).sound()
+        assert stream is not None
+        said, _, searched = measured(lambda: list(stretches(sound(str(file), how, stream.index), listens.longest)))
+        _, _, used = measured(lambda: [[listens.transcribe(s.sound, s.speech) for s in said], listens.close()])
+        spoken = sum(len(s.sound) for s in said) / RATE
+        found = estimate([file], "not-indexed")
+        [told] = found.recordings
+        heard = hearing(told.speech, told.seconds, told.spoken)
+        _, _, taken = measured(lambda: asyncio.run(index([file], library)))
+        print(
+            f"{file.name[:28]:28} {told.seconds:5.0f} s, speech {told.spoken:5.0f} / {spoken:5.0f} = "
+            f"{told.spoken / spoken:4.2f}, hearing {heard:5.1f} / {searched + used:5.1f} = "
+            f"{heard / (searched + used):4.2f}, all {found.work:5.1f} / {taken:5.1f} = {found.work / taken:4.2f}; "
+            f"{used / spoken:4.2f} a second of speech, {used / told.seconds:4.2f} of recording; "
+            f"load {os.getloadavg()[0]:.0f}",
+            flush=True,
+        )
+        return told.seconds, spoken, used
+
     print(f"load {os.getloadavg()[0]:.1f} at the beginning; processor seconds, estimated / taken = ratio")
+    rows = []
     with tempfile.TemporaryDirectory() as place:
         os.environ["RAGWEAVE_HOME"] = f"{place}/home"
         for number, file in enumerate(files):
             alone = Path(place) / str(number) / file.name
             alone.parent.mkdir()
-            shutil.copy(file, alone)
-            how = demuxer_of(str(alone))
-            stream = examine(str(alone), how).sound()
-            assert stream is not None
-            [told] = estimate([alone], "not-indexed").recordings
-            whole = estimate([alone], "not-indexed").work
-            said, _, searched = measured(lambda: list(stretches(sound(str(alone), how, stream.index), listens.longest)))
-            _, _, used = measured(lambda: [[listens.transcribe(s.sound, s.speech) for s in said], listens.close()])
-            spoken = sum(len(s.sound) for s in said) / RATE
-            rows.append((told.seconds, spoken, used))
-            _, _, taken = measured(lambda: asyncio.run(index([alone], f"alone{number}")))
-            heard = hearing(told.speech, told.seconds, told.spoken)
-            print(
-                f"{file.name[:28]:28} {told.seconds:5.0f} s, speech {told.spoken:5.0f} / {spoken:5.0f} = "
-                f"{told.spoken / spoken:4.2f}, hearing {heard:5.1f} / {searched + used:5.1f} = "
-                f"{heard / (searched + used):4.2f}, all {whole:5.1f} / {taken:5.1f} = {whole / taken:4.2f}; "
-                f"{used / spoken:4.2f} a second of speech, {used / told.seconds:4.2f} of recording; "
-                f"load {os.getloadavg()[0]:.0f}",
-                flush=True,
-            )
+            rows.append(one(Path(shutil.copy(file, alone)), f"alone{number}"))
     print(f"fit {_fit(rows)}, in use {HEARING[listens.label]}, {LISTENING:g} to search for speech")
     for n, (seconds, spoken, used) in enumerate(rows):
         each, more = _fit(rows[:n] + rows[n + 1 :])
         guess = each * (1 + more * (1 - spoken / seconds)) * spoken
-        print(
-            f"{files[n].name[:28]:28} left out: {each:.2f}, {more:.2f}: {guess:5.1f} / {used:5.1f} = {guess / used:4.2f}"
-        )
+        name = f"{files[n].name[:28]:28} left out"
+        print(f"{name}: {each:.2f}, {more:.2f}: {guess:5.1f} / {used:5.1f} = {guess / used:4.2f}")
 
 
 def _fit(rows: list[tuple[float, float, float]]) -> tuple[float, float]:

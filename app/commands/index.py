@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
+import time
+from collections import deque
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -12,8 +15,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 from rich.filesize import decimal as size
-from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
-from rich.table import Column
+from rich.live import Live
+from rich.progress_bar import ProgressBar
+from rich.table import Column, Table
+from rich.text import Text
 
 from ragweave.app import api
 from ragweave.app.commands.common import (
@@ -33,7 +38,10 @@ if TYPE_CHECKING:
     from ragweave.corpora.ingest.events import Event, Report
 
 _VERBS = {"read": "Reading", "embed": "Embedding", "commit": "Storing"}
-_SENSES = {"look": "looking at", "asr": "hearing", "caption": "captioning"}
+_SENSES = {"look": "looking", "asr": "hearing", "caption": "describing"}
+_WAITS = {"look": "looked at", "asr": "heard", "caption": "described"}
+_ROWS, _OVER = 12, 3
+"""Recordings that are shown at once, and how many of them may be over."""
 _ASKED = {"caption": "Captions", "entities": "Entities"}
 _LISTED = 20
 """Paths listed under one heading of the summary, before `and ... more`."""
@@ -109,66 +117,93 @@ def _watch(paths: Sequence[Path], library: str, *, quiet: bool, as_json: bool) -
 
 
 class Watcher:
-    """Follows a run: a bar over all files and over each long recording, and what has changed."""
+    """Follows a run: one bar with the time that is left, a line for each recording, and what has changed."""
 
     def __init__(self, err: Console, *, shown: bool) -> None:
-        words = TextColumn("{task.description}", markup=False, table_column=Column(no_wrap=True, overflow="ellipsis"))
-        counts = TextColumn("{task.fields[told]}", markup=False, table_column=Column(no_wrap=True))
         self.changed: list[str] = []
         self.removed: list[str] = []
-        left = TimeRemainingColumn(compact=True)
-        self._bars = Progress(
-            words, BarColumn(20), counts, left, console=err, transient=True, disable=not (shown and err.is_terminal)
+        self._words = "Looking for files ..."
+        self._began = self._told = time.monotonic()
+        self._left, self._total, self._finished = 0.0, 0, 0
+        self._far: dict[str, dict[str, float]] = {}
+        self._recordings: dict[str, tuple[str, float]] = {}
+        self._over: deque[tuple[str, tuple[str, float]]] = deque(maxlen=_OVER)
+        self._live: AbstractContextManager[object] = (
+            Live(get_renderable=self.shown, console=err, transient=True) if shown and err.is_terminal else nullcontext()
         )
-        self._files = self._bars.add_task("Looking for files ...", total=None, told="")
-        self._senses: dict[tuple[str, str], TaskID] = {}
-        self._total, self._finished = 0, 0
 
     def __enter__(self) -> Watcher:
-        self._bars.start()
+        self._live.__enter__()
         return self
 
     def __exit__(self, *exc: object) -> None:
-        self._bars.stop()
+        self._live.__exit__(None, None, None)
 
     def event(self, event: Event) -> None:
         """Take note of one event of the run."""
         path, stage, done, total = event.path, event.stage, event.done, event.total
+        self._left, self._told = event.left, time.monotonic()
         match event.kind:
             case "waiting":
-                self._say(f"Waiting for another run to finish ({event.holder}) ...")
+                self._words = f"Waiting for another run to finish ({event.holder}) ..."
             case "started":
-                self._total = int(total)
-                self._bars.update(self._files, total=total)
+                self._total, self._began = int(total), self._told
             case "staged":
-                self._say(f"{_VERBS[stage]} {short_path(path)}")
+                self._words = f"{_VERBS[stage]} {short_path(path)}"
             case "perceived":
-                if (path, stage) not in self._senses:
-                    name = clean(f"  {_SENSES[stage]} {short_path(path)}")
-                    self._senses[path, stage] = self._bars.add_task(name, told="")
-                self._bars.update(self._senses[path, stage], completed=done, total=max(done, total))
+                far = self._far.setdefault(path, {})
+                far[stage] = min(1.0, done / total) if total else 0.0
+                self._recordings[path] = perceived(far), sum(far.values()) / len(far)
             case "done" | "linked":
                 self.changed.append(path)
-                self._finish(path)
+                self._finish(path, "done")
             case "unchanged" | "failed":
-                self._finish(path)
+                self._finish(path, event.kind)
             case "extracted":
-                self._say(f"Finding names and what stands with them: {done:g} of {total:g} stretches ...")
+                self._words = f"Finding names and what stands with them: {done:g} of {total:g} stretches ..."
             case "captioned":
-                self._say(f"Describing pictures: {done:g} of {total:g} ...")
+                self._words = f"Describing pictures: {done:g} of {total:g} ..."
             case "removed":
                 self.removed.append(path)
             case _:
                 pass
 
-    def _say(self, words: str) -> None:
-        self._bars.update(self._files, description=clean(words))
-
-    def _finish(self, path: str) -> None:
+    def _finish(self, path: str, how: str) -> None:
         self._finished += 1
-        self._bars.update(self._files, completed=self._finished, told=f"{self._finished}/{self._total}")
-        for key in [key for key in self._senses if key[0] == path]:
-            self._bars.remove_task(self._senses.pop(key))
+        if self._recordings.pop(path, None):
+            self._over.append((path, (how, 1.0)))
+
+    def shown(self) -> Table:
+        """Return what the terminal shows now: the bar over everything, then a line for each recording."""
+        now = time.monotonic()
+        spent, left = now - self._began, max(0.0, self._left - (now - self._told))
+        share = spent / (spent + left) if self._left else self._finished / max(1, self._total)
+        table = Table.grid(
+            Column(no_wrap=True, overflow="ellipsis"), Column(width=20), Column(no_wrap=True), padding=(0, 1)
+        )
+        told = [f"{self._finished}/{self._total}"] if self._total else []
+        told += [f"about {duration(max(1.0, left))} left"] if self._left else []
+        table.add_row(Text(clean(self._words)), ProgressBar(1.0, share, width=20), Text(", ".join(told)))
+        open_ = list(self._recordings.items())
+        begun = [row for row in open_ if row[1][1]]
+        waiting = [row for row in open_ if not row[1][1]]
+        rows = [*self._over, *begun, *waiting]
+        for path, (state, share) in rows[:_ROWS]:
+            table.add_row(Text(clean(f"  {short_path(path)}")), ProgressBar(1.0, share, width=20), Text(state))
+        if len(rows) > _ROWS:
+            table.add_row(Text(f"  and {counted(len(rows) - _ROWS, 'recording')} more, waiting"))
+        return table
+
+
+def perceived(far: Mapping[str, float]) -> str:
+    """Return how far a recording is in words, from the share of each stage that is done.
+
+    >>> perceived({"look": 1.0, "asr": 0.0}), perceived({"look": 0.25, "asr": 0.4})
+    ('waiting to be heard', 'looking 25 %, hearing 40 %')
+    """
+    waits = [_WAITS[stage] for stage, share in far.items() if not share]
+    works = [f"{_SENSES[stage]} {100 * share:.0f} %" for stage, share in far.items() if 0 < share < 1]
+    return ", ".join([*works, *([f"waiting to be {listed(waits)}"] if waits else [])]) or "perceived"
 
 
 def print_report(out: Console, report: Report, changed: Sequence[str], removed: Sequence[str]) -> None:
@@ -226,7 +261,9 @@ def _estimate(paths: Sequence[Path], library: str, within: float, *, as_json: bo
             words = {"": "nobody listens", "subtitles": "its subtitles are used"}.get(r.speech, f"heard by {r.speech}")
             seen = "looked at" if r.picture else "no picture"
             out.print(f"  {short_path(r.path)}: {duration(r.seconds)}, {seen}, {words}", soft_wrap=True)
-        out.print(f"About {duration(found.seconds)} on two cores for the recordings.")
+        spoken = sum(r.spoken for r in found.recordings)
+        heard = f", of which {duration(spoken)} are speech to be heard" if spoken else ""
+        out.print(f"About {duration(found.seconds)} on two free cores for the recordings{heard}.", soft_wrap=True)
     if nodes > 1:
         as_this = f"{counted(nodes, 'node')} like this machine ({counted(each, 'CPU')})"
         out.print(f"Within {within:g} hours with --ray: {as_this}, for {duration(found.work)} of one CPU in all.")

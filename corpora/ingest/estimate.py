@@ -82,11 +82,12 @@ class Asked:
 
 @dataclass(slots=True)
 class Estimate:
-    """What a run would take: `seconds` for the recordings on two free cores, `pictures` asked about beside those in texts.
+    """What a run would take: `seconds` for the recordings on two free cores, `pictures` asked about.
 
-    `asked` is what models are asked; transcripts that stand alone are texts, and `spoken` their tokens.
-    `work` are processor seconds that nodes share, without pictures inside documents, which nobody has opened yet. No
-    number of nodes makes shorter what the `longest` recording takes of them, nor the `written` ones of the one writer.
+    Pictures inside texts are not among these. `asked` is what models are asked; transcripts that stand alone are
+    texts, and `spoken` their tokens. `work` are processor seconds that nodes share, without pictures inside
+    documents, which nobody has opened yet. No number of nodes makes shorter what the `longest` recording takes of
+    them, nor the `written` ones of the one writer.
     """
 
     texts: int = 0

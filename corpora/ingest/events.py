@@ -49,13 +49,16 @@ Kind = Literal[
 """What happened: another process writes the library (`holder`); the folders have been walked (`total` files); a file
 was left out on purpose (`reason`), is as the catalog knows it, has entered a `stage`, is stored with its `items`, holds
 bytes that the library has already, could not be read (`reason`), or is gone. `perceived` is how far a stage of a
-recording has come, in seconds of it or clips; pictures were described and stretches of recordings read for entities,
-`done` of `total`; the run is over (`report`)."""
+recording has come, in seconds of it or clips, 0 while it waits to be looked at or heard; pictures were described and
+stretches of recordings read for entities, `done` of `total`; the run is over (`report`)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One step of a run; the fields that its kind does not have are empty."""
+    """One step of a run; the fields that its kind does not have are empty.
+
+    `left` are the seconds by the clock that the run will still take, 0 where nobody can tell yet.
+    """
 
     kind: Kind
     path: str = ""
@@ -65,4 +68,5 @@ class Event:
     items: int = 0
     done: float = 0
     total: float = 0
+    left: float = 0
     report: Report | None = None

@@ -130,6 +130,8 @@ class Pipeline:
                     continue
                 held.add(file.source)
                 if file.params:
+                    for stage, much in self.intake.ahead(path) if not self.settings.ray else ():
+                        self._far(path, stage, 0.0, much)
                     recordings.submit(self._guarded, self._read, file)
                     continue
                 self._budget.take(path, file.stat.size)

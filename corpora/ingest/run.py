@@ -20,6 +20,7 @@ from ragweave.corpora.images.links import state_of
 from ragweave.corpora.images.reader import further
 from ragweave.corpora.ingest.events import Event, Kind, Report
 from ragweave.corpora.ingest.pipeline import Pipeline
+from ragweave.corpora.ingest.rest import Rest
 from ragweave.corpora.ingest.walk import vanished, walk
 from ragweave.corpora.knowledge import stage as knowledge
 from ragweave.corpora.knowledge.facts import Extractor
@@ -77,7 +78,7 @@ async def index(
         InputError: a path does not exist.
         LibraryError: the library was made by another encoder or a newer Ragweave, or is being written.
     """
-    name, tell = check_name(library), on_this_loop(on_event)
+    name, tell = check_name(library), Rest(on_this_loop(on_event)).event
     return await stoppable(lambda stop: _index(paths, name, tell, stop, wait, models or Models()))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import threading
 from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
@@ -18,6 +19,7 @@ from ragweave.corpora.video.cues import read_transcript
 from ragweave.corpora.video.described import captioned
 from ragweave.corpora.video.items import CLIP_SECONDS, items_of
 from ragweave.corpora.video.job import FINE, Tell, Work
+from ragweave.corpora.video.pace import words_from
 from ragweave.corpora.video.perceive import perceive
 from ragweave.corpora.video.perceived import Later, Perceived, folder_of
 from ragweave.corpora.video.recording import Cue, Frame, Recording, called
@@ -85,6 +87,18 @@ class Intake:
         parts += [listens.name if listens else "", reads.name if reads else "", written]
         parts += [self.captioner.name if self.captioner else ""]
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
+
+    def ahead(self, path: str) -> list[tuple[str, float]]:
+        """Return the stages that a recording will go through, and how much each has to do: seconds, or clips."""
+        try:
+            container = examine(path, demuxer_of(path))
+        except (SourceError, MissingExtra):
+            return []
+        seen = container.picture() is not None
+        heard = words_from(path, container) not in ("", "subtitles")
+        clips = math.ceil(container.duration / CLIP_SECONDS) if seen and self.captioner is not None else 0
+        found = [("look", container.duration * seen), ("asr", container.duration * heard), ("caption", float(clips))]
+        return [(stage, much) for stage, much in found if much]
 
     def read(self, file: File, media: Path, tell: Tell) -> Prepared:
         """Return the items of a recording, its frames in the folder `media`, which is made.

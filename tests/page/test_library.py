@@ -136,6 +136,28 @@ def test_what_is_being_indexed_is_shown_in_a_second_tab_and_how_long_it_takes_is
     expect(page.locator(".board h2")).to_have_text(re.compile(r"Indexing: 11 of 80 · about \d+ s left"))
 
 
+def test_a_recording_says_that_it_waits_or_how_far_it_is_heard_and_the_time_left_is_told(
+    window: Callable[..., Any],
+) -> None:
+    far = {"type": "perceived", "stage": "asr", "total": 50, "left": 600}
+    events = [
+        {"type": "started", "total": 2},
+        *({**far, "file": name, "done": 0} for name in ("a.mp3", "b.mp3")),
+        {**far, "file": "a.mp3", "done": 20},
+    ]
+    told = "".join(f"id: {n}\nevent: {e['type']}\ndata: {json.dumps(e)}\n\n" for n, e in enumerate(events))
+    jobs = {"jobs": [{"job": "j", "library": "default", "files": ["a.mp3", "b.mp3"]}]}
+    page = window()
+    page.route("**/api/jobs", lambda r: r.fulfill(json=jobs))
+    page.route("**/api/jobs/j/events*", lambda r: r.fulfill(body=told, content_type="text/event-stream"))
+    page.reload()
+    board = page.locator(".board")
+    expect(board.locator("li", has_text="a.mp3")).to_contain_text("hearing: 40 %")
+    expect(board.locator("li", has_text="b.mp3")).to_contain_text("waiting to be heard")
+    expect(board.locator("h2")).to_contain_text("10 min")
+    expect(board.locator("progress")).to_have_js_property("value", 0.2)
+
+
 def test_what_was_not_sent_can_be_sent_again(window: Callable[..., Any], tmp_path: Path) -> None:
     (tmp_path / "mole.md").write_text("# The mole\n\nThe mole of Ostra was built in 1702.\n", encoding="utf-8")
     page = window()

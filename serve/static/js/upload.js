@@ -158,6 +158,7 @@ class Board {
     this.rows = new Map();
     this.files = []; // those that this tab has, to be sent again
     this.before = 0; // files that were over before this tab looked
+    this.far = new Map(); // of each recording, the share of each stage that is done
     this.stop = () => {};
     this.cancel = h("button.button.small", { type: "button", text: t("cancel"), on: { click: () => this.stop() } });
     this.head = h("h2", { text: t("upload.sending", { n: names.length, library }), dir: "auto" });
@@ -187,18 +188,29 @@ class Board {
     if (kind === "bad") this.list.prepend(row);
   }
 
+  /** Tell how far a stage of a recording has come, or that it waits. */
+  perceived({ file, stage, done, total }) {
+    const far = this.far.get(file) || this.far.set(file, new Map()).get(file);
+    far.set(stage, total ? Math.min(1, done / total) : 0);
+    const open = [...far].filter(([, share]) => share < 1);
+    const works = open.some(([, share]) => share) || open.length < far.size;
+    const state = ([name, share]) => (share ? t(`upload.${name}`, { share: Math.round(100 * share) }) : t(`upload.${name}.wait`));
+    if (open.length) this.set(file, works ? "busy" : "wait", open.map(state).join(" · "));
+  }
+
   sent(share) {
     this.bar.value = share;
     if (share >= 1) this.head.textContent = t("upload.indexing");
   }
 
   /** Tell how far it is; how long it takes is told by what this tab has seen. */
-  advance() {
+  advance(known) {
     const [total, over] = [this.rows.size, this.rows.size - this.open().length];
     const seen = performance.now() - (this.began ??= performance.now());
     if (seen < TOLD_AGAIN) this.before = over;
-    const left = over - this.before < ENOUGH ? 0 : (seen / 1000 / (over - this.before)) * (total - over);
-    this.bar.value = over / total;
+    const left = known || (over - this.before < ENOUGH ? 0 : (seen / 1000 / (over - this.before)) * (total - over));
+    const part = this.open().flatMap((name) => [...(this.far.get(name)?.values() ?? [])].map((share, _, all) => share / all.length));
+    this.bar.value = part.reduce((sum, share) => sum + share, over) / total;
     this.bar.setAttribute("aria-label", t("upload.indexing"));
     this.head.textContent = [t("upload.of", { over, total }), left > 5 ? t("upload.left", { time: lasted(left) }) : ""].filter(Boolean).join(" · ");
   }
@@ -214,12 +226,13 @@ class Board {
     else if (event.type === "unchanged") this.set(event.file, "good", t("upload.there"));
     else if (event.type === "linked") this.set(event.file, "good", t("upload.same"));
     else if (event.type === "failed" || event.type === "skipped") this.set(event.file, "bad", said(event.reason));
+    else if (event.type === "perceived") this.perceived(event);
     else if (event.type === "waiting") this.head.textContent = t("upload.queue");
     else if (event.type === "finished") this.told = this.verdict();
     else if (event.type === "error") this.fail(told(event.problem.title, event.problem.remedy));
     else if (event.type === "end" && event.status !== "done") this.end(t(event.status === "cancelled" ? "upload.stopped" : "upload.unfinished"));
     else if (event.type === "end") this.end(this.told || this.verdict());
-    if (["started", "staged", "done", "unchanged", "linked", "failed", "skipped"].includes(event.type)) this.advance();
+    if (["started", "staged", "perceived", "done", "unchanged", "linked", "failed", "skipped"].includes(event.type)) this.advance(event.left);
   }
 
   verdict() {

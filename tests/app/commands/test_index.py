@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from ragweave.app.commands.index import print_report
-from ragweave.corpora.ingest.events import Report
+from ragweave.app.commands.index import Watcher, print_report
+from ragweave.corpora.ingest.events import Event, Report
 
 NOTE = "# Ferry\n\n## Timetable\n\nThe ferry sails at 7:10 in the morning and comes back at noon.\n"
 
@@ -186,3 +186,26 @@ def test_an_estimate_counts_nodes_and_says_what_they_do_not_make_shorter(
     assert code == 0 and "2 nodes like this machine (1 CPU)" in out and "The writer of the library alone takes" in out
     told = json.loads(main("index", str(tmp_path / "long.md"), "--estimate", "--within", "1", "--json")[1])
     assert (told["nodes"], told["cpus"], told["within"]) == (1, 1, 1.0)
+
+
+def test_one_bar_tells_the_time_left_and_a_line_for_each_recording_its_state() -> None:
+    watcher = Watcher(Console(file=io.StringIO()), shown=True)
+    now = [Event("started", total=30)]
+    now += [Event("perceived", f"/l/{n:02}.mp4", "look", total=100) for n in range(15)]
+    now += [Event("perceived", f"/l/{n:02}.mp4", "asr", total=100) for n in range(15)]
+    now += [Event("perceived", "/l/03.mp4", "look", done=100, total=100)]
+    now += [Event("perceived", "/l/03.mp4", "asr", done=40, total=100), Event("done", "/l/05.mp4")]
+    now += [Event("perceived", "/l/04.mp4", "look", done=25, total=100, left=720)]
+    for event in now:
+        watcher.event(event)
+    out = Console(file=io.StringIO(), width=120)
+    out.print(watcher.shown())
+    assert isinstance(out.file, io.StringIO)
+    first, *lines = out.file.getvalue().splitlines()
+    assert "1/30, about 12 min left" in first
+    states = {line.split()[0]: line for line in lines}
+    assert states["/l/05.mp4"].rstrip().endswith("done")
+    assert states["/l/03.mp4"].rstrip().endswith("hearing 40 %")
+    assert states["/l/04.mp4"].rstrip().endswith("looking 25 %, waiting to be heard")
+    assert states["/l/00.mp4"].rstrip().endswith("waiting to be looked at and heard")
+    assert len(lines) == 13 and "and 3 recordings more" in lines[-1]

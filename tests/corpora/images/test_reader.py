@@ -70,7 +70,8 @@ def test_when_time_is_up_pictures_are_still_kept_but_not_read(painted, media, mo
     now = 111.0
     assert reader.look(picture(GREEN)).lines == ()
     assert reader.warnings() == [
-        "the words in one picture were not read: reading them takes longer than 10 seconds of the processor (RAGWEAVE_PARSE_SECONDS)"
+        "the words in one picture were not read: reading them takes longer than 10 seconds of the processor "
+        "(RAGWEAVE_PARSE_SECONDS)"
     ]
 
 

@@ -49,7 +49,7 @@ def folder(tmp_path):
 
 @pytest.fixture(scope="module")
 def readers(tmp_path_factory):
-    """One process that spins, hangs, dies or floods where a file's name tells it to, and is started again where it has to."""
+    """One process that spins, hangs, dies or floods where a file's name says so, and is started again then."""
     script = tmp_path_factory.mktemp("worker") / "worker.py"
     script.write_text(WORKER)
     found = Readers(CorporaSettings(parse_seconds=1, parse_workers=1), [sys.executable, str(script)])

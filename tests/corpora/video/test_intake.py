@@ -143,7 +143,25 @@ async def test_progress_tells_stage_and_how_far_it_has_come(film: Film) -> None:
     await index([film(seconds=8).parent], on_event=told.append)
     found = [e for e in told if e.kind == "perceived"]
     assert {e.stage for e in found} == {"look"}
+    assert (found[0].done, found[0].total) == (0, pytest.approx(8, abs=0.2))
     assert found[-1].done == found[-1].total
+
+
+async def test_every_recording_waits_to_be_heard_before_the_first_one_is(
+    film: Film, hears: Callable[[ScriptedAsr | None], None]
+) -> None:
+    hears(ScriptedAsr("hello there"))
+    for name in ("a.mp3", "b.mp3", "c.mp3"):
+        folder = film(name, 20 + ord(name[0]) % 7, picture=False).parent
+    film("told.mp4", 20).with_suffix(".vtt").write_text(VTT)
+    told: list[Event] = []
+    await index([folder], on_event=told.append)
+    heard = [e for e in told if e.kind == "perceived" and e.stage == "asr"]
+    assert {Path(e.path).name for e in heard if not e.done} == {"a.mp3", "b.mp3", "c.mp3"}
+    for name in ("a.mp3", "b.mp3", "c.mp3"):
+        mine = [e for e in heard if e.path.endswith(name)]
+        assert mine[0].done == 0 < mine[0].left and mine[-1].done == mine[-1].total
+    assert told[-1].kind == "finished" and told[-1].left == 0
 
 
 async def test_a_removed_film_leaves_nothing(film: Film, home: Path) -> None:
