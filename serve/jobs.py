@@ -6,7 +6,7 @@ import asyncio
 import logging
 import secrets
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path, PurePath
@@ -45,10 +45,14 @@ class Job:
 
 
 class Jobs:
-    """The indexing jobs of this server, and a way to those of the others."""
+    """The indexing jobs of this server, and a way to those of the others.
 
-    def __init__(self, records: Records, followed: Followed) -> None:
-        self._records, self._followed = records, followed
+    Where libraries may belong to several people (`apart`), no job uses what was perceived for another library: how long
+    it takes would tell that somebody there has the same film.
+    """
+
+    def __init__(self, records: Records, followed: Followed, apart: Callable[[], bool]) -> None:
+        self._records, self._followed, self._apart = records, followed, apart
         self._jobs: dict[str, Job] = {}
         self._turns: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
 
@@ -156,7 +160,8 @@ class Jobs:
                 # With what an earlier job could not finish, and without what was removed while it waited.
                 paths, name = await asyncio.to_thread(_due, job)
                 if paths:
-                    await aindex(paths, name, on_event=lambda event: job.journal.add(told(event)))
+                    alone = await asyncio.to_thread(self._apart)
+                    await aindex(paths, name, on_event=lambda event: job.journal.add(told(event)), alone=alone)
             status = "done"
         except asyncio.CancelledError:
             status = "cancelled"

@@ -262,7 +262,7 @@ def _estimate(paths: Sequence[Path], library: str, within: float, *, as_json: bo
             seen = "looked at" if r.picture else "no picture"
             out.print(f"  {short_path(r.path)}: {duration(r.seconds)}, {seen}, {words}", soft_wrap=True)
         spoken = sum(r.spoken for r in found.recordings)
-        heard = f", of which {duration(spoken)} are speech to be heard" if spoken else ""
+        heard = f" ({duration(spoken)} of speech to be heard)" if spoken else ""
         out.print(f"About {duration(found.seconds)} on two free cores for the recordings{heard}.", soft_wrap=True)
     if nodes > 1:
         as_this = f"{counted(nodes, 'node')} like this machine ({counted(each, 'CPU')})"

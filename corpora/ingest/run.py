@@ -65,6 +65,7 @@ async def index(
     on_event: Listener | None = None,
     wait: float | None = None,
     models: Models | None = None,
+    alone: bool = False,
 ) -> Report:
     """Bring a library up to date with files and folders; makes the library where it is missing.
 
@@ -72,18 +73,25 @@ async def index(
     is recorded with its reason and tried again by the next run; the others go on. Cancelling stops the run after the
     batch in hand; the next run continues it. `on_event` is told on the event loop of the caller; `wait` are seconds to
     wait while another process writes the library, None takes the setting; without `models` nobody is asked for captions
-    and entities.
+    and entities. A film that another library of this home has perceived is not perceived again, unless this one stays
+    `alone`, for the time that it takes tells that somebody has it.
 
     Raises:
         InputError: a path does not exist.
         LibraryError: the library was made by another encoder or a newer Ragweave, or is being written.
     """
     name, tell = check_name(library), Rest(on_this_loop(on_event)).event
-    return await stoppable(lambda stop: _index(paths, name, tell, stop, wait, models or Models()))
+    return await stoppable(lambda stop: _index(paths, name, tell, stop, wait, models or Models(), alone))
 
 
 def _index(
-    paths: Sequence[Path], name: str, tell: Listener, stop: threading.Event, wait: float | None, models: Models
+    paths: Sequence[Path],
+    name: str,
+    tell: Listener,
+    stop: threading.Event,
+    wait: float | None,
+    models: Models,
+    alone: bool,
 ) -> Report:
     began = time.monotonic()
     roots = _roots(paths)
@@ -98,7 +106,7 @@ def _index(
         committer.recover()
         embed_missing(held, row, mind)
         report = Report(name)
-        run = _Run(settings, held, library.id, mind, committer, Media.of(library.id), models, report, tell, stop)
+        run = _Run(settings, held, library.id, mind, committer, Media.of(library.id), models, report, tell, stop, alone)
         files = run.walk(roots)
         run.read(files, roots)
         files_first = (partial(run.forget, files, roots), partial(run.rename, files, roots))
@@ -141,6 +149,7 @@ class _Run:
     report: Report
     tell: Listener
     stop: threading.Event
+    alone: bool
 
     def walk(self, roots: Sequence[Path]) -> list[str]:
         """Return the files to read, and note what is left out."""
@@ -159,7 +168,9 @@ class _Run:
 
     def read(self, files: Sequence[str], roots: Sequence[Path], anew: Iterable[str] = ()) -> None:
         """Read, embed and commit what has changed, and the sources `anew` whether they have or not."""
-        intake = Intake(self.settings, self.library, self.encoder.max_words, self.models.captioner, self.stop)
+        intake = Intake(
+            self.settings, self.library, self.encoder.max_words, self.models.captioner, self.stop, self.alone
+        )
         pipeline = Pipeline(
             self.settings, self.encoder, self.committer, self.media, roots, intake, self.report, self.tell, self.stop
         )

@@ -84,7 +84,8 @@ def sweep(home: Path, library: str, kept: Iterable[str], since: float = float("i
     gone = 0
     with suppress(OSError):
         for folder in sorted((folder_of(home, library) / "perceived").iterdir()):
-            if folder.name not in names and (folder / STAGES).stat().st_mtime < since:
+            written = folder / STAGES if (folder / STAGES).exists() else folder
+            if folder.name not in names and written.stat().st_mtime < since:
                 shutil.rmtree(folder, ignore_errors=True)
                 gone += 1
     return gone

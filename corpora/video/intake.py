@@ -21,7 +21,7 @@ from ragweave.corpora.video.items import CLIP_SECONDS, items_of
 from ragweave.corpora.video.job import FINE, Tell, Work
 from ragweave.corpora.video.pace import words_from
 from ragweave.corpora.video.perceive import perceive
-from ragweave.corpora.video.perceived import Later, Perceived, folder_of
+from ragweave.corpora.video.perceived import Later, Perceived, folder_of, take_over
 from ragweave.corpora.video.recording import Cue, Frame, Recording, called
 from ragweave.corpora.video.streams import examine
 from ragweave.corpora.video.understood import understood
@@ -59,7 +59,8 @@ def installed() -> bool:
 class Intake:
     """Takes recordings in, up to three at a time, each in another stage. Safe among threads.
 
-    Without a captioner clips have no captions.
+    Without a captioner clips have no captions. One that is `alone` does not look for what other libraries of this home
+    have perceived of the same bytes.
     """
 
     settings: CorporaSettings
@@ -67,6 +68,7 @@ class Intake:
     max_words: int
     captioner: Captioner | None
     stop: threading.Event
+    alone: bool = True
     understood: list[tuple[str, str]] = field(default_factory=list, init=False)
     """(path, how well it was understood) of each recording that was taken in."""
     _down: str | None = field(default=None, init=False)
@@ -132,6 +134,8 @@ class Intake:
         if listens is not None:
             listens.check()
         title = container.tags.get("title", "")
+        if not self.alone:
+            take_over(self.settings.home, self.library, file.sha256)
         kept = Perceived(folder_of(self.settings.home, self.library, file.sha256))
         try:
             work = Work(

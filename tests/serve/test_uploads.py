@@ -203,6 +203,29 @@ async def test_a_job_that_is_cancelled_leaves_a_file_that_another_one_was_given_
     assert [e["indexed"] for e in told if e["type"] == "finished"] == [1]
 
 
+async def test_no_job_uses_what_was_perceived_for_another_library_once_a_key_is_bound_to_libraries(
+    client: httpx.AsyncClient, app: FastAPI, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[bool] = []
+
+    async def noted(*args: Any, alone: bool, **options: Any) -> None:
+        told.append(alone)
+
+    async def send(name: str, key: str = "") -> None:
+        headers = {"authorization": f"Bearer {key}"} if key else {}
+        note = [("files", (name, b"# A note\n"))]
+        sent = await client.post("/api/upload", data={"library": "default"}, files=note, headers=headers)
+        await client.get(f"/api/jobs/{sent.json()['job']}/events", headers=headers)
+
+    monkeypatch.setattr(jobs, "aindex", noted)
+    await send("one.md")
+    _, everything = app.state.keys.create("everything", None)
+    await send("two.md", everything)
+    app.state.keys.create("tenant", ((await open_library()).id,))
+    await send("three.md", everything)
+    assert told == [False, False, True]
+
+
 async def test_a_deleted_source_takes_its_upload_along_and_nothing_else(client: httpx.AsyncClient, notes: Path) -> None:
     await upload(client, ("mill.md", b"# The mill\n\nThe mill was built in 1702.\n"))
     rows = {s["name"]: s for s in (await client.get("/api/sources?library=default")).json()["sources"]}

@@ -164,6 +164,25 @@ async def test_every_recording_waits_to_be_heard_before_the_first_one_is(
     assert told[-1].kind == "finished" and told[-1].left == 0
 
 
+@pytest.mark.parametrize("alone", [False, True])
+async def test_a_film_is_perceived_once_for_all_libraries_unless_they_are_to_be_apart(
+    film: Film, hears: Callable[[ScriptedAsr | None], None], alone: bool
+) -> None:
+    engine = ScriptedAsr("hello there")
+    hears(engine)
+    path = film(seconds=12)
+    await index([path.parent], "first")
+    heard = len(engine.heard)
+    report = await index([path.parent], "second", alone=alone)
+    assert report.indexed == 1 and len(engine.heard) == (2 * heard if alone else heard)
+    first, second = await items("first"), await items("second")
+    assert [i.text for i in first] == [i.text for i in second] and second[0].meta["frames"]
+    path.unlink()
+    path.with_name("note.txt").write_text("A note that stays.")
+    assert (await index([path.parent], "first")).removed == 1
+    assert await items("second") == second
+
+
 async def test_a_removed_film_leaves_nothing(film: Film, home: Path) -> None:
     path = film(seconds=4)
     path.with_name("note.txt").write_text("A note that stays.")

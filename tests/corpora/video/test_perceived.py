@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from ragweave.corpora.store.folders import sweep
-from ragweave.corpora.video.perceived import Later, Perceived, folder_of
+from ragweave.corpora.video.perceived import Later, Perceived, folder_of, take_over
 
 
 def test_outcomes_and_frames_come_back(tmp_path: Path) -> None:
@@ -60,3 +60,31 @@ def test_what_no_source_needs_is_swept_but_not_what_was_just_written(tmp_path: P
     assert sweep(tmp_path, "lib", ["a" * 64]) == 1
     assert [p.name for p in (tmp_path / "libraries" / "lib" / "perceived").iterdir()] == ["a" * 32]
     assert sweep(tmp_path, "none", []) == 0
+
+
+def test_what_another_library_has_perceived_of_the_same_bytes_is_taken_over_and_outlives_it(tmp_path: Path) -> None:
+    kept = Perceived(folder_of(tmp_path, "theirs", "a" * 64))
+    kept.put("hear", "x", {"text": "hello"})
+    kept.put_frame("f.jpg", b"picture")
+    assert not take_over(tmp_path, "mine", "b" * 64)
+    assert take_over(tmp_path, "mine", "a" * 64) and not take_over(tmp_path, "mine", "a" * 64)
+    kept.put("hear", "x", {"text": "changed"})
+    kept.close()
+    assert sweep(tmp_path, "theirs", []) == 1
+    mine = Perceived(folder_of(tmp_path, "mine", "a" * 64))
+    found = mine.frame("f.jpg")
+    assert mine.get("hear", "x") == {"text": "hello"} and found is not None and found.read_bytes() == b"picture"
+    mine.close()
+
+
+def test_what_is_damaged_or_was_taken_over_in_part_is_no_hindrance(tmp_path: Path) -> None:
+    Perceived(folder_of(tmp_path, "broken", "a" * 64)).close()
+    (folder_of(tmp_path, "broken", "a" * 64) / "stages.sqlite").write_bytes(b"no database at all" * 100)
+    assert not take_over(tmp_path, "mine", "a" * 64)
+    assert not list(folder_of(tmp_path, "mine", "a" * 64).glob("stages*"))
+    Perceived(folder_of(tmp_path, "mine", "b" * 64)).close()
+    assert sweep(tmp_path, "mine", []) == 2  # one of them was begun by a run that was killed
+    kept = Perceived(folder_of(tmp_path, "whole", "a" * 64))
+    kept.put("hear", "x", 1)
+    kept.close()
+    assert take_over(tmp_path, "mine", "a" * 64)
