@@ -14,6 +14,7 @@ from ragweave.app.api import aask, run_sync
 from ragweave.graphs.run import asearch, in_library
 from ragweave.minds.context import Context
 from ragweave.minds.evidence import Evidence
+from ragweave.minds.phrases import as_heard
 from ragweave.nodes.answer import Answer
 
 
@@ -73,7 +74,7 @@ def as_tool(
 
 
 def _told(answer: Answer) -> str:
-    sources = [f"[{c.n}] {c.title}: “{c.quote}”" for c in answer.citations]
+    sources = [as_heard(f"[{c.n}] {c.title}: “{c.quote}”", c.locator) for c in answer.citations]
     return "\n".join([answer.text, *sources])
 
 

@@ -14,7 +14,7 @@ from rich.padding import Padding
 from rich.style import Style
 from rich.text import Text
 
-from ragweave.minds.phrases import phrase
+from ragweave.minds.phrases import as_heard, phrase
 from ragweave.models.text import UNSPACED, clip, clock
 
 if TYPE_CHECKING:
@@ -56,7 +56,8 @@ def place(locator: Locator) -> str:
     elif "line" in locator:
         parts.append(f"line {locator['line']}")
     where = ", ".join(parts)
-    return f"{where} {span}".lstrip() if (span := seconds_of(locator)) else where
+    where = f"{where} {span}".lstrip() if (span := seconds_of(locator)) else where
+    return as_heard(where, locator)
 
 
 def seconds_of(locator: Locator) -> str:

@@ -3,6 +3,7 @@
     python benchmarks/video.py speed FOLDER         each stage of the recordings of a folder, alone and together
     python benchmarks/video.py words SOUND TEXT     word error rate and words kept, against a text or subtitles
     python benchmarks/video.py pace FILE ...        what --estimate says of each recording, and what it then takes
+    python benchmarks/video.py workers SOUND        pocketsphinx by half of the cores and by all, beside other work
     python benchmarks/video.py length FILM HOURS    loops of a film of growing length: does the cost of an hour grow?
 
 Wall seconds on a shared machine say little; the seconds of the processors stand beside them.
@@ -120,6 +121,44 @@ def speed(folder: Path) -> None:
         _row(f"hear ({listens.label})", sum(len(s.sound) for s in said[:12]) / RATE, wall, used)
         print(f"{'speech in all':28} {spoken:6.0f} s of {total:.0f}")
     _whole(folder, total)
+
+
+def workers(path: Path) -> None:
+    """Print what it takes to hear the same speech by half of the cores and by all, while somebody else computes too."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    from ragweave.corpora.video.intake import demuxer_of
+    from ragweave.corpora.video.listen import sound
+    from ragweave.corpora.video.streams import examine
+    from ragweave.models.asr_sphinx import LONGEST, Sphinx
+    from ragweave.models.vad import RATE, stretches
+
+    stream = examine(str(path), demuxer_of(str(path))).sound()
+    assert stream is not None
+    said = [s.sound for s in stretches(sound(str(path), demuxer_of(str(path)), stream.index), LONGEST)][:4]
+    seconds, cores = sum(map(len, said)) / RATE, os.cpu_count() or 1
+    print(f"{seconds:.0f} s of speech, {cores} cores, load {os.getloadavg()[0]:.1f}")
+    for width in (max(1, cores // 2), cores) * 2:
+        engine = Sphinx(width)
+        other = subprocess.Popen([sys.executable, "-c", _OTHER], stdout=subprocess.PIPE, text=True)
+
+        def hear(engine: Sphinx = engine, width: int = width) -> None:
+            with ThreadPoolExecutor(width) as pool:
+                list(pool.map(engine.transcribe, said))
+            engine.close()
+
+        _, wall, used = measured(hear)
+        other.terminate()
+        done = len(other.communicate()[0].split()) / wall
+        _row(f"{width} processes", seconds, wall, used)
+        print(f"{'  the other program':28} {done:6.1f} rounds a second")
+
+
+_OTHER = """
+while True:
+    sum(n * n for n in range(200_000))
+    print(1, flush=True)
+"""
 
 
 def _row(name: str, seconds: float, wall: float, used: float) -> None:
@@ -334,6 +373,8 @@ if __name__ == "__main__":
         speed(Path(given[0]).absolute())
     elif command == "pace":
         pace([Path(name).absolute() for name in given])
+    elif command == "workers":
+        workers(Path(given[0]).absolute())
     elif command == "words":
         words(Path(given[0]).absolute(), Path(given[1]).absolute())
     else:

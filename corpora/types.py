@@ -66,6 +66,12 @@ class Locator(TypedDict, total=False):
     """ISO time at which the page was fetched."""
     chars: list[int]
     """[start, end) inside the item's text, when the locator is narrower than the item."""
+    doubtful: bool
+    """Speech that a recogniser was not sure of: it may be quoted, marked as that."""
+
+
+SURE = 0.7
+"""Mean confidence of a recogniser's words below which what it heard is searched, and quoted only as heard."""
 
 
 Box = tuple[float, float, float, float]
@@ -155,7 +161,30 @@ class Item:
             times = [s.time for s in over if s.time]
             if times:
                 found |= self.during(min(a for a, _ in times), max(b for _, b in times))
+        found.pop("doubtful", None)
+        if self.sureness(start, end) < SURE:
+            found["doubtful"] = True
         return found
+
+    def part(self, name: str) -> tuple[int, int]:
+        """Return [start, end) of a part of a clip's text; an item that names no parts is all speech."""
+        parts = self.meta.get("parts")
+        if not isinstance(parts, dict):
+            return (0, len(self.text)) if name == "transcript" else (0, 0)
+        low, high = parts.get(name, (0, 0))
+        return int(low), int(high)
+
+    def sureness(self, start: int, end: int) -> float:
+        """Return how sure a recogniser was of text[start:end], by its least sure utterance; 1 for other text."""
+        told = self.meta.get("sure")
+        if self.locator.get("kind") != "time" or not (isinstance(told, list) or "confidence" in self.meta):
+            return 1.0
+        low, high = self.part("transcript")
+        said = [s for s in self.spans if low <= s.start < high]
+        whole = self.meta.get("confidence", 1.0)
+        each = told if isinstance(told, list) and len(told) == len(said) else [whole] * len(said)
+        over = (float(str(c)) for s, c in zip(said, each, strict=True) if s.start < end and s.end > start)
+        return min(over, default=1.0)
 
     @property
     def frames(self) -> list[tuple[float, str]]:
@@ -164,8 +193,9 @@ class Item:
         return [(float(t), str(name)) for t, name in stored] if isinstance(stored, list) else []
 
     def during(self, start: float, end: float) -> Locator:
-        """Narrow the item's locator to seconds, and its picture to the stored frame nearest to their middle."""
+        """Narrow the item's locator to what is seen in these seconds, with the stored frame nearest to their middle."""
         found: Locator = {**self.locator, "start": start, "end": end}
+        found.pop("doubtful", None)
         if frames := self.frames:
             found["image"] = min(frames, key=lambda row: abs(row[0] - (start + end) / 2))[1]
         return found

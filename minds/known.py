@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
 from ragweave.minds.evidence import Evidence, Hop, Strip
+from ragweave.minds.phrases import as_heard
 from ragweave.models.text import clip, content_terms, sentences
 
 
@@ -78,7 +79,7 @@ class Known:
             return "nothing new was learnt" if hop > 1 else ""
         best = max(new, key=lambda s: (s["score"], s["id"]))
         first = next(iter(sentences(best["text"])), (0, 0))
-        return f"{best['title']}: {clip(best['text'][slice(*first)], 160)}"
+        return f"{best['title']}: {as_heard(clip(best['text'][slice(*first)], 160), best['locator'])}"
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from ragweave.corpora.video.places import seconds
 from ragweave.minds.evidence import Citation, Evidence, Sentence, Strip, Support
 from ragweave.minds.known import Checked
 from ragweave.minds.passages import as_strip, best_sentence, headed
+from ragweave.minds.phrases import as_heard
 
 SECOND = 0.6
 """Confidence of a sentence that only a second opinion verifies."""
@@ -80,7 +81,8 @@ class Page:
             known: all that the model was shown.
             sign: what makes it an item of a list, or a row.
         """
-        if text in {*(s.text for s in self.sentences), *(c.text for c in self._waiting)}:
+        shown = {*(s.text for s in self.sentences), *(c.text for c in self._waiting)}
+        if not shown.isdisjoint((text, as_heard(text, {"doubtful": True}))):
             return
         if not self._checked:
             self._put(Claim(text, "unchecked", tuple(named), 0.0, sign=sign))
@@ -130,18 +132,24 @@ class Page:
     def show(
         self, text: str, support: Support, rests: Sequence[Strip], confidence: float, about: str = "", sign: str = ""
     ) -> None:
-        """Show a sentence that needs no check; of what it rests on, the part nearest to `about` is quoted, or all."""
+        """Show a sentence that needs no check; of what it rests on, the part nearest to `about` is quoted, or all.
+
+        Nothing else shows sentences, so that here is marked what rests on speech of which a recogniser was not sure.
+        """
         quoted = [(s, best_sentence(about, s["text"]) if about else s["text"]) for s in rests]
         used = {c.n: c for c in (self._cite(*q) for q in quoted)}
+        text = as_heard(text, next((c.locator for c in used.values() if c.locator.get("doubtful")), {}))
         sentence = Sentence(
             text=text, support=support, citations=tuple(used), confidence=round(confidence, 3), sign=sign
         )
         self.sentences.append(sentence)
         self._emit(sentence, list(used.values()))
 
-    def note(self, strip: Strip) -> None:
+    def note(self, strip: Strip) -> Citation:
         """Cite what came closest, where no sentence is shown."""
-        self._cite(strip, best_sentence(strip["text"], strip["text"]) if len(strip["text"]) > 500 else strip["text"])
+        return self._cite(
+            strip, best_sentence(strip["text"], strip["text"]) if len(strip["text"]) > 500 else strip["text"]
+        )
 
     def nearest(self) -> None:
         """Cite the best of what was found, where no sentence is shown and nothing came close."""

@@ -224,4 +224,10 @@ def as_seen(e: Evidence) -> list[Strip]:
     """Read what a vision model saw in a clip as a strip of its own; none where nothing was looked at."""
     if not e.get("seen"):
         return []
-    return [Strip(**{**as_strip(e), "id": f"{e['id']}~seen#0-{len(e['seen'])}", "text": e["seen"]})]
+    seen = Strip(**{**as_strip(e), "id": f"{e['id']}~seen#0-{len(e['seen'])}", "text": e["seen"]})
+    return [Strip(**{**seen, "locator": without_doubt(seen["locator"])})]
+
+
+def without_doubt(place: Locator) -> Locator:
+    """Return a place of which something is told that was not heard there."""
+    return Locator(**{k: v for k, v in place.items() if k != "doubtful"})  # type: ignore[typeddict-item]

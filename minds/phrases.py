@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from ragweave.corpora.meta import FUNCTION_WORDS, guess_language
+from ragweave.corpora.types import Locator
 from ragweave.models.text import script
 
 _ASKING = {
@@ -44,9 +45,9 @@ _PHRASES = {
         "《{title}》（{facts}）摘录：",
     ),
     "heard": (
-        "Heard, perhaps wrongly: “{text}”",
-        "Gehört, vielleicht falsch: „{text}“",
-        "听写，可能有误：“{text}”",
+        "(heard, perhaps wrongly)",
+        "(gehört, vielleicht falsch)",
+        "（听写，可能有误）",
     ),
     "holds": (
         "The library holds {n} files: {kinds}.",
@@ -163,6 +164,11 @@ def idle_words(question: str) -> frozenset[str]:
     if language not in _ASKING or language == "en":
         return frozenset()
     return FUNCTION_WORDS[language].union(_ASKING[language].split(), _JOINING.get(language, "").split())
+
+
+def as_heard(text: str, place: Locator) -> str:
+    """Return a text marked as heard where its place is speech that a recogniser was not sure of."""
+    return f"{text} {phrase('heard', text)}" if place.get("doubtful") else text
 
 
 def phrase(which: str, question: str, **slots: str) -> str:

@@ -33,6 +33,8 @@ SPOKEN = 0.6
 """Mean probability of speech below which it is."""
 FEWEST = 2
 """Words; a single one is more often a noise than an answer."""
+_POLITE = 5
+"""How far its processes stand back behind others (`nice`)."""
 _FRAMES = 100
 """Frames per second in which it tells times."""
 
@@ -44,14 +46,14 @@ def believed(words: Sequence[Word], speech: float) -> bool:
 
 
 class Sphinx(Asr):
-    """Hears by as many processes as half of the cores."""
+    """Hears by as many processes as there are cores; they take what nobody else wants of them."""
 
     name = f"pocketsphinx en-us {SURE} {SPOKEN}"
     label = "pocketsphinx"
     longest = LONGEST
 
-    def __init__(self) -> None:
-        self.width = max(1, (os.cpu_count() or 2) // 2)
+    def __init__(self, width: int = 0) -> None:
+        self.width = width or os.cpu_count() or 1
         self._idle: queue.LifoQueue[subprocess.Popen[bytes] | None] = queue.LifoQueue()
         for _ in range(self.width):
             self._idle.put(None)
@@ -112,6 +114,8 @@ def main() -> None:
     """Serve stretches of sound from standard input until it ends."""
     from pocketsphinx import Decoder
 
+    if hasattr(os, "nice"):
+        os.nice(_POLITE)  # the screen is read beside it, and somebody may be asking
     out = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # whatever the library prints is no reply
     decoder: Any = Decoder(samprate=RATE, loglevel="FATAL")

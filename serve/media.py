@@ -21,7 +21,6 @@ from ragweave.corpora.store.media import Media
 from ragweave.corpora.store.objects import objects
 from ragweave.corpora.store.rows import Source
 from ragweave.corpora.store.stores import stores
-from ragweave.corpora.video.slides import part
 from ragweave.models.errors import RagweaveError
 from ragweave.serve.access import CallerNow, library_by_id
 from ragweave.serve.chapters import chapters_of
@@ -173,7 +172,7 @@ def _transcript(library: str, id: str) -> dict[str, Any] | None:
         {"start": s.time[0], "end": s.time[1], "text": " ".join(clip.text[s.start : s.end].split())}
         | ({"shown": True} if low <= s.start < high else {})
         for clip in of_it[0]
-        for low, high in [part(clip, "screen")]
+        for low, high in [clip.part("screen")]
         for s in clip.spans
         if s.time is not None and clip.text[s.start : s.end].strip()
     ]

@@ -18,6 +18,7 @@ from ragweave.corpora.store.catalog import LibraryRow
 from ragweave.corpora.store.media import Media
 from ragweave.corpora.store.rows import Source
 from ragweave.corpora.store.stores import stores
+from ragweave.minds.phrases import phrase
 from ragweave.models.errors import RagweaveError
 from ragweave.models.text import clock
 from ragweave.serve.drawing import drawn, first_file
@@ -200,7 +201,8 @@ def _file(source: Source) -> str:
 def where(place: Mapping[str, Any]) -> str:
     """Say where in its file something stands."""
     if "start" in place:
-        return f"{clock(place['start'])}–{clock(place.get('end', place['start']))}"
+        seconds = f"{clock(place['start'])}–{clock(place.get('end', place['start']))}"
+        return f"{seconds} {phrase('heard', '')}" if place.get("doubtful") else seconds
     if "page" in place:
         return f"page {place['page']}"
     return " › ".join(place.get("heading") or ()) or (f"line {place['line']}" if place.get("line") else "")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from ragweave.corpora.types import Corpus, Item, Locator, Span, digest
+from ragweave.corpora.types import SURE, Corpus, Item, Locator, Span, digest
 from ragweave.corpora.video.recording import Cue, Frame, Recording
 from ragweave.corpora.video.summary import summary
 from ragweave.corpora.video.utterances import GOES_ON
@@ -53,6 +53,10 @@ def items_of(source: str, file: str, recording: Recording, first: int = 0) -> li
         "first_clip": first,
         "speech": recording.speech if recording.cues else "",
     }
+    heard = [c for c in recording.cues if c.confidence < 1]
+    if heard:
+        mean = sum(c.confidence for c in heard) / len(heard)
+        meta["sure"] = [round(_told_by(text[s.start : s.end], heard, None if s.time else mean), 3) for s in places]
     span = (0.0, duration)
     whole = _item("video", source, file, recording, first, text, places, span, recording.frames, WHOLE, (), meta)
     return [*out, whole]
@@ -73,6 +77,9 @@ def _item(
     meta: dict[str, object],
 ) -> Item:
     locator: Locator = {"kind": "time", "file": file, "start": round(span[0], 3), "end": round(span[1], 3)}
+    sure = meta.get("sure")
+    if isinstance(sure, list) and min(sure, default=1.0) < SURE:
+        locator["doubtful"] = True
     if frames:
         middle = (span[0] + span[1]) / 2
         locator["image"] = min(frames, key=lambda f: abs(f.time - middle)).image
@@ -93,6 +100,11 @@ def _item(
         language=recording.language,
         meta=meta,
     )
+
+
+def _told_by(text: str, heard: Sequence[Cue], of_all: float | None) -> float:
+    """Return how sure a sentence of the whole is: what all that was heard gives, or where it was heard; 1 elsewhere."""
+    return min((c.confidence for c in heard if text in c.text), default=1.0) if of_all is None else of_all
 
 
 def spans_of(recording: Recording) -> list[tuple[float, float]]:

@@ -4,22 +4,26 @@ from __future__ import annotations
 
 import hashlib
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 
+from ragweave.corpora.types import SURE
 from ragweave.corpora.video.cues import timed_cues
 from ragweave.corpora.video.decent import decent
 from ragweave.corpora.video.ffmpeg import Running, failed, reading
 from ragweave.corpora.video.job import Work
+from ragweave.corpora.video.perceived import Perceived
 from ragweave.corpora.video.recording import Cue, Speech
 from ragweave.models.asr import Asr, Transcript, Word
 from ragweave.models.calendar import years_in_digits, years_said
 from ragweave.models.vad import RATE, Sound, Stretch, stretches
 
 _SUBTITLE_BYTES = 64 * 2**20
+_ENGINES = "engines"
+"""Stage that keeps which engines have heard a recording, each with the longest stretch it was given, in seconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +100,7 @@ def _heard(work: Work, stream: int, engine: Asr) -> Listened:
             passed += len(block)
             yield block
 
+    before, longest = _heard_before(work.kept, engine)
     done: list[_Said] = []
     waiting: deque[tuple[Stretch, Future[Transcript]]] = deque()
 
@@ -105,8 +110,8 @@ def _heard(work: Work, stream: int, engine: Asr) -> Listened:
         work.tell("asr", stretch.end / RATE, work.container.duration)
 
     with ThreadPoolExecutor(engine.width, thread_name_prefix="ragweave-asr") as pool:
-        for stretch in stretches(blocks(), engine.longest):
-            waiting.append((stretch, pool.submit(_transcribed, work, engine, stretch)))
+        for stretch in stretches(blocks(), longest):
+            waiting.append((stretch, pool.submit(_transcribed, work, engine, stretch, before)))
             while len(waiting) > 2 * engine.width or (waiting and waiting[0][1].done()):
                 gather()
         while waiting:
@@ -118,11 +123,27 @@ def _heard(work: Work, stream: int, engine: Asr) -> Listened:
     return Listened(passed / RATE, cues, speech, max(set(told), key=told.count) if told else "")
 
 
-def _transcribed(work: Work, engine: Asr, stretch: Stretch) -> Transcript:
+def _heard_before(kept: Perceived, engine: Asr) -> tuple[list[str], float]:
+    """Return the other engines that have heard a recording, and the seconds of the longest stretch to hear.
+
+    It is parted as it was for them where the engine can take that, so that what they were sure of is found again.
+    """
+    rows: dict[str, float] = kept.all(_ENGINES)
+    own = rows.pop(engine.name, None)
+    longest = own or min([engine.longest, *(seconds for seconds in rows.values() if seconds <= engine.longest)])
+    if own is None:
+        kept.put(_ENGINES, engine.name, longest)
+    return [*rows], longest
+
+
+def _transcribed(work: Work, engine: Asr, stretch: Stretch, before: Sequence[str] = ()) -> Transcript:
+    """Return what an engine hears in a stretch, or what another one that was sure has heard in it."""
     work.go_on()
     stage = f"hear {engine.name}"
     key = hashlib.sha256(stretch.sound.astype("<i2").tobytes()).hexdigest()[:32]
     row = work.kept.get(stage, key)
+    told = (work.kept.get(f"hear {name}", key) for name in before if row is None)
+    row = next((r for r in told if r is not None and r["confidence"] >= SURE), row)
     if row is None:
         heard = engine.transcribe(stretch.sound, stretch.speech)
         work.kept.put(stage, key, asdict(heard))

@@ -2,7 +2,7 @@
 
 Each row is the outcome of one stage for one piece of the recording, keyed by the content of that piece and the
 parameters of the stage. So a run that is killed repeats what was in hand and nothing else, and another recogniser
-repeats only the hearing.
+repeats only the hearing, and of it only what the one before was not sure of.
 """
 
 from __future__ import annotations
@@ -46,6 +46,13 @@ class Perceived:
             row = self._database.execute(query, (stage, key)).fetchone()
             return None if row is None else json.loads(row[0])
         return None
+
+    def all(self, stage: str) -> dict[str, Any]:
+        """Return all outcomes of a stage by their keys."""
+        with self._lock, suppress(sqlite3.Error, ValueError):
+            rows = self._database.execute("SELECT key, value FROM done WHERE stage = ?", (stage,)).fetchall()
+            return {key: json.loads(value) for key, value in rows}
+        return {}
 
     def put(self, stage: str, key: str, value: Any) -> None:
         """Keep an outcome; it is on the disk when this returns."""

@@ -11,9 +11,6 @@ from typing import Literal
 Speech = Literal["", "subtitles", "transcript", "pocketsphinx", "whisper", "endpoint"]
 """Where the words come from; "" where nothing is said, or nobody listened."""
 
-SURE = 0.7
-"""Mean confidence of a recogniser's words below which what it heard is searched, and quoted only as heard."""
-
 
 @dataclass(frozen=True, slots=True)
 class Cue:

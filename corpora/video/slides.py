@@ -80,7 +80,7 @@ class Slide:
         """Return (clip, start, end) of what was said meanwhile, in order."""
         out = []
         for clip in clips:
-            low, high = part(clip, "transcript")
+            low, high = clip.part("transcript")
             for s in clip.spans:
                 middle = sum(s.time) / 2 if s.time else -1.0
                 if low <= s.start < high and self.since <= middle < self.until:
@@ -122,7 +122,7 @@ def _lines(clips: Sequence[Item]) -> list[Line]:
     out: list[Line] = []
     known: dict[str, list[int]] = {}
     for clip in clips:
-        low, high = part(clip, "screen")
+        low, high = clip.part("screen")
         for s in clip.spans:
             if not (low <= s.start < high and s.time):
                 continue
@@ -135,24 +135,6 @@ def _lines(clips: Sequence[Item]) -> list[Line]:
             else:
                 out[at] = replace(out[at], until=max(out[at].until, s.time[1]))
     return out
-
-
-def part(item: Item, name: str) -> tuple[int, int]:
-    """Return [start, end) of a part of a clip's text; a clip that names no parts is all speech."""
-    parts = item.meta.get("parts")
-    if not isinstance(parts, dict):
-        return (0, len(item.text)) if name == "transcript" else (0, 0)
-    low, high = parts.get(name, (0, 0))
-    return int(low), int(high)
-
-
-def sureness(item: Item, start: int, end: int) -> float:
-    """Return how sure a recogniser was of text[start:end] of a clip, by its least sure utterance; 1 for other text."""
-    low, high = part(item, "transcript")
-    said = [s for s in item.spans if low <= s.start < high]
-    rows = item.meta.get("sure")
-    of = rows if isinstance(rows, list) and len(rows) == len(said) else [item.meta.get("confidence", 1.0)] * len(said)
-    return min((float(str(c)) for s, c in zip(said, of, strict=True) if s.start < end and s.end > start), default=1.0)
 
 
 def _same(text: str) -> str:

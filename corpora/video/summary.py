@@ -17,7 +17,7 @@ _SECONDS_PER_SENTENCE = 150.0
 
 
 def summary(recording: Recording) -> tuple[str, tuple[Span, ...]]:
-    """Return title, chapters, key phrases and the telling sentences of a recording, with the places of the latter."""
+    """Return title, chapters, key phrases and telling sentences of a recording, with places of all but the title."""
     everything = "\n\n".join([*(c.text for c in recording.cues), *(s.text for s in recording.shown)])
     text = "\n\n".join(p for p in (recording.title, recording.about) if p)
     spans: list[Span] = []
@@ -28,7 +28,9 @@ def summary(recording: Recording) -> tuple[str, tuple[Span, ...]]:
             spans.append(Span(len(text) + 1, len(text) + 1 + len(line), time=(start, end)))
             text += "\n" + line
     if phrases := key_phrases(everything):
-        text += f"\n\nKey phrases: {', '.join(phrases)}."
+        line = f"Key phrases: {', '.join(phrases)}."
+        spans.append(Span(len(text) + 2, len(text) + 2 + len(line)))
+        text += f"\n\n{line}"
     for start, end, sentence in telling(recording):
         text += "\n\n"
         spans.append(Span(len(text), len(text) + len(sentence), time=(start, end)))

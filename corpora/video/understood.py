@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import PurePath
 
-from ragweave.corpora.video.recording import SURE, Recording
+from ragweave.corpora.types import SURE
+from ragweave.corpora.video.recording import Recording
 
 
 def understood(recording: Recording, path: str) -> str:

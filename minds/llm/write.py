@@ -19,7 +19,7 @@ from ragweave.minds.llm.reason import today
 from ragweave.minds.llm.turn import unknown
 from ragweave.minds.page import Page
 from ragweave.minds.passages import as_strip, best_window, evidence_of, headed, untitled
-from ragweave.minds.phrases import phrase
+from ragweave.minds.phrases import as_heard, phrase
 from ragweave.minds.small import write as small
 from ragweave.minds.small.answer.conflict import conflict
 from ragweave.minds.small.answer.sentences import rank
@@ -191,7 +191,8 @@ async def finish(desk: Desk, brief: Brief, page: Page) -> None:
         return
     ranked = await asyncio.to_thread(rank, brief.question, brief.strips, await idf_of(desk, brief.question))
     told = conflict(brief.question, ranked)
-    sides = {e.strip["origin"]: e.text for e in (told.first, told.other)} if told else {}
+    found = (told.first, told.other) if told else ()
+    sides = {e.strip["origin"]: as_heard(e.text, e.strip["locator"]) for e in found}
     if len(sides) == 2:
         own, web = sides.get("library"), sides.get("web")
         desk.note(f"Your library and the web answer this differently. The library: “{own}” The web: “{web}”")

@@ -15,7 +15,7 @@ from ragweave.minds.evidence import Strip
 from ragweave.minds.looks import shown_by_look
 from ragweave.minds.page import Page
 from ragweave.minds.passages import as_seen, as_strip, reread
-from ragweave.minds.phrases import phrase
+from ragweave.minds.phrases import as_heard, phrase
 from ragweave.minds.recency import timeless
 from ragweave.minds.small.answer.compare import weigh
 from ragweave.minds.small.answer.conflict import Told, conflict
@@ -25,7 +25,7 @@ from ragweave.minds.small.answer.overview import overview
 from ragweave.minds.small.answer.pictured import pictured
 from ragweave.minds.small.answer.record import record
 from ragweave.minds.small.answer.sentences import rank
-from ragweave.minds.small.answer.spoken import answers, by_passage, doubtful, is_recorded, passage
+from ragweave.minds.small.answer.spoken import answers, by_passage, is_recorded, passage
 from ragweave.minds.small.answer.tell import tell
 from ragweave.minds.small.answer.voices import voices
 from ragweave.minds.small.choose import nearest, rests_on
@@ -214,9 +214,9 @@ async def _extract(
     # What every round found irrelevant may be the closest, and answers nothing.
     enough = enough or (has_clause(question) and brief.best >= RELEVANT and best.sure >= LIKELY)
     if not ((brief.own or told) and enough and not doubt) or sides(question):
-        if closest:
-            page.note(best.narrowed)
-        return phrase("closest", brief.question, title=best.strip["title"], text=clip(best.quoted, _QUOTE))
+        place = page.note(best.narrowed).locator if closest else best.strip["locator"]
+        said = as_heard(clip(best.quoted, _QUOTE), place)
+        return phrase("closest", brief.question, title=best.strip["title"], text=said)
     kept = {s["evidence"] for s in strips}
     rest = [as_strip(e) for e in brief.rows.values() if e["id"] not in kept and e["origin"] == "library"]
     others = await asyncio.to_thread(rank, question, rest, idf)
@@ -225,9 +225,7 @@ async def _extract(
         _tell_both(desk, brief, page, differ)
         return ""
     if whole is not None and desk.context.answer_form != "short":
-        heard = await doubtful(desk, best)
-        text = phrase("heard", brief.question, text=whole["text"]) if heard else whole["text"]
-        page.show(text, "verified", [whole], best.sure)
+        page.show(whole["text"], "verified", [whole], best.sure)
         return ""
     for e in chosen:
         if any(e.text in s.text for s in page.sentences):

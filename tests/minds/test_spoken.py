@@ -11,7 +11,7 @@ from ragweave.minds.evidence import Strip
 from ragweave.minds.passages import as_strip, evidence_of
 from ragweave.minds.small.answer.chapters import LEAST, MOST, outline, show
 from ragweave.minds.small.answer.sentences import Extract
-from ragweave.minds.small.answer.spoken import LONGEST, around, doubtful, passage, slide
+from ragweave.minds.small.answer.spoken import LONGEST, around, passage, slide
 
 SAID = (
     "The second trip was in May.",
@@ -153,4 +153,5 @@ async def test_speech_is_doubtful_where_the_recogniser_was_not_sure_and_the_scre
         for text, expected in ((SAID[1], doubted), ("What it is", False)):
             start = clip.text.index(text)
             found = Extract(row, start, start + len(text), 0.0, frozenset())
-            assert await doubtful(Shelf([clip]), found) is expected  # type: ignore[arg-type]
+            told = await passage(Shelf([clip]), found, "", lambda _: 1.0)  # type: ignore[arg-type]
+            assert told["locator"].get("doubtful", False) is expected

@@ -48,7 +48,7 @@ def show(whole: Item, clips: Sequence[Item], question: str, page: Page) -> bool:
     row = as_strip(evidence_of(whole, "", 1, 0.0, 1.0))
     found = PHRASES.search(whole.text)
     facts = [clock(whole.locator.get("end", 0.0)), *([found[1]] if found else [])]
-    lead = Strip(**{**row, "text": whole.title})
+    lead = Strip(**{**row, "text": found[0] if found else whole.title})
     page.show(phrase("excerpts", question, title=whole.title, facts=" – ".join(facts)), "verified", [lead], 1.0)
     for head, span in rows:
         place = whole.locate(span.start, span.end)

@@ -7,17 +7,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from ragweave.corpora.store.library import Library
-from ragweave.corpora.types import Item
+from ragweave.corpora.types import SURE, Item
 from ragweave.corpora.video.places import KINDS
-from ragweave.corpora.video.recording import SURE
 from ragweave.corpora.video.scope import Scope, named_scope
-from ragweave.corpora.video.slides import Slide, slides_of, sureness
+from ragweave.corpora.video.slides import Slide, slides_of
 from ragweave.minds.contracts import Brief
 from ragweave.minds.desk import Desk, idf_of
 from ragweave.minds.evidence import Strip
 from ragweave.minds.page import Page
 from ragweave.minds.passages import as_strip, evidence_of
-from ragweave.minds.phrases import phrase
 from ragweave.minds.small.question.asked import asked_of, share
 from ragweave.minds.small.question.value import lacks
 from ragweave.models.text import content_terms, fold, terms, words
@@ -248,9 +246,10 @@ def _show_said(page: Page, of: Deck, slide: Slide, question: str) -> bool:
     said = " ".join(" ".join(clip.text[a:b] for clip, a, b in rows).split()[:LONGEST])
     if not said:
         return False
-    sure = min(sureness(*row) for row in rows)
     strip = _strip(of, slide, said, question)
-    page.show(phrase("heard", question, text=said) if sure < SURE else said, "verified", [strip], 1.0)
+    if any(item.sureness(a, b) < SURE for item, a, b in rows):
+        strip["locator"]["doubtful"] = True
+    page.show(said, "verified", [strip], 1.0)
     return True
 
 

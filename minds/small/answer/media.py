@@ -6,7 +6,6 @@ import asyncio
 import re
 
 from ragweave.corpora.types import Corpus, Item, Locator
-from ragweave.corpora.video.slides import part
 from ragweave.minds.contracts import Brief
 from ragweave.minds.desk import Desk, idf_of
 from ragweave.minds.evidence import Strip
@@ -89,7 +88,7 @@ async def beside(desk: Desk, brief: Brief, page: Page) -> None:
 def is_of(name: str, item: Item) -> bool:
     """Tell whether an item is of a medium."""
     if name in ("slide", "speech"):
-        of = part(item, "screen" if name == "slide" else "transcript") if item.corpus == "clip" else (0, 0)
+        of = item.part("screen" if name == "slide" else "transcript") if item.corpus == "clip" else (0, 0)
         return of[1] > of[0]
     if name == "paper":
         return item.corpus == "image"
@@ -136,7 +135,7 @@ async def _held(desk: Desk, name: str, query: str) -> list[Strip]:
     items = await library.items([h.id for h in (*lists.lexical, *lists.dense)])
     out = []
     for item in items.values():
-        low, high = part(item, "transcript") if name == "speech" else (0, len(item.text))
+        low, high = item.part("transcript") if name == "speech" else (0, len(item.text))
         if is_of(name, item):
             row, place = (
                 as_strip(evidence_of(item, query, 1, 0.0, 0.0)),

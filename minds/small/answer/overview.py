@@ -15,7 +15,7 @@ from ragweave.minds.contracts import Brief
 from ragweave.minds.desk import Desk
 from ragweave.minds.evidence import Strip
 from ragweave.minds.page import Page
-from ragweave.minds.passages import as_strip, evidence_of
+from ragweave.minds.passages import as_strip, evidence_of, without_doubt
 from ragweave.minds.phrases import phrase
 from ragweave.minds.small.answer import chapters
 from ragweave.minds.small.answer.sentences import parts_of
@@ -179,8 +179,10 @@ def _says(item: Item, sentence: str) -> bool:
 
 def _strip(item: Item, start: int, end: int) -> Strip:
     row = as_strip(evidence_of(item, "", 1, 0.0, 1.0))
-    place = item.locate(start, end) if end else item.locator
-    text = item.text[start:end] or row["text"][:200]
+    # That a file is there is told by its title, and not by what was heard in it.
+    named = not end and row["locator"].get("kind") == "time"
+    place = item.locate(start, end) if end else without_doubt(item.locator)
+    text = item.title if named else item.text[start:end] or row["text"][:200]
     return Strip(**{**row, "id": f"{item.id}#{start}-{end}", "text": text, "locator": place})
 
 

@@ -7,9 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from ragweave.corpora.types import Item, Locator
-from ragweave.corpora.video.recording import SURE
-from ragweave.corpora.video.slides import Slide, part, slides_of, sureness
+from ragweave.corpora.types import SURE, Item, Locator
+from ragweave.corpora.video.slides import Slide, slides_of
 from ragweave.corpora.video.utterances import pieces, spoken
 from ragweave.minds.desk import Desk
 from ragweave.minds.evidence import Strip
@@ -78,27 +77,22 @@ async def passage(desk: Desk, best: Extract, question: str, idf: Idf) -> Strip:
     if item.text[start:end] != best.narrowed["text"]:
         return best.narrowed
     clips = [i for i in await library.items_of(item.source, "clip") if i.title == item.title]
-    image = ""
-    low, high = part(item, "screen")
+    image, doubt = "", False
+    low, high = item.part("screen")
     if low <= start < high:
         text, seconds, image = slide(clips, item, start)
     else:
         near = [i for i in clips if abs(i.ordinal - item.ordinal) <= 1]
         text, seconds = around(near, item, start, end, {t: idf(t) for t in content_terms(question)})
+        said = ((i, s) for i in near for s in i.spans if s.time and s.time[0] < seconds[1] and s.time[1] > seconds[0])
+        doubt = any(i.sureness(s.start, s.end) < SURE for i, s in said)
     # What is seen while the sentence itself is said: a passage may pass several slides.
     place: Locator = {**item.during(*_seconds(item, start, end)), "start": seconds[0], "end": seconds[1]}
     if image:
         place["image"] = image
+    if doubt:
+        place["doubtful"] = True
     return Strip(**{**best.strip, "text": text, "locator": place})
-
-
-async def doubtful(desk: Desk, best: Extract) -> bool:
-    """Tell whether a sentence is speech of which a recogniser was not sure; what stood on the screen is not."""
-    item = (await (await desk.library()).items([best.strip["evidence"]])).get(best.strip["evidence"])
-    if item is None:
-        return False
-    start = (best.strip["locator"].get("chars") or [0])[0] + best.start
-    return sureness(item, start, start + best.end - best.start) < SURE
 
 
 def slide(clips: Sequence[Item], item: Item, start: int) -> tuple[str, tuple[float, float], str]:
@@ -113,7 +107,7 @@ def slide(clips: Sequence[Item], item: Item, start: int) -> tuple[str, tuple[flo
 
     own = next((s for s in item.spans if s.start <= start < s.end and s.time), None)
     if own is None or own.time is None:
-        return item.text[start : part(item, "screen")[1]], _seconds(item, start, start + 1), ""
+        return item.text[start : item.part("screen")[1]], _seconds(item, start, start + 1), ""
     line, (since, until) = item.text[own.start : own.end], own.time
     shown = next((s for s in slides_of(clips) if held(s) >= 0), None)
     if shown is None:
@@ -138,7 +132,7 @@ def around(
     """
     said: list[tuple[Item, int, int]] = []
     for clip in clips:
-        low, high = part(clip, "transcript")
+        low, high = clip.part("transcript")
         said += [(clip, low + a, low + b) for a, b in pieces(clip.text[low:high])]
     own = [n for n, (c, a, b) in enumerate(said) if c.id == item.id and a < end and b > start]
     if not own:

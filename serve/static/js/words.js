@@ -72,6 +72,7 @@ export function place(locator) {
   else if (locator.page) parts.push(t("place.page", { n: String(locator.page) }));
   else if (locator.heading?.length) parts.push(locator.heading.join(" › "));
   else if (locator.line) parts.push(t("place.line", { n: String(locator.line) }));
+  if (locator.doubtful) parts.push(t("place.doubtful"));
   return parts.join(", ");
 }
 

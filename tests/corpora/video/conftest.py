@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -54,8 +54,9 @@ class ScriptedAsr:
     label = "whisper"
     longest = 10.0
 
-    def __init__(self, *lines: str, name: str = "scripted") -> None:
+    def __init__(self, *lines: str, name: str = "scripted", sure: float | Sequence[float] = 0.9) -> None:
         self.name = name
+        self.sure = [sure] if isinstance(sure, float) else list(sure)
         self.lines = list(lines)
         # Side by side a later stretch may take the turn of an earlier one.
         self.width = 1 if len(lines) > 1 else 2
@@ -67,10 +68,11 @@ class ScriptedAsr:
     def transcribe(self, sound: Sound, speech: float = 1.0) -> Transcript:
         """Answer with the line whose turn it is, its words spread over the stretch."""
         text = self.lines[len(self.heard) % len(self.lines)]
+        sure = self.sure[len(self.heard) % len(self.sure)]
         self.heard.append(len(sound) / RATE)
         step = len(sound) / RATE / len(text.split())
-        words = tuple(Word(n * step, (n + 1) * step, w, 0.9) for n, w in enumerate(text.split()))
-        return Transcript(text, words, 0.9, "en")
+        words = tuple(Word(n * step, (n + 1) * step, w, sure) for n, w in enumerate(text.split()))
+        return Transcript(text, words, sure, "en")
 
     def close(self) -> None:
         """Nothing to close."""

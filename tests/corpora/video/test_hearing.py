@@ -11,7 +11,6 @@ from ragweave.corpora.video.decent import LEFT_OUT, decent
 from ragweave.corpora.video.items import items_of
 from ragweave.corpora.video.listen import _cue
 from ragweave.corpora.video.recording import Cue, Recording, Shown
-from ragweave.corpora.video.slides import sureness
 from ragweave.corpora.video.understood import understood
 from ragweave.models.asr import Transcript, Word
 
@@ -57,16 +56,16 @@ def test_a_year_that_was_said_is_one_word_of_digits_with_its_time() -> None:
 def test_each_utterance_of_a_clip_has_its_own_confidence() -> None:
     clip = clip_of(Cue(0, 5, "It was clear.", confidence=0.9), Cue(5, 9, "it was mumbled", confidence=0.4))
     clear, mumbled = (clip.text.index(t) for t in ("It was clear.", "it was mumbled"))
-    assert sureness(clip, clear, clear + 13) == 0.9
-    assert sureness(clip, mumbled, mumbled + 14) == 0.4
-    assert sureness(clip, clear, mumbled + 14) == 0.4
+    assert clip.sureness(clear, clear + 13) == 0.9
+    assert clip.sureness(mumbled, mumbled + 14) == 0.4
+    assert clip.sureness(clear, mumbled + 14) == 0.4
 
 
 def test_what_stood_on_the_screen_or_was_written_by_people_is_sure() -> None:
     clip = clip_of(Cue(0, 5, "it was mumbled", confidence=0.4), shown=(Shown(1, 9, "What it is"),))
     start = clip.text.index("What")
-    assert sureness(clip, start, start + 10) == 1.0
-    assert sureness(clip_of(Cue(0, 5, "It was written.")), 0, 15) == 1.0
+    assert clip.sureness(start, start + 10) == 1.0
+    assert clip_of(Cue(0, 5, "It was written.")).sureness(0, 15) == 1.0
 
 
 def test_a_long_stretch_is_parted_with_the_confidence_of_its_own_words() -> None:

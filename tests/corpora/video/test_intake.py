@@ -16,6 +16,8 @@ from ragweave.corpora.ingest.run import index
 from ragweave.corpora.store.library import open_library
 from ragweave.corpora.store.media import Media
 from ragweave.corpora.types import Item
+from ragweave.corpora.video.listen import _heard_before
+from ragweave.corpora.video.perceived import Perceived
 from tests.corpora.video.conftest import Film, ScriptedAsr
 
 VTT = (
@@ -200,7 +202,7 @@ async def test_hearing_again_with_another_model_looks_at_nothing_again(
     film: Film, hears: Callable[[ScriptedAsr | None], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = film(seconds=12)
-    hears(ScriptedAsr("first try", name="one"))
+    hears(ScriptedAsr("first try", name="one", sure=0.5))
     await index([path.parent])
     monkeypatch.setattr("ragweave.corpora.video.look.frames", lambda *_: pytest.fail("looked again"))
     better = ScriptedAsr("second and better try", name="two")
@@ -209,6 +211,43 @@ async def test_hearing_again_with_another_model_looks_at_nothing_again(
     assert (report.indexed, report.failed) == (1, [])
     assert (await items())[0].text.startswith("second and better try")
     assert len((await items())[0].meta["frames"]) > 10  # type: ignore[arg-type]
+
+
+async def test_a_better_recogniser_hears_again_only_what_the_one_before_was_not_sure_of(
+    film: Film, hears: Callable[[ScriptedAsr | None], None]
+) -> None:
+    path = film(seconds=30)
+    hears(ScriptedAsr("clear words", "mumbled words", "clear again", name="weak", sure=(0.9, 0.5, 0.8)))
+    await index([path.parent])
+    better = ScriptedAsr("understood now", name="good")
+    better.longest = 28.0
+    hears(better)
+    assert (await index([path.parent])).indexed == 1
+    assert better.heard == [10.0]
+    text = (await items())[0].text
+    assert "clear words" in text and "clear again" in text and "understood now" in text and "mumbled" not in text
+    # Taken in anew for another reason it has nothing to hear.
+    (path.parent / "film.srt").write_text("1\n00:00:01,000 --> 00:00:02,000\nWritten.\n", encoding="utf-8")
+    await index([path.parent])
+    (path.parent / "film.srt").unlink()
+    await index([path.parent])
+    assert len(better.heard) == 1 and (await items())[0].text == text
+
+
+@pytest.mark.parametrize(("before", "now", "longest"), [(15.0, 28.0, 15.0), (28.0, 15.0, 15.0), (None, 28.0, 28.0)])
+def test_speech_is_parted_as_it_was_for_another_recogniser_where_this_one_can_take_that(
+    tmp_path: Path, before: float | None, now: float, longest: float
+) -> None:
+    kept = Perceived(tmp_path)
+    one, two = ScriptedAsr("", name="one"), ScriptedAsr("", name="two")
+    if before is not None:
+        one.longest = before
+        assert _heard_before(kept, one) == ([], before)  # type: ignore[arg-type]
+    two.longest = now
+    expected = (["one"] if before else [], longest)
+    assert _heard_before(kept, two) == expected  # type: ignore[arg-type]
+    assert _heard_before(kept, two) == expected  # type: ignore[arg-type]
+    kept.close()
 
 
 async def test_a_stopped_run_goes_on_where_it_ended(film: Film, hears: Callable[[ScriptedAsr | None], None]) -> None:
