@@ -135,10 +135,10 @@ def workers(path: Path) -> None:
 
     stream = examine(str(path), demuxer_of(str(path))).sound()
     assert stream is not None
-    said = [s.sound for s in stretches(sound(str(path), demuxer_of(str(path)), stream.index), LONGEST)][:4]
+    said = [s.sound for s in stretches(sound(str(path), demuxer_of(str(path)), stream.index), LONGEST)][:3]
     seconds, cores = sum(map(len, said)) / RATE, os.cpu_count() or 1
     print(f"{seconds:.0f} s of speech, {cores} cores, load {os.getloadavg()[0]:.1f}")
-    for width in (max(1, cores // 2), cores) * 2:
+    for width in (max(1, cores // 2), cores) * 3:
         engine = Sphinx(width)
         other = subprocess.Popen([sys.executable, "-c", _OTHER], stdout=subprocess.PIPE, text=True)
 

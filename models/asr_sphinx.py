@@ -81,8 +81,7 @@ class Sphinx(Asr):
 
     def close(self) -> None:
         """End the processes."""
-        for _ in range(self.width):
-            process = self._idle.get()
+        for process in [self._idle.get() for _ in range(self.width)]:
             if process is not None:
                 process.kill()
                 process.wait()

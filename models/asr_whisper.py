@@ -15,6 +15,7 @@ from ragweave.models.errors import MissingExtra, ModelError, WeightsError
 from ragweave.models.settings import model_settings
 from ragweave.models.text import clip
 from ragweave.models.vad import Sound
+from ragweave.models.whisper_files import downloaded
 
 _NOT_SPEECH = 0.8
 """Probability of no speech from which an unsure segment is left out: Whisper tells stories to music."""
@@ -80,6 +81,8 @@ def _loaded(wanted: str) -> Any:
     settings = model_settings()
     folder = Path(wanted).expanduser()
     name, _, revision = (str(folder), "", "") if folder.is_dir() else wanted.partition("@")
+    if (kept := downloaded(name, revision)) is not None:  # nobody need be asked whether it is still the same
+        name, revision = str(kept), ""
     try:
         return WhisperModel(
             name,

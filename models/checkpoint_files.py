@@ -10,7 +10,7 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal
@@ -100,8 +100,23 @@ def find(path: str) -> Path:
     return _fetched(named["repo"], named["revision"], settings.weights / "hub")
 
 
-def _fetched(repo: str, commit: str, cache: Path) -> Path:
+def fetch(repo: str, commit: str, files: Mapping[str, str]) -> Path:
+    """Return the folder of some files of a commit on the hub, downloaded where they are not here.
+
+    `files` are the names with the sha256 that each must have.
+
+    Raises:
+        WeightsError: if the hub may not be used, cannot be reached, or does not have them.
+    """
+    settings = model_settings()
+    if settings.offline:
+        raise WeightsError(f"RAGWEAVE_OFFLINE forbids fetching {repo} from the hub", "unset RAGWEAVE_OFFLINE once")
+    return _fetched(repo, commit, settings.weights / "hub", files)
+
+
+def _fetched(repo: str, commit: str, cache: Path, files: Mapping[str, str] | None = None) -> Path:
     """Return the folder of a commit's files, downloaded where they are not here; a download goes on where it ended."""
+    known = files or {}
     try:
         from huggingface_hub import snapshot_download
 
@@ -110,7 +125,7 @@ def _fetched(repo: str, commit: str, cache: Path) -> Path:
             repo,
             revision=commit,
             cache_dir=cache,
-            allow_patterns=list(_WANTED),
+            allow_patterns=list(files or _WANTED),
             ignore_patterns=["*/*"],
             endpoint=os.environ.get("HF_ENDPOINT") or None,
         )
@@ -124,15 +139,19 @@ def _fetched(repo: str, commit: str, cache: Path) -> Path:
             told = f"the hub answered {status}" if status else f"the hub cannot be reached ({type(exc).__name__})"
             remedy = "try again: a download goes on where it stopped; or set HF_ENDPOINT to a mirror"
         raise WeightsError(f"checkpoint {repo} cannot be fetched: {told}", remedy) from exc
-    for file in Path(found).iterdir():
-        blob = file.resolve()  # its cache calls a large file by the sha256 that the hub states
-        if _SHA256.fullmatch(blob.name):
+    here = {file.name: file.resolve() for file in Path(found).iterdir()}
+    if missing := ", ".join(sorted(known.keys() - here.keys())):
+        raise WeightsError(f"the hub has no {missing} of {repo}", "check name and commit")
+    for name, blob in here.items():
+        stated = known.get(name, blob.name)  # its cache calls a large file by the sha256 that the hub states
+        if _SHA256.fullmatch(stated):
             with blob.open("rb") as opened:
                 digest = hashlib.file_digest(opened, "sha256").hexdigest()
-            if digest != blob.name:
+            if digest != stated:
                 blob.unlink()
+                by = "Ragweave" if name in known else "the hub"
                 raise WeightsError(
-                    f"{file.name} of {repo} does not have the sha256 that the hub states, and was thrown away",
+                    f"{name} of {repo} does not have the sha256 that {by} states, and was thrown away",
                     "try again; if it stays so, do not use it",
                 )
     return Path(found)

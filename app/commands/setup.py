@@ -1,9 +1,11 @@
-"""`ragweave setup`: find a chat model on this machine, or take the named one, try it, and write its settings."""
+"""`ragweave setup`: find a chat model here, or take the named one, try it, write its settings; offer better hearing."""
 
 from __future__ import annotations
 
 import asyncio
 import os
+import sys
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,7 +13,9 @@ import typer
 
 from ragweave.app.commands.common import run
 from ragweave.app.render import clean
-from ragweave.models.errors import InputError
+from ragweave.models.errors import InputError, MissingExtra
+from ragweave.models.settings import model_settings
+from ragweave.models.whisper_files import SMALL
 
 PORTS = {"Ollama": 11_434, "llama.cpp": 8_080}
 """Where the two listen on 127.0.0.1 unless they are told otherwise; no other machine is ever looked at."""
@@ -20,16 +24,23 @@ PORTS = {"Ollama": 11_434, "llama.cpp": 8_080}
 def setup(
     model: Annotated[str, typer.Option("--model", metavar="NAME", help="Such as openai:gpt-4o-mini.")] = "",
     key: Annotated[str, typer.Option("--key", metavar="VARIABLE", help="Environment variable with its key.")] = "",
+    hearing: Annotated[bool, typer.Option("--hearing", help="Set up what hears speech, and no chat model.")] = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Take the first that is found, and ask nothing.")] = False,
 ) -> None:
-    """Find a chat model, ask it for one word, and write its settings to `.env` here after asking.
+    """Find a chat model, ask it for one word, and write its settings to `.env` here after asking; offer better hearing.
 
-    Without --model it looks for Ollama and llama.cpp on this machine. No key is used but the one that is named.
+    Without --model it looks for Ollama and llama.cpp on this machine. No key is used but the one that is named. Nothing
+    is downloaded without a yes: --yes gives it for the download with --hearing only.
     """
+    if hearing:
+        _hear(yes)
+        return
     if key and not os.environ.get(key):
         raise InputError(f"the environment has no {key}", "export it first")
     found = [(model, "")] if model else run(_served())
     if not found:
+        if not yes and _offer():
+            return
         told = "neither Ollama nor llama.cpp answers with a chat model on this machine"
         raise InputError(told, "start one, or name a model: ragweave setup --model openai:NAME --key OPENAI_API_KEY")
     for n, (name, url) in enumerate(found, 1):
@@ -44,6 +55,47 @@ def setup(
     if yes or typer.confirm(f"Write it to {path}?"):
         _write(path, {"RAGWEAVE_CHAT": name, "RAGWEAVE_CHAT_URL": url, "RAGWEAVE_CHAT_KEY": secret})
         typer.echo("Written. `ragweave ask` uses it from now on where it is started in this folder.")
+    if not yes:
+        _offer()
+
+
+def _offer() -> bool:
+    """Offer better hearing to who sits here and has not chosen any; tell whether it was set up."""
+    if model_settings().asr != "auto" or not _attended():
+        return False
+    try:
+        return _hear(False)
+    except MissingExtra as missing:
+        typer.echo(f"{missing.what}: {missing.remedy}")
+        return False
+
+
+def _attended() -> bool:
+    return sys.stdin.isatty()
+
+
+def _hear(yes: bool) -> bool:
+    """Download the small Whisper model after a yes, open it, and write that it hears; tell whether that was done.
+
+    Raises:
+        MissingExtra: the extra `video` is not installed.
+        WeightsError: it cannot be had, or is not what it should be.
+    """
+    from ragweave.models.asr_whisper import Whisper
+
+    if find_spec("faster_whisper") is None:
+        raise MissingExtra("hearing recordings", "video")
+    typer.echo(
+        f"Speech: Whisper small ({SMALL.repo} at {SMALL.commit[:12]}), {SMALL.megabytes} MB, licence {SMALL.licence}. "
+        "It hears many languages; pocketsphinx, which listens without it, English alone."
+    )
+    if not (yes or typer.confirm(f"Download it to {model_settings().weights}?")):
+        return False
+    SMALL.fetch()
+    Whisper(SMALL.setting.partition(":")[2]).check()
+    _write(Path(".env").absolute(), {"RAGWEAVE_ASR": SMALL.setting})
+    typer.echo("Written. The next `ragweave index` hears again what nobody has surely heard.")
+    return True
 
 
 async def _served() -> list[tuple[str, str]]:

@@ -16,7 +16,7 @@ import pytest
 from ragweave.models import asr as module
 from ragweave.models.asr import Word, asr
 from ragweave.models.asr_api import Endpoint
-from ragweave.models.asr_sphinx import Sphinx, believed
+from ragweave.models.asr_sphinx import Sphinx, _started, believed
 from ragweave.models.asr_whisper import Whisper
 from ragweave.models.errors import InputError, ModelError, WeightsError
 from ragweave.models.vad import RATE
@@ -79,6 +79,16 @@ def test_the_embedded_engine_hears_nothing_in_silence_and_survives_the_death_of_
         assert found.transcribe(SOUND).text == ""
     finally:
         found.close()
+
+
+def test_the_embedded_engine_ends_all_of_its_processes() -> None:
+    found = Sphinx(2)
+    processes = [_started(), _started()]
+    assert [found._idle.get(), found._idle.get()] == [None, None]
+    for process in processes:
+        found._idle.put(process)
+    found.close()
+    assert all(p.returncode is not None for p in processes)
 
 
 @pytest.mark.data

@@ -10,7 +10,10 @@ from urllib.parse import urlsplit
 import pytest
 
 from ragweave.app.commands import setup
-from ragweave.tests.support import Fault, ScriptedServer
+from ragweave.models.asr_whisper import Whisper
+from ragweave.models.settings import model_settings
+from ragweave.models.whisper_files import SMALL, Offered, downloaded
+from ragweave.tests.support import Fault, ScriptedHub, ScriptedServer
 
 
 @pytest.fixture(autouse=True)
@@ -64,3 +67,120 @@ def test_without_a_server_it_says_what_to_do(main: Any, monkeypatch: pytest.Monk
 def test_a_key_that_was_named_and_is_not_there_is_told(main: Any) -> None:
     code, _, err = main("setup", "--model", "openai:gpt-4o-mini", "--key", "NO_SUCH_KEY")
     assert code == 2 and "no NO_SUCH_KEY" in err
+
+
+CHECK = Whisper.check
+FILES = {"config.json": b"{}", "model.bin": b"m" * 3_000, "tokenizer.json": b"{} ", "vocabulary.txt": b"a\n"}
+
+
+@pytest.fixture
+def hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[ScriptedHub]:
+    """A hub that holds a model of a few letters, which is offered; nothing is loaded from it."""
+    monkeypatch.setattr("huggingface_hub.utils._http.time.sleep", lambda seconds: None)
+    monkeypatch.setattr(Whisper, "check", lambda self: None)
+    monkeypatch.setattr(setup, "_attended", lambda: True)
+    with ScriptedHub({**FILES, "other.bin": b"x"}) as served:
+        monkeypatch.setenv("HF_ENDPOINT", served.url)
+        digests = {name: served.sha256(name) for name in FILES}
+        monkeypatch.setattr(setup, "SMALL", Offered("owner/model", served.commit, 1, "MIT", digests))
+        yield served
+
+
+def test_hearing_is_offered_by_name_size_and_licence_and_fetched_after_a_yes(
+    main: Any, hub: ScriptedHub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+    monkeypatch.setattr("typer.confirm", lambda text: asked.append(text) or True)
+    code, out, _ = main("setup", "--hearing")
+    assert code == 0 and len(asked) == 1 and asked[0].startswith("Download it to ")
+    assert "owner/model" in out and "1 MB" in out and "licence MIT" in out
+    assert f"RAGWEAVE_ASR='whisper:owner/model@{hub.commit}'" in Path(".env").read_text(encoding="utf-8")
+    folder = downloaded("owner/model", hub.commit)
+    assert folder is not None and {p.name for p in folder.iterdir()} == set(FILES)
+
+
+def test_nothing_is_fetched_without_a_yes(
+    main: Any, hub: ScriptedHub, server: ScriptedServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("typer.confirm", lambda text: not text.startswith("Download"))
+    assert main("setup", "--hearing")[0] == 0
+    server.queue("ready", "ready")
+    monkeypatch.setattr("typer.prompt", lambda *args, **more: 1)
+    assert "Speech: Whisper small" in main("setup")[1]
+    assert "Speech" not in main("setup", "--yes")[1]  # which is a yes to what was found, not to a download
+    assert hub.asked == [] and "RAGWEAVE_ASR" not in Path(".env").read_text(encoding="utf-8")
+
+
+def test_hearing_is_offered_where_no_chat_model_is_found(
+    main: Any, hub: ScriptedHub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(setup, "PORTS", {"Ollama": 9})
+    monkeypatch.setattr("typer.confirm", lambda text: True)
+    assert main("setup")[0] == 0
+    assert "RAGWEAVE_ASR" in Path(".env").read_text(encoding="utf-8")
+
+
+def test_a_file_of_another_sha256_is_thrown_away_and_nothing_is_written(main: Any, hub: ScriptedHub) -> None:
+    hub.files["vocabulary.txt"] = b"b\n"
+    code, _, err = main("setup", "--hearing", "--yes")
+    assert code == 2 and "vocabulary.txt of owner/model does not have the sha256 that Ragweave states" in err
+    assert not Path(".env").exists()
+
+
+def test_a_model_without_one_of_its_files_is_not_taken(main: Any, hub: ScriptedHub) -> None:
+    del hub.files["model.bin"]
+    assert "the hub has no model.bin of owner/model" in main("setup", "--hearing", "--yes")[2]
+    assert not Path(".env").exists()
+
+
+def test_hearing_without_the_extra_says_what_to_install(
+    main: Any, hub: ScriptedHub, server: ScriptedServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(setup, "find_spec", lambda name: None)
+    code, _, err = main("setup", "--hearing", "--yes")
+    assert code == 2 and 'pip install "ragweave[video]"' in err
+    server.queue("ready")
+    monkeypatch.setattr("typer.prompt", lambda *args, **more: 1)
+    monkeypatch.setattr("typer.confirm", lambda text: True)
+    code, out, _ = main("setup")
+    assert code == 0 and 'pip install "ragweave[video]"' in out and hub.asked == []
+
+
+def test_hearing_is_not_offered_where_somebody_chose_or_nobody_sits(
+    main: Any, hub: ScriptedHub, server: ScriptedServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("typer.prompt", lambda *args, **more: 1)
+    monkeypatch.setattr("typer.confirm", lambda text: True)
+    server.queue("ready", "ready")
+    monkeypatch.setattr(setup, "_attended", lambda: False)
+    assert "Speech" not in main("setup")[1]
+    monkeypatch.setattr(setup, "_attended", lambda: True)
+    monkeypatch.setenv("RAGWEAVE_ASR", "off")
+    model_settings.cache_clear()
+    assert "Speech" not in main("setup")[1]
+    assert hub.asked == []
+
+
+def test_offline_forbids_the_download(main: Any, hub: ScriptedHub, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RAGWEAVE_OFFLINE", "1")
+    model_settings.cache_clear()
+    assert "RAGWEAVE_OFFLINE forbids" in main("setup", "--hearing", "--yes")[2]
+    assert hub.asked == []
+
+
+def test_what_is_offered_is_pinned() -> None:
+    assert len(SMALL.commit) == 40 and all(len(digest) == 64 for digest in SMALL.files.values())
+    assert {"config.json", "model.bin", "tokenizer.json"} <= SMALL.files.keys()
+
+
+def test_a_model_that_was_downloaded_is_opened_without_asking_the_hub(
+    main: Any, hub: ScriptedHub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    main("setup", "--hearing", "--yes")
+    hub.asked.clear()
+    monkeypatch.setattr(Whisper, "check", CHECK)
+    opened: list[str] = []
+    monkeypatch.setattr("faster_whisper.WhisperModel", lambda name, **more: opened.append(name) or object())
+    folder = downloaded("owner/model", hub.commit)
+    Whisper(f"owner/model@{hub.commit}").check()
+    assert opened == [str(folder)] and hub.asked == []

@@ -1,0 +1,155 @@
+"""Speech of which its recogniser was not sure: found like any, and told by no path without its mark."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import shutil
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ragweave.app.api import aask, asearch
+from ragweave.app.doors import _told
+from ragweave.app.render import place
+from ragweave.corpora.store.stores import close_stores
+from ragweave.minds.context import Context
+from ragweave.models.chat import override
+from ragweave.nodes.answer import Answer
+from ragweave.serve.proof import where
+from ragweave.tests.support import ScriptedChat
+from ragweave.tests.support.library import build_library
+
+MARK = "(heard, perhaps wrongly)"
+TALK = (
+    "Ada: Tonight we speak about the great comet of Pell.",
+    "Ada: The comet was found by Ada Ostrander in 1889.",
+    "Ada: Her telescope had a mirror of sixty centimetres.",
+    "Boris: The mirror was polished for eleven weeks by two men.",
+    "Boris: The comet returns every ninety years.",
+    "Ada: After the comet we look at the crater of the moon.",
+)
+DIET = (
+    "Cleo: Today we bake a rye bread with much water.",
+    "Cleo: The dough rests for sixteen hours in a cool room.",
+    "Cleo: A comet of flour remains on the table, of course.",
+)
+SMALL = Context(mind="small")
+
+
+def vtt(said: tuple[str, ...]) -> str:
+    """Write cues of five seconds, one every ten."""
+    return "WEBVTT\n\n" + "\n".join(
+        f"00:{10 * n // 60:02}:{10 * n % 60:02}.000 --> 00:{10 * n // 60:02}:{10 * n % 60 + 5:02}.000\n{text}\n"
+        for n, text in enumerate(said)
+    )
+
+
+def doubt(catalog: Path) -> None:
+    """Turn what people wrote into what a recogniser heard that was half sure of it, as indexing would store it."""
+    with sqlite3.connect(catalog) as database:
+        found = database.execute("SELECT n, locator, spans, meta FROM items WHERE corpus IN ('clip', 'video')")
+        for n, locator, spans, meta in found.fetchall():
+            sure = json.loads(meta) | {"sure": [0.5] * len(json.loads(spans)), "speech": "pocketsphinx"}
+            told = json.loads(locator) | {"doubtful": True}
+            database.execute(
+                "UPDATE items SET locator = ?, meta = ? WHERE n = ?", (json.dumps(told), json.dumps(sure), n)
+            )
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Index the recordings once; return the home that holds them."""
+    folder = tmp_path_factory.mktemp("heard")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RAGWEAVE_HOME", str(folder / "home"))
+        asyncio.run(build_library(folder / "videos", {"comet.vtt": vtt(TALK), "bread.vtt": vtt(DIET)}))
+        close_stores()
+    [catalog] = (folder / "home").glob("libraries/*/catalog.sqlite")
+    doubt(catalog)
+    return folder / "home"
+
+
+@pytest.fixture(autouse=True)
+def _heard(recorded: Path, home: Path) -> None:
+    shutil.copytree(recorded, home)
+
+
+def assert_marked(answer: Answer) -> None:
+    """Every sentence and every place of an answer is marked."""
+    assert answer.citations
+    assert all(s.text.endswith(MARK) for s in answer.sentences), answer.text
+    assert all(c.locator.get("doubtful") for c in answer.citations), answer.citations
+    assert MARK in answer.text
+
+
+@pytest.mark.parametrize(
+    ("question", "says"),
+    [
+        ("Who found the comet?", "Ada Ostrander"),
+        ("When is the comet first mentioned?", "0:00"),
+        ("How many times is the mirror mentioned?", "twice"),
+        ("Which is mentioned first, the comet or the moon?", "comes first"),
+        ("What is said after the mirror is mentioned?", "polished"),
+        ("What is said at 0:20 in comet?", "found by Ada Ostrander"),
+        ("Which recordings talk about the comet most?", "comet"),
+        ("What do Ada and Boris each say about the comet?", "Boris"),
+        ("What is comet about?", "Excerpts"),
+    ],
+)
+async def test_without_a_model_nothing_that_was_heard_is_told_unmarked(question: str, says: str) -> None:
+    answer = await aask(question, context=SMALL)
+    assert says in answer.text
+    told = [s for s in answer.sentences if not s.text.startswith("Excerpts")]
+    assert all(MARK in s.text for s in told), answer.text
+    named = {n for s in answer.sentences if s not in told for n in s.citations}
+    assert all(c.locator.get("doubtful") for c in answer.citations if c.n not in named)
+    assert told
+
+
+async def test_a_short_answer_and_a_choice_are_marked() -> None:
+    short = Context(mind="small", answer_form="short")
+    assert_marked(await aask("Who found the comet?", context=short, graph="video_rag"))
+    choices = Context(mind="small", choices=("Boris Pell", "Ada Ostrander"))
+    assert_marked(await aask("Who found the comet?", context=choices, graph="video_rag"))
+
+
+async def test_the_closest_that_was_found_is_marked() -> None:
+    answer = await aask("How heavy was the telescope of the harbour master?", context=SMALL, graph="video_rag")
+    assert answer.sure == "closest" and MARK in answer.text and answer.text.endswith("[1]")
+    assert answer.citations[0].locator.get("doubtful")
+
+
+def mouth(said: str) -> ScriptedChat:
+    """Play the parts of the video graph."""
+
+    def react(messages: list[Any]) -> Any:
+        system = messages[0].text
+        if "prepare the search" in system:
+            return {"statement": "Somebody found the comet.", "scene": "a comet", "keywords": ["comet"]}
+        if "judge whether passages" in system:
+            return {"verdicts": [{"n": n, "verdict": "relevant"} for n in range(1, 20)]}
+        return said
+
+    return ScriptedChat(react=react)
+
+
+@pytest.mark.parametrize("checked", ["small", "off"])
+async def test_what_a_chat_model_says_of_it_is_marked_once(checked: Any) -> None:
+    said = "The comet was found by Ada Ostrander in 1889 [1]. It returns every ninety years [1]."
+    with override(writer=mouth(said)):
+        answer = await aask("Who found the comet?", context=Context(mind="llm", check_by=checked), graph="video_rag")
+    assert answer.mind == "llm" and len(answer.sentences) == 2
+    assert_marked(answer)
+    assert answer.text.count(MARK) == 2
+
+
+async def test_a_place_says_it_wherever_it_is_shown() -> None:
+    found = await asearch("Who found the comet?")
+    rows = [e for e in found if e["corpus"] == "clip"]
+    assert rows and all(place(e["locator"]).endswith(MARK) for e in rows)
+    assert where(rows[0]["locator"]).endswith(MARK)
+    answer = await aask("Who found the comet?", context=SMALL, graph="video_rag")
+    assert all(line.endswith(MARK) for line in _told(answer).splitlines()[1:])
