@@ -15,8 +15,8 @@ from ragweave.models.failures import is_transient, tried
 from ragweave.models.vad import RATE, Sound
 
 SECONDS = 120.0
-_SURE = 0.9
-"""Confidence of a reply that states none."""
+_SURE = 0.85
+"""Confidence of a reply that states none, and of its words: enough to be quoted, not for a rude word."""
 
 
 class Endpoint(Asr):
