@@ -138,7 +138,7 @@ class Page:
         """
         quoted = [(s, best_sentence(about, s["text"]) if about else s["text"]) for s in rests]
         used = {c.n: c for c in (self._cite(*q) for q in quoted)}
-        text = as_heard(text, next((c.locator for c in used.values() if c.locator.get("doubtful")), {}))
+        text = as_heard(text, next((c.locator for c in used.values() if c.locator.get("doubtful")), Locator()))
         sentence = Sentence(
             text=text, support=support, citations=tuple(used), confidence=round(confidence, 3), sign=sign
         )

@@ -230,4 +230,6 @@ def as_seen(e: Evidence) -> list[Strip]:
 
 def without_doubt(place: Locator) -> Locator:
     """Return a place of which something is told that was not heard there."""
-    return Locator(**{k: v for k, v in place.items() if k != "doubtful"})  # type: ignore[typeddict-item]
+    found = place.copy()
+    found.pop("doubtful", None)
+    return found
