@@ -14,8 +14,6 @@ import typer
 from ragweave.app.commands.common import run
 from ragweave.app.render import clean
 from ragweave.models.errors import InputError, MissingExtra
-from ragweave.models.settings import model_settings
-from ragweave.models.whisper_files import SMALL
 
 PORTS = {"Ollama": 11_434, "llama.cpp": 8_080}
 """Where the two listen on 127.0.0.1 unless they are told otherwise; no other machine is ever looked at."""
@@ -61,6 +59,8 @@ def setup(
 
 def _offer() -> bool:
     """Offer better hearing to who sits here and has not chosen any; tell whether it was set up."""
+    from ragweave.models.settings import model_settings
+
     if model_settings().asr != "auto" or not _attended():
         return False
     try:
@@ -82,6 +82,8 @@ def _hear(yes: bool) -> bool:
         WeightsError: it cannot be had, or is not what it should be.
     """
     from ragweave.models.asr_whisper import Whisper
+    from ragweave.models.settings import model_settings
+    from ragweave.models.whisper_files import SMALL
 
     if find_spec("faster_whisper") is None:
         raise MissingExtra("hearing recordings", "video")

@@ -25,7 +25,7 @@ from ragweave.corpora.video.beside import subtitles_of_others
 from ragweave.corpora.video.cues import read_transcript
 from ragweave.corpora.video.intake import Intake, demuxer_of, installed
 from ragweave.corpora.video.items import CLIP_SECONDS, ROUGH
-from ragweave.corpora.video.pace import FILM, LISTENED, LOOKING, hearing, spoken_in, words_from
+from ragweave.corpora.video.pace import FILM, LISTENED, LOOKING, hearing, spoken_in, wall, words_from
 from ragweave.corpora.video.streams import examine
 from ragweave.models.caption import Captioner
 from ragweave.models.chat_reply import IMAGE_TOKENS, tokens_of
@@ -204,10 +204,10 @@ def _take(found: Estimate) -> int:
     """Add up the seconds that recordings take; return their clips with a picture."""
     clips = 0
     for r in found.recordings:
-        # Looking and hearing go side by side: the slower of the two sets the pace.
+        # Looking and hearing go side by side: the slower of the two sets the pace, or what both take of the cores.
         looking, heard = LOOKING * r.seconds if r.picture else 0.0, hearing(r.speech, r.seconds, r.spoken)
-        found.seconds += max(looking, heard) + 1.0
         taken = heard + (FILM * r.seconds if r.picture else 0.0)
+        found.seconds += wall(r.speech, looking, heard, taken) + 1.0
         found.work, found.longest = found.work + taken, max(found.longest, taken)
         clips += math.ceil(r.seconds / CLIP_SECONDS) if r.picture else 0
     return clips

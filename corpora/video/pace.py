@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from ragweave.corpora.video.beside import companion
 from ragweave.corpora.video.listen import sound
 from ragweave.corpora.video.streams import Container
@@ -44,6 +46,18 @@ def hearing(engine: str, seconds: float, spoken: float) -> float:
     each, more = HEARING[engine]
     around = 1 - spoken / seconds if seconds else 0.0
     return LISTENING * seconds + each * (1 + more * around) * spoken
+
+
+def wall(engine: str, looking: float, heard: float, taken: float) -> float:
+    """Return the seconds that a recording takes by the clock, of free cores.
+
+    `looking` are those of its picture, `heard` and `taken` the processor seconds of hearing and of everything.
+
+    >>> wall("endpoint", 3.0, 2.0, 0.0), wall("", 3.0, 0.0, 0.0)
+    (3.0, 3.0)
+    """
+    cores = os.cpu_count() or 1
+    return max(looking, heard / (cores if engine == "pocketsphinx" else 1), taken / cores)
 
 
 def spoken_in(path: str, demuxer: str, container: Container, most: float = LISTENED) -> float:

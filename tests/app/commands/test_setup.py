@@ -82,7 +82,9 @@ def hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[ScriptedHub]:
     with ScriptedHub({**FILES, "other.bin": b"x"}) as served:
         monkeypatch.setenv("HF_ENDPOINT", served.url)
         digests = {name: served.sha256(name) for name in FILES}
-        monkeypatch.setattr(setup, "SMALL", Offered("owner/model", served.commit, 1, "MIT", digests))
+        monkeypatch.setattr(
+            "ragweave.models.whisper_files.SMALL", Offered("owner/model", served.commit, 1, "MIT", digests)
+        )
         yield served
 
 
