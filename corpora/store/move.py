@@ -9,17 +9,22 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
+import math
 from contextlib import suppress
 
 from sqlalchemy import select
 
 from ragweave.corpora.settings import CorporaSettings, corpora_settings
 from ragweave.corpora.store import locks
+from ragweave.corpora.store.lexical import Lexical
 from ragweave.corpora.store.libraries import Libraries
-from ragweave.corpora.store.schema import metadata
+from ragweave.corpora.store.schema import metadata, sources
+from ragweave.corpora.types import CORPORA
 from ragweave.models.errors import InputError, LibraryError, LibraryNotFound
 
 _AT_ONCE = 2_000
+_ASKED = 50
+"""Titles that are searched for in both places."""
 
 
 async def move_library(name: str, database: str) -> dict[str, int]:
@@ -54,12 +59,25 @@ def _move(name: str, database: str) -> dict[str, int]:
                 there.free(row.name)
                 with here.file(row.id) as file:
                     there.take(row.id, file)
-            if _digests(there, row.id) != wanted:
+            if _digests(there, row.id) != wanted or not _answer_alike(here, there, row.id):
+                there.release(row.id)
                 raise LibraryError("The copy of the library is not the same", "it is where it was; move it once more")
             here.release(row.id)
     finally:
         there.close()
     return {table: rows for table, (rows, _) in wanted.items()}
+
+
+def _answer_alike(here: Libraries, there: Libraries, library: str) -> bool:
+    """Return whether searches for titles find as much in both places: each has an index of words of its own making."""
+    with here.reading(library) as connection:
+        some = select(sources.c.title).order_by(sources.c.id).limit(_ASKED)
+        titles = list(connection.execute(some).scalars())
+    asked = [(place, corpus) for place in (here, there) for corpus in CORPORA]
+    lists = [found for place, corpus in asked for found in Lexical(place).search(library, corpus, titles, 1)]
+    best = [found[0][1] if found else 0.0 for found in lists]
+    pairs = zip(best[: len(best) // 2], best[len(best) // 2 :], strict=True)
+    return all(math.isclose(a, b, rel_tol=0.01) for a, b in pairs)
 
 
 def _digests(place: Libraries, library: str) -> dict[str, tuple[int, int]]:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from ragweave.app.api import aask
 from ragweave.corpora.settings import corpora_settings
-from ragweave.corpora.store import move
+from ragweave.corpora.store import lexical, move
 from ragweave.corpora.store.stores import close_stores, stores
 from ragweave.tests.conftest import Main
 from ragweave.tests.support.library import build_library
@@ -19,6 +23,21 @@ TEXTS = {
     "ferry.md": "# The ferry\n\nThe ferry sails four times a day.\n",
 }
 QUESTION = "When was the lamp of the lighthouse first lit?"
+ROOT = Path(__file__).resolve().parents[3]
+ISLES = [f"{a}{b}" for a in ("Hald", "Skar", "Lund", "Brim", "Tor") for b in ("holm", "ey", "vik", "ness", "by", "ask")]
+ISLE = """# {0}
+
+{0} has {1} inhabitants. Its harbour was built in {2} by {3}.
+
+## Ferry
+
+The ferry to {0} sails {4} times a week, and a bicycle costs {5} crowns.
+"""
+ASKED = (
+    "When was the harbour of {} built?",
+    "How many inhabitants does {} have?",
+    "How often does the ferry to {} sail?",
+)
 
 
 def over(monkeypatch: pytest.MonkeyPatch, url: str) -> None:
@@ -50,6 +69,61 @@ def test_a_moved_library_answers_as_before_and_comes_back(
         over(monkeypatch, "")
         assert main("search", QUESTION, "--json")[1] == before
         close_stores()
+
+
+def isles() -> dict[str, str]:
+    """Return a file about each isle."""
+    builders = ("Ines Varga", "Otto Brandt", "the parish", "a company of Bergen")
+    return {
+        f"{name}.md": ISLE.format(name, 100 + 37 * n, 1800 + 7 * n, builders[n % 4], 2 + n % 12, 20 + n)
+        for n, name in enumerate(ISLES)
+    }
+
+
+def answers(questions: list[str]) -> list[dict[str, Any]]:
+    """Return what is answered, each with its citations; what it took may differ."""
+
+    async def asked() -> list[dict[str, Any]]:
+        return [(await aask(q)).model_dump(exclude={"usage", "trace"}) for q in questions]
+
+    return asyncio.run(asked())
+
+
+@pytest.mark.cluster
+def test_fifty_questions_are_answered_alike_before_a_move_after_it_and_back(
+    postgres: Postgres, home: Path, tmp_path: Path, main: Main, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copytree(ROOT / "examples" / "library", tmp_path / "notes")
+    asyncio.run(build_library(tmp_path / "notes", isles()))
+    taken = json.loads((ROOT / "tests" / "golden" / "questions.json").read_text(encoding="utf-8"))["examples"]
+    questions = [turns[0] for turns in taken if len(turns) == 1 and turns[0].strip()][:20]
+    questions += [ASKED[n % len(ASKED)].format(name) for n, name in enumerate(ISLES)]
+    before = answers(questions)
+    assert len(before) == 50 and sum(bool(answer["citations"]) for answer in before) > 40
+    with postgres.database() as url:
+        assert main("library", "move", "default", "--to", url)[0] == 0
+        over(monkeypatch, url)
+        assert answers(questions) == before
+        assert main("library", "move", "default", "--to", "home")[0] == 0
+        over(monkeypatch, "")
+        assert answers(questions) == before
+
+
+@pytest.mark.cluster
+def test_a_copy_whose_words_are_not_found_is_refused_and_the_library_stays(
+    postgres: Postgres, home: Path, tmp_path: Path, main: Main, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asyncio.run(build_library(tmp_path / "notes", TEXTS))
+    with postgres.database() as url:
+        with monkeypatch.context() as faulty:
+            faulty.setattr(lexical, "put", lambda *_: None)
+            code, _, err = main("library", "move", "default", "--to", url)
+        assert code == 2 and "not the same" in err
+        assert "1874" in main("search", QUESTION)[1]
+        assert main("library", "move", "default", "--to", url)[0] == 0
+        over(monkeypatch, url)
+        assert "1874" in main("search", QUESTION)[1]
+        over(monkeypatch, "")
 
 
 @pytest.mark.cluster
