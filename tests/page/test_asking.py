@@ -34,6 +34,28 @@ def test_an_answer_comes_sentence_by_sentence_with_its_steps_sources_and_what_it
     assert page.locator(".thread.here").inner_text().strip() == QUESTION
 
 
+def test_the_trace_of_an_answer_is_shown_where_there_is_one_and_can_be_copied(
+    window: Callable[..., Any], ask: Callable[..., Any]
+) -> None:
+    page, trace = window(), "0af7651916cd43dd8448eb211c80319c"
+    assert ask(page, QUESTION).locator(".trace").count() == 0
+
+    def traced(route: Any) -> None:
+        kept = (sent := route.fetch()).json()
+        kept["turns"][0]["answer"]["trace"] = trace
+        route.fulfill(response=sent, json=kept)
+
+    page.route("**/api/threads/*", traced)
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.reload()
+    turn = page.locator(".turn")
+    turn.locator(".usage summary", has_text="no model call").click()
+    expect(turn.locator(".trace code")).to_have_text(trace)
+    turn.get_by_role("button", name="Copy the id of the trace").click()
+    expect(page.get_by_text("Copied.")).to_be_visible()
+    assert page.evaluate("navigator.clipboard.readText()") == trace
+
+
 def test_an_abstention_says_why_and_claims_nothing(window: Callable[..., Any], ask: Callable[..., Any]) -> None:
     turn = ask(window(), "How tall is the cathedral of Ulm in Bavaria?")
     assert "Not sure" in turn.locator(".abstained .head").inner_text()
