@@ -108,19 +108,28 @@ class Slots:
 
     def __init__(self, total: int) -> None:
         self._total = self._free = total
+        self.draining = False
+        """The server is about to stop: none is given any more."""
         self.told: Callable[[int], None] = lambda taken: None
+
+    @property
+    def taken(self) -> int:
+        """How many are taken."""
+        return self._total - self._free
 
     def take(self) -> None:
         """Take a place, to be given back with `give`."""
+        if self.draining:
+            raise Refused(503, "this server is being stopped", "try again in a moment", "draining", after=2)
         if self._free < 1:
             raise Refused(429, "too many answers are under way", "try again in a moment", after=2)
         self._free -= 1
-        self.told(self._total - self._free)
+        self.told(self.taken)
 
     def give(self) -> None:
         """Give a place back."""
         self._free += 1
-        self.told(self._total - self._free)
+        self.told(self.taken)
 
     @contextmanager
     def held(self) -> Iterator[None]:

@@ -31,6 +31,7 @@ from ragweave.serve import (
 )
 from ragweave.serve.access import Keys, Slots
 from ragweave.serve.desk import opened
+from ragweave.serve.drain import drained
 from ragweave.serve.guard import Guard
 from ragweave.serve.pictures import PictureDesk
 from ragweave.serve.settings import ServeSettings, serve_settings
@@ -51,7 +52,8 @@ def create_app(settings: ServeSettings | None = None, *, exposed: bool = False) 
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         async with opened(settings, store, slots, pictures) as desk, assistants.session_manager.run():
             app.state.desk = desk
-            yield
+            with drained(desk):
+                yield
 
     app = FastAPI(title="Ragweave", version=__version__, lifespan=lifespan, docs_url=None, redoc_url=None)
     app.state.keys = keys

@@ -27,6 +27,7 @@ from prometheus_client import (
 
 from ragweave.models import tracing
 from ragweave.serve.access import CallerNow, Slots
+from ragweave.serve.desk import DeskNow
 
 _SECONDS = (0.005, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60, 120, 300)
 
@@ -68,6 +69,12 @@ class Metrics(SpanProcessor):
         slots.told = Gauge(
             "ragweave_runs_under_way", "Answers under way.", registry=registry, multiprocess_mode="livesum"
         ).set
+        self.uploads = Gauge(
+            "ragweave_uploads_under_way",
+            "Uploads that are indexed or wait, on all servers.",
+            registry=registry,
+            multiprocess_mode="mostrecent",
+        )
 
     def on_end(self, span: Any) -> None:
         """Count a span that has ended."""
@@ -106,7 +113,8 @@ def mount(app: FastAPI, slots: Slots) -> None:
     tracing.provider().add_span_processor(metrics)
 
     @app.get("/metrics", include_in_schema=False)
-    async def shown(caller: CallerNow) -> Response:
+    async def shown(caller: CallerNow, desk: DeskNow) -> Response:
         caller.require_all()
+        metrics.uploads.set(await desk.jobs.under_way())
         text = await asyncio.to_thread(generate_latest, metrics.registry)
         return Response(text, media_type=CONTENT_TYPE_LATEST)

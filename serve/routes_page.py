@@ -16,6 +16,7 @@ from pydantic import Field
 from starlette.staticfiles import StaticFiles
 
 from ragweave import __version__
+from ragweave.corpora.settings import corpora_settings
 from ragweave.corpora.store.stores import stores
 from ragweave.corpora.web import providers
 from ragweave.models.settings import model_settings
@@ -94,13 +95,15 @@ async def health() -> dict[str, str]:
 
 
 @router.get("/readyz")
-async def ready() -> JSONResponse:
-    """Say whether the catalog can be read."""
+async def ready(request: Request) -> JSONResponse:
+    """Say whether questions can be sent here: the catalog can be read, and the server is not about to stop."""
+    desk = getattr(request.app.state, "desk", None)  # none beside Studio
+    status = "draining" if desk and desk.slots.draining else "ok"
     try:
         await asyncio.to_thread(lambda: stores().catalog.libraries())
     except Exception:
-        return JSONResponse({"status": "the library folder cannot be used"}, status_code=503)
-    return JSONResponse({"status": "ok"})
+        status = f"the {'database' if corpora_settings().database else 'library folder'} cannot be used"
+    return JSONResponse({"status": status}, status_code=200 if status == "ok" else 503)
 
 
 @router.get("/api/me")

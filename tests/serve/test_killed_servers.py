@@ -145,6 +145,8 @@ async def test_a_database_that_is_restarted_is_told_in_a_sentence_and_then_answe
             server.stop()
             for answer in (await client.get("/api/threads"), await client.post("/api/ask", json={"question": "Why?"})):
                 assert answer.status_code == 503 and "RAGWEAVE_DATABASE_URL" in answer.json()["remedy"]
+            ready = await client.get("/readyz")
+            assert ready.status_code == 503 and ready.json() == {"status": "the database cannot be used"}
             graph.may.set()
             server.start()
             assert "1874" not in (await ask_over_http(client, "How?"))[-2]["answer"]["text"]

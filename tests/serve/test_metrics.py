@@ -1,5 +1,6 @@
 """`/metrics`, one trace from the request to its answer, and a log of JSON."""
 
+import asyncio
 import json
 import logging
 import re
@@ -37,6 +38,21 @@ async def test_metrics_count_requests_answers_and_nodes_by_pattern(client):
     assert "ragweave_runs_under_way 0.0" in text
 
 
+async def test_uploads_that_wait_or_are_indexed_are_counted(client, monkeypatch):
+    may = asyncio.Event()
+
+    async def waiting(*_, **__):
+        await may.wait()
+
+    monkeypatch.setattr("ragweave.serve.jobs.aindex", waiting)
+    assert "ragweave_uploads_under_way 0.0" in (await client.get("/metrics")).text
+    for name in ("one.md", "two.md"):
+        files = [("files", (name, b"# Tea\n\nTea is hot.\n"))]
+        assert (await client.post("/api/upload", data={"library": "tea room"}, files=files)).status_code == 202
+    assert "ragweave_uploads_under_way 2.0" in (await client.get("/metrics")).text
+    may.set()
+
+
 async def test_metrics_are_for_whoever_may_change_libraries(client, app):
     keys: Keys = app.state.keys
     _, bound = keys.create("one", ("some-library",))
@@ -62,9 +78,13 @@ async def test_an_answer_bears_the_trace_of_its_request_and_of_its_caller(client
     assert line.trace == theirs
 
 
-async def test_the_board_asks_for_metrics_that_exist(client):
+async def test_the_board_and_the_signals_to_scale_on_ask_for_metrics_that_exist(client):
     board = json.loads((ROOT / "deploy" / "grafana.json").read_text())
     told = " ".join(target["expr"] for panel in board["panels"] for target in panel["targets"])
+    guide = (ROOT / "docs" / "deploy.md").read_text(encoding="utf-8").partition("**When to add a server**")[2]
+    signals = guide.partition("## ")[0]
+    assert "ragweave_uploads_under_way" in signals
+    told += signals
     asked = {
         n for n in re.findall(r"\w+", told) if n.startswith(("ragweave_", "gen_ai_client", "http_server", "process_"))
     }

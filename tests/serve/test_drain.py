@@ -1,0 +1,114 @@
+"""A server that is told to stop: answers under way come to their end, no new one begins, and a balancer can see it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from ragweave.serve.app import create_app
+from ragweave.serve.settings import ServeSettings
+from ragweave.tests.serve.conftest import QUESTION
+from ragweave.tests.serve.test_killed_servers import CHAT, settings_of
+from ragweave.tests.support.server import Received, ScriptedServer
+from ragweave.tests.support.serving import begin, events_until, in_process, killed_at_the_end, parse_events
+
+SECONDS = "RAGWEAVE_SERVE_SHUTDOWN_SECONDS"
+
+OTHER = "How often does the ferry sail?"
+
+
+def react(request: Received) -> Any:
+    """Answer in two sentences, of which the second one is long in coming."""
+    if "numbered evidence" not in request.prompt:
+        return "paragraph"
+    lamp, ferry = "The lamp of the lighthouse was first lit on 3 October 1874", "The ferry sails four times a day"
+    return [f"{ferry if OTHER in request.prompt else lamp} [1]. ", "It ", *["stands "] * 400]
+
+
+@pytest.fixture
+def model() -> Iterator[ScriptedServer]:
+    """A model whose second sentence is minutes long, unless it is `closing`."""
+    with ScriptedServer(react=react, part_delay=0.4) as server:
+        yield server
+
+
+@asynccontextmanager
+async def reading(client: httpx.AsyncClient) -> AsyncIterator[asyncio.Task[list[dict[str, Any]]]]:
+    """Ask and read on over one connection, as the page does, and lend what will be read once a sentence is there."""
+    shown = asyncio.Event()
+
+    async def read() -> list[dict[str, Any]]:
+        text, headers = "", {"accept": "text/event-stream"}
+        async with client.stream("POST", "/api/ask", json={"question": QUESTION, **CHAT}, headers=headers) as stream:
+            async for part in stream.aiter_text():
+                text += part
+                if "event: sentence" in text:
+                    shown.set()
+        return parse_events(text)
+
+    task, waiting = asyncio.create_task(read()), asyncio.create_task(shown.wait())
+    try:
+        await asyncio.wait({task, waiting}, return_when=asyncio.FIRST_COMPLETED)
+        yield task
+    finally:
+        task.cancel()
+        waiting.cancel()
+
+
+async def until(status: int, ask: Callable[[], Awaitable[httpx.Response]]) -> httpx.Response:
+    """Ask until the answer has this status: a signal is on its way, and a worker without answers ends at once."""
+    async with asyncio.timeout(100):
+        while True:
+            with suppress(httpx.TransportError):
+                if (answer := await ask()).status_code == status:
+                    return answer
+            await asyncio.sleep(0.05)
+
+
+@pytest.mark.parametrize("workers", ["1", "2"])
+async def test_a_server_that_is_stopped_ends_its_answers_and_refuses_new_ones_in_words(
+    notes: Path, model: ScriptedServer, workers: str
+) -> None:
+    several = {"RAGWEAVE_SERVE_WORKERS": workers, SECONDS: "100"}
+    async with killed_at_the_end(**settings_of(model), **several) as (client, process):
+        unread = await begin(client, OTHER, **CHAT)
+        await events_until(client, unread["run"], "sentence")
+        async with reading(client) as events:
+            process.terminate()
+            assert (await until(503, lambda: client.get("/readyz"))).json() == {"status": "draining"}
+            assert (await until(200, lambda: client.get("/healthz"))).json() == {"status": "ok"}
+            refused = await until(503, lambda: client.post("/api/ask", json={"question": QUESTION}))
+            assert refused.headers["retry-after"]
+            assert refused.json()["code"] == "draining" and "try again" in refused.json()["remedy"]
+            asked = {"model": "agent", "messages": [{"role": "user", "content": QUESTION}]}
+            refused = await until(503, lambda: client.post("/v1/chat/completions", json=asked))
+            assert refused.json()["error"]["code"] == "draining"
+            model.closing.set()
+            told = await events
+        assert [e["type"] for e in told][-2:] == ["answer", "end"] and told[-1]["status"] == "done"
+        assert "3 October 1874" in told[-2]["answer"]["text"]
+        async with asyncio.timeout(100):
+            await process.wait()
+    async with in_process(create_app(ServeSettings())) as client:
+        for thread in (told[0]["thread"], unread["thread"]):
+            (turn,) = (await client.get(f"/api/threads/{thread}")).json()["turns"]
+            assert turn["status"] == "done"
+
+
+async def test_an_answer_that_does_not_end_in_time_is_told_as_interrupted_to_who_reads_it(
+    notes: Path, model: ScriptedServer
+) -> None:
+    async with killed_at_the_end(**settings_of(model), **{SECONDS: "1"}) as (client, process):
+        async with reading(client) as events:
+            process.terminate()
+            told = await events
+        assert [e["type"] for e in told][-2:] == ["error", "end"]
+        assert told[-2]["problem"]["code"] == "interrupted" and "sk again" in told[-2]["problem"]["detail"]
+        async with asyncio.timeout(100):
+            await process.wait()
