@@ -86,7 +86,7 @@ $(HFVENV)/.ready: pyproject.toml constraints.txt
 	@$(HF)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt torch==2.13.0 \
 	  || $(HF)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt torch
 	@$(HF)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[hf,train,fastembed,images]' \
-	  langchain-community onnx pytest pytest-asyncio hypothesis
+	  onnx pytest pytest-asyncio hypothesis
 	@touch $@
 
 test-hf: $(HFVENV)/.ready

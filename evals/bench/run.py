@@ -22,6 +22,7 @@ from ragweave.evals.bench.forms import Bundle
 from ragweave.evals.bench.tables import Arm, Paper, Set, Table
 from ragweave.evals.metrics import exact_match, ndcg_at, recall_at, rouge_l, token_f1
 from ragweave.evals.mixed import prepare
+from ragweave.evals.off import check_off
 from ragweave.evals.runner import Runner
 from ragweave.graphs.base import Builder, new_graph
 from ragweave.graphs.indexing import at_indexing
@@ -109,26 +110,6 @@ def graph_of(arm: Arm, context: Context) -> str:
     return arm.graph or GRAPH_OF[context.preset]
 
 
-def calls_of(arm: Arm, context: Context) -> int:
-    """Return how many calls of a chat model a question takes at most, retries not counted."""
-    routed = int(context.route_by in ("llm", "ensemble")) + 1
-    return {
-        "universal_rag": routed,
-        "rag_fusion": 1 + int(context.expand_when != "never"),
-        # The rewriting for the web; with a model as evaluator, its verdict and that on the strips.
-        "crag": 1 + int(context.web != "off") + 2 * int(context.grade_by == "llm"),
-        "auto_rag": 1 + context.max_hops + 2 * context.max_recalls,
-        # Rewriting, judging, looking at each clip, and the answer.
-        "video_rag": 3 + context.method.clips,
-    }.get(graph_of(arm, context), context.max_model_calls)
-
-
-def tokens_of(arm: Arm, context: Context) -> int:
-    """Return about how many tokens a question takes in: its passages in each call, and the prompt."""
-    passages = context.method.turn_passages if graph_of(arm, context) == "auto_rag" else context.top_k or 8
-    return calls_of(arm, context) * (400 + 170 * passages)
-
-
 async def ask(
     name: str, arm: Arm, asked: Asked, runner: Runner, mind: str, more: Mapping[str, Any], seed: int = SEED
 ) -> list[Scored]:
@@ -147,7 +128,13 @@ async def ask(
 
     of = {"arm": arm.model_dump(), "set": asked.set.model_dump(), "seed": seed, "library": asked.library}
     outcomes = await ask_all(
-        build, asked.bundle.questions, context, runner=runner, name=f"{name}, {asked.set.name}", of=of
+        build,
+        asked.bundle.questions,
+        context,
+        runner=runner,
+        name=f"{name}, {asked.set.name}",
+        of=of,
+        off=check_off(arm.off),
     )
     gold = {g for q in asked.bundle.questions for g in q.gold}
     keys = await _keys(library, {i for o in outcomes for i in o.evidence}, asked.set.name, gold)

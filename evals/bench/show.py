@@ -32,7 +32,7 @@ def grids(
 ) -> list[Grid]:
     """Return the table with a row of ours and a published one for each arm, and what the paper does not print."""
     columns = columns_of(table, extra)
-    block = table.published[beside]
+    block = table.published.get(beside, {})
     rows: list[tuple[str, Sequence[str]]] = []
     for name in [*table.arms, *(n for n in block if n not in table.arms)]:
         if name in runs:

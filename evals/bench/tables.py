@@ -21,13 +21,15 @@ class _Data(BaseModel):
 class Arm(_Data):
     """One row of a table: a graph or a preset, with the knobs over it.
 
-    `route` takes the place of the router: `none`, `own` (the corpus of the set), `oracle`, `random`, or a label.
+    `route` takes the place of the router: `none`, `own` (the corpus of the set), `oracle`, `random`, or a label. `off`
+    names what is left out of the graph (`ragweave.evals.off`).
     """
 
     graph: str = ""
     preset: str = ""
     knobs: dict[str, Any] = Field(default_factory=dict)
     route: str = ""
+    off: tuple[str, ...] = ()
     needs: Literal["", "model", "router", "web"] = ""
 
 
@@ -48,7 +50,10 @@ class Set(_Data):
 
 
 class Table(_Data):
-    """One table. With a `judge`, `published` has a row an aspect; otherwise a row an arm, in the order of columns."""
+    """One table. With a `judge`, `published` has a row an aspect; otherwise a row an arm, in the order of columns.
+
+    It is empty where the paper printed a figure alone, in which no number stands.
+    """
 
     title: str
     arms: tuple[str, ...]
@@ -57,7 +62,7 @@ class Table(_Data):
     columns: tuple[str, ...] = ()
     judge: Literal["", "pairs", "scores"] = ""
     answers: dict[str, str] = Field(default_factory=dict)
-    published: dict[str, dict[str, list[float]]]
+    published: dict[str, dict[str, list[float]]] = Field(default_factory=dict)
 
 
 class Paper(_Data):

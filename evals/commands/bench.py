@@ -11,6 +11,7 @@ import typer
 from ragweave.evals.commands.common import WORK, JsonOut, MindName, Set, Work, run, runner
 
 if TYPE_CHECKING:
+    from ragweave.evals.bench.cost import Taken
     from ragweave.evals.bench.run import Asked, Scored
     from ragweave.evals.bench.show import Grid
     from ragweave.evals.bench.tables import Arm, Paper, Table
@@ -51,6 +52,7 @@ def bench(
     A run that is stopped goes on where it was when the same command is given again.
     """
     from ragweave.evals.bench import show
+    from ragweave.evals.bench.cost import judging
     from ragweave.evals.bench.tables import paper as paper_of
     from ragweave.evals.bench.tables import table as table_of
     from ragweave.evals.commands.eval import needs
@@ -74,7 +76,7 @@ def bench(
     speaks = mind != "small" and chat("writer") is not None
     mind = mind if speaks or mind == "llm" else "small"
     ran, left_out = _arms(of, chosen, arms, speaks)
-    _say_cost(ran, asked, mind, more, speaks)
+    _say_cost(of, ran, asked, mind, more, speaks, judging(chosen, ran, asked, answers is not None, runs))
     if estimate:
         return
     if speaks and not yes:
@@ -87,11 +89,18 @@ def bench(
         found, grids, said = run(_measured(of, table, chosen, asked, ran, mind, more, seed, answers, runs, made, work))
         notes += said
     if not grids:
-        grids = show.grids(of, table, chosen, found, beside or next(iter(chosen.published)), extra)
+        grids = show.grids(of, table, chosen, found, beside or next(iter(chosen.published), ""), extra)
     for grid in grids:
         typer.echo(show.markdown(grid) + "\n")
     drawn = ", ".join(f"{a.set.name} {len(a.bundle.questions)}" for a in asked)
     notes.append(f"Questions: {drawn} (seed {seed}). Mind: {'chat model' if speaks else 'small'}.")
+    used = [u for rows in found.values() for row in rows for u in row.outcome.answer.usage]
+    if speaks:
+        taken = [sum(u.calls for u in used), sum(u.input_tokens for u in used), sum(u.output_tokens for u in used)]
+        notes.append("Taken: {:,} calls, {:,} tokens in, {:,} out.".format(*taken))
+    routed = [n for n, arm in ran.items() if arm.needs == "router"]
+    if len(routed) > 1:
+        notes.append(f"{', '.join(routed)}: all ran the one router that RAGWEAVE_ROUTER names; see --arms.")
     typer.echo("\n".join(notes))
     if html:
         html.write_text(show.page(grids[0].title, grids, notes), encoding="utf-8")
@@ -133,6 +142,7 @@ def _sets(
 
 def _arms(of: Paper, table: Table, only: str, speaks: bool) -> tuple[dict[str, Arm], list[tuple[str, str]]]:
     """Return the arms that can run, and those that cannot with what they need."""
+    from ragweave.corpora.web.providers import available
     from ragweave.models.errors import InputError
     from ragweave.models.settings import model_settings
 
@@ -140,31 +150,37 @@ def _arms(of: Paper, table: Table, only: str, speaks: bool) -> tuple[dict[str, A
     for name in wanted:
         if name not in table.arms:
             raise InputError(f"the table has no arm “{name}”", f"use one of: {'; '.join(table.arms)}")
-    here = {"": True, "model": speaks, "router": bool(model_settings().router), "web": speaks}
-    told = {"model": "chat model", "router": "trained router (RAGWEAVE_ROUTER)", "web": "chat model and the web"}
+    here = {"": True, "model": speaks, "router": bool(model_settings().router), "web": bool(available())}
+    told = {
+        "model": "chat model",
+        "router": "trained router (RAGWEAVE_ROUTER)",
+        "web": "web search (RAGWEAVE_WEB_SEARX_URL, RAGWEAVE_TAVILY_KEY or RAGWEAVE_WEB_FOLDER)",
+    }
     ran = {n: of.arms[n] for n in wanted if here[of.arms[n].needs]}
     return ran, [(n, told[of.arms[n].needs]) for n in wanted if n not in ran]
 
 
-def _say_cost(ran: dict[str, Arm], asked: list[Asked], mind: str, more: dict[str, Any], speaks: bool) -> None:
+def _say_cost(
+    of: Paper, ran: dict[str, Arm], asked: list[Asked], mind: str, more: dict[str, Any], speaks: bool, judge: Taken
+) -> None:
     """Print what the run takes at most, and about what indexing does, before anything is asked."""
-    from ragweave.evals.bench.run import at_index, calls_of, context_of, tokens_of
+    from ragweave.evals.bench.cost import most
+    from ragweave.evals.bench.run import at_index, context_of
     from ragweave.models.settings import model_settings
 
-    questions = calls = tokens = 0
-    for arm in ran.values():
-        for a in asked:
-            count, context = len(a.bundle.questions), context_of(arm, a, mind, more)
-            questions += count
-            calls += count * calls_of(arm, context)
-            tokens += count * tokens_of(arm, context)
-    typer.echo(f"{len(ran)} arms, {questions} questions to ask.", err=True)
+    parts = [most(arm, a, context_of(arm, a, mind, more), asked * of.together) for arm in ran.values() for a in asked]
+    taken = sum(parts, judge)
+    typer.echo(f"{len(ran)} arms, {len(ran) * sum(len(a.bundle.questions) for a in asked)} questions to ask.", err=True)
     if speaks:
         rate = model_settings().rate_table().get(model_settings().chat.partition(":")[2] or model_settings().chat)
-        cost = f", about {tokens * rate[0] / 1e6:.2f} for them in the unit of your rates" if rate else ""
-        typer.echo(f"At most {calls} calls and about {tokens:,} tokens in{cost}.", err=True)
-    for taken in at_index(asked):
-        typer.echo(f"Before them, to index: {taken.told}.", err=True)
+        cost = f", {taken.tokens * rate[0] / 1e6:.2f} for them in the unit of your rates" if rate else ""
+        typer.echo(
+            f"At most {taken.calls:,} calls and {taken.tokens:,} tokens in{cost}; second tries and replies come on "
+            "top. Most runs take far less: what was taken is told at the end, with --limit for a few questions.",
+            err=True,
+        )
+    for index in at_index(asked):
+        typer.echo(f"Before them, to index: {index.told}.", err=True)
 
 
 async def _measured(

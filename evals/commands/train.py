@@ -54,7 +54,7 @@ LicenceOption = Annotated[str, typer.Option("--licence", help="Licence of the da
 @train_app.command()
 def router(
     data: Annotated[Path, typer.Option("--data", help="JSON Lines with query and label (id, source).")],
-    kind: Annotated[RouterKind, typer.Option("--kind", help="The head that ships, or a checkpoint.")] = (
+    kind: Annotated[RouterKind, typer.Option("--kind", "--backbone", help="The head that ships, or a checkpoint.")] = (
         RouterKind.small
     ),
     out: Annotated[
@@ -97,9 +97,9 @@ def evaluator(
     data: Annotated[
         Path, typer.Option("--data", help="JSON Lines with question, passage, label; small: folder of the data sets.")
     ],
-    kind: Annotated[EvaluatorKind, typer.Option("--kind", help="The head that ships, or a checkpoint.")] = (
-        EvaluatorKind.small
-    ),
+    kind: Annotated[
+        EvaluatorKind, typer.Option("--kind", "--backbone", help="The head that ships, or a checkpoint.")
+    ] = EvaluatorKind.small,
     out: Annotated[
         Path | None, typer.Option("--out", help="Files of the head without suffix, or folder of the checkpoint.")
     ] = None,

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
-from ragweave.graphs.run import GRAPHS
+from ragweave.graphs.run import GRAPHS, build_agent
+from ragweave.graphs.video_rag import build_retrieval
 from ragweave.minds.method import GRAPH_OF
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -29,3 +31,14 @@ def test_a_row_names_a_file_a_preset_and_a_test_that_are_there(row: list[str]) -
 def test_every_graph_of_a_paper_has_a_preset_and_is_on_the_page() -> None:
     assert {*GRAPH_OF.values()} == {*GRAPHS} - {"agent"}
     assert all(f"`{name}`:" in PAGE for name in GRAPH_OF.values())
+
+
+@pytest.mark.parametrize("name", [*dict.fromkeys(GRAPH_OF.values()), "retrieve_video"])
+def test_the_ways_through_a_graph_are_those_of_its_code(name: str) -> None:
+    (block,) = re.findall(rf"^<!-- flow: {name} -->\n```\n(.*?)^```$", PAGE, re.M | re.S)
+    ways = [line.split(" -> ") for line in block.splitlines()]
+    said = {edge for way in ways for edge in pairwise(way)}
+    # The first begins; what nothing follows ends.
+    said |= {("__start__", ways[0][0]), *((last, "__end__") for _, last in said if last not in {a for a, _ in said})}
+    drawn = (build_retrieval().compile() if name == "retrieve_video" else build_agent(name)).get_graph()
+    assert said == {(e.source, e.target) for e in drawn.edges}

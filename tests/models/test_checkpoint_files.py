@@ -110,6 +110,26 @@ def test_a_commit_is_fetched_once_without_pickles_and_subfolders(hub: ScriptedHu
     assert not [path for method, path, _ in hub.asked if method == "GET" and "/resolve/" in path]
 
 
+def test_the_layout_in_which_crag_released_its_evaluator_is_fetched_and_found_whole(
+    hub: ScriptedHub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = {"model_type": "t5", "architectures": ["T5ForSequenceClassification"], "is_encoder_decoder": True}
+    hub.files |= {
+        "config.json": json.dumps(config).encode(),
+        "spiece.model": b"p",
+        "special_tokens_map.json": b"{}",
+        "tokenizer_config.json": b'{"tokenizer_class": "T5Tokenizer"}',
+    }
+    del hub.files["onnx/model.txt"]
+    found = find(f"owner/model@{COMMIT}")
+    assert {p.name for p in found.iterdir()} == {*hub.files} - {"pytorch_model.bin"}
+    assert read_config(found) == config and read_sheet(found).task is None
+    opened: list[Path] = []
+    monkeypatch.setattr(checkpoint, "classifier", opened.append)
+    monkeypatch.setattr(checkpoint, "CheckpointEvaluator", lambda reader: "evaluator")
+    assert checkpoint.evaluator(f"owner/model@{COMMIT}") == "evaluator" and opened == [found]
+
+
 def test_a_file_without_the_sha256_that_the_hub_states_is_thrown_away(hub: ScriptedHub) -> None:
     blob = (find(f"owner/model@{COMMIT}") / "model.safetensors").resolve()
     blob.write_bytes(b"t" * 5_000)

@@ -122,8 +122,8 @@ def test_the_cost_comes_before_a_chat_model_is_called(ships: Path, tmp_path: Pat
     with override(writer=ScriptedChat(replies=[])):
         told = bench(tmp_path, *argv, "--estimate", mind="llm")
         refused = bench(tmp_path, *argv, mind="llm")
-    # Five rounds, a turn before them, and five recalls with a turn each.
-    assert told.exit_code == 0 and "At most 32 calls" in told.output
+    # A turn before five rounds and one after each, five recalls with a turn each, each turn twice, and a last answer.
+    assert told.exit_code == 0 and "At most 56 calls" in told.output
     assert refused.exit_code == 1 and "Go on?" in refused.output
 
 

@@ -19,7 +19,7 @@ def routed(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize(
-    "argv", [("router", "--kind", "distilbert"), ("router", "--kind", "t5"), ("evaluator", "--kind", "t5")]
+    "argv", [("router", "--kind", "distilbert"), ("router", "--backbone", "t5"), ("evaluator", "--backbone", "t5")]
 )
 def test_a_checkpoint_needs_a_base_and_a_folder(argv: tuple[str, ...], main: Any, routed: Path) -> None:
     code, _, err = main("train", *argv, "--data", str(routed))

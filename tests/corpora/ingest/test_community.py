@@ -9,10 +9,7 @@ import pytest
 
 from ragweave import Context, aask, aindex
 
-pytestmark = pytest.mark.hf
-loaders = pytest.importorskip(
-    "langchain_community.document_loaders", reason="langchain-community is not installed; `make test-hf` runs these"
-)
+loaders = pytest.importorskip("langchain_community.document_loaders", reason="`make setup-dev` installs it")
 
 
 async def test_what_its_loaders_read_answers_with_a_citation(home: Path, tmp_path: Path) -> None:
@@ -35,3 +32,13 @@ async def test_what_its_retriever_found_can_be_indexed(home: Path, tmp_path: Pat
     await aindex(documents=await retriever.ainvoke("Who set up the Tarn Mill?"))
     assert "Ilse Marwen" in (await aask("Who set up the Tarn Mill?", context=Context(mind="small"))).text
     assert (await aask("What has the moon?", context=Context(mind="small"))).abstained
+
+
+async def test_what_was_indexed_stays_as_it_was_until_it_is_indexed_again(home: Path, tmp_path: Path) -> None:
+    path = tmp_path / "mill.txt"
+    path.write_text("The Tarn Mill was set up by Ilse Marwen in 1871.", encoding="utf-8")
+    await aindex(documents=loaders.TextLoader(str(path)).load())
+    path.write_text("The Tarn Mill was set up by Bert Osk in 1950.", encoding="utf-8")
+    assert "Ilse Marwen" in (await aask("Who set up the Tarn Mill?", context=Context(mind="small"))).text
+    await aindex(documents=loaders.TextLoader(str(path)).load())
+    assert "Bert Osk" in (await aask("Who set up the Tarn Mill?", context=Context(mind="small"))).text

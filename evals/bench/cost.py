@@ -1,0 +1,108 @@
+"""What a table takes of a chat model at most, said before it is run: calls, and tokens that go in."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from ragweave.evals.bench.judged import BASELINE, OURS
+from ragweave.evals.bench.run import Asked, graph_of
+from ragweave.evals.bench.tables import Arm, Table
+from ragweave.minds.context import Context
+from ragweave.minds.desk import items_kept, items_shown
+from ragweave.minds.evidence import TEXT_LIMIT
+from ragweave.minds.llm.look import CLIPS, MOST
+from ragweave.models.chat import chat
+from ragweave.models.chat_reply import IMAGE_TOKENS, tokens_of
+from ragweave.models.settings import model_settings
+
+PROMPT = 800
+"""Tokens of an instruction with its form and its few-shot examples; the longest that ships has 310."""
+PASSAGE = TEXT_LIMIT // 4 + 100
+"""Tokens of a passage in Latin script, with its number, its title and its place."""
+GRADED, GRADED_MOST = 400, 40
+"""Tokens of a passage that is graded, and how many are graded in one call."""
+SAID = 700
+"""Tokens of a turn of a conversation: what was learnt, what is missing, three queries."""
+KNOWN = 500
+"""Tokens of what is known of a clip or picture that is looked at."""
+ANSWER = 4_096
+"""Tokens of an answer that is judged, unless RAGWEAVE_CHAT_TOKENS allows other replies."""
+HEADED = 2
+"""How much longer chunks are as they are read, each clip of them under its title."""
+
+
+@dataclass(frozen=True)
+class Taken:
+    """Calls of a chat model, and the tokens that go into them."""
+
+    calls: int = 0
+    tokens: int = 0
+
+    def __add__(self, more: Taken) -> Taken:
+        return Taken(self.calls + more.calls, self.tokens + more.tokens)
+
+
+def most(arm: Arm, asked: Asked, context: Context, together: Sequence[Asked] = ()) -> Taken:
+    """Return what an arm takes of all questions of a set at most.
+
+    Tokens are counted as servers without a count of their own are: four bytes each. A second try of a call that failed,
+    or whose reply could not be read, is not counted. `together` are the sets of one library with this one.
+    """
+    held = [asked, *together]
+    longest = max((tokens_of(q.text) for q in asked.bundle.questions), default=0)
+    filmed = any(a.bundle.files for a in held) and context.look == "auto" and chat("vision") is not None
+    documents = any("document" in {a.set.corpus, *(r.get("kind") for r in a.bundle.rows)} for a in held)
+    sizes = sorted(_calls(graph_of(arm, context), context, PROMPT + longest, filmed, documents), reverse=True)
+    taken = sizes[: context.max_model_calls]
+    tokens = min(sum(taken), context.max_tokens or sum(taken))
+    return Taken(len(asked.bundle.questions) * len(taken), len(asked.bundle.questions) * tokens)
+
+
+def judging(table: Table, ran: Collection[str], asked: Sequence[Asked], others: bool, times: int) -> Taken:
+    """Return what the judge of a table takes at most; `others`: answers of other systems are judged as well."""
+    if not table.judge or OURS not in ran:
+        return Taken()
+    against = OURS if table.judge == "pairs" else BASELINE
+    systems = len({*ran, *(table.answers if others else ())} - {against})
+    questions = [tokens_of(q.text) for a in asked for q in a.bundle.questions]
+    each = systems * times * (2 if table.judge == "pairs" else 1)
+    size = PROMPT + max(questions, default=0) + 2 * (model_settings().chat_tokens or ANSWER)
+    return Taken(len(questions) * each, len(questions) * each * size)
+
+
+def _calls(graph: str, context: Context, asked: int, filmed: bool, documents: bool) -> list[int]:
+    """Return the tokens of each call of one question; `asked` are those of an instruction and the question."""
+    method = context.method
+    shown = max(items_shown(context), method.strips) * PASSAGE + method.turn_tokens * documents
+    frames = (method.look_frames + MOST) * IMAGE_TOKENS * filmed
+    calls = [asked + shown + frames]
+    if filmed:  # pictures, and clips whose frames only the one who looks can see
+        calls += MOST * [asked + KNOWN + IMAGE_TOKENS, asked + KNOWN + method.look_frames * IMAGE_TOKENS]
+    if context.check_by != "off":
+        calls.append(asked + shown)
+    match graph:
+        case "universal_rag":
+            calls += [asked] * (context.route_by in ("llm", "ensemble"))
+        case "rag_fusion":
+            calls += [asked] * (context.expand_when != "never")
+        case "crag":
+            graded = asked + GRADED * min(GRADED_MOST, items_kept(context))
+            refined = [asked + GRADED * GRADED_MOST] * (1 + (context.web != "off"))
+            by = context.grade_by if method.refine_by == "auto" else method.refine_by
+            calls += [graded] * (context.grade_by == "llm") + refined * (by == "llm") + [asked] * (context.web != "off")
+        case "auto_rag":
+            # Each turn holds the rounds before it, and is asked for again where it repeats a query.
+            again = SAID + method.turn_passages * PASSAGE
+            turns = range(1 + context.max_hops + context.max_recalls)
+            talk = [min(asked + method.turn_tokens, asked + n * again) + frames for n in turns]
+            calls += [*talk, *(size + SAID for size in talk), *[asked] * context.max_recalls]
+        case "video_rag":
+            calls[0] += HEADED * method.chunk_tokens
+            calls += [asked] * (context.expand_when == "always")
+            calls += [asked + GRADED * method.clips] * (context.grade_by == "llm")
+            if filmed:
+                calls += min(method.clips, CLIPS) * [asked + KNOWN + method.look_frames * IMAGE_TOKENS]
+        case _:
+            calls += [asked + shown + method.turn_tokens] * (context.max_model_calls - len(calls))
+    return calls
