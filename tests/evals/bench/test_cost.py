@@ -96,7 +96,7 @@ async def test_no_arm_takes_more_than_was_said_before(name: str, kind: str, fold
         calls, tokens = model.taken()
         assert calls <= bound.calls and tokens <= bound.tokens, (arm, calls, tokens, bound)
         seen = max(seen, calls)
-    assert seen > 0
+    assert seen > (3 if name == "video-rag" else 0)  # clips were looked at as well
 
 
 async def test_a_judge_takes_no_more_than_was_said_before(folder: Path) -> None:
