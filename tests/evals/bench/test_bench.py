@@ -10,11 +10,13 @@ import pytest
 from typer.testing import CliRunner
 
 from ragweave.app import cli
+from ragweave.corpora.store.library import open_library
 from ragweave.evals.bench.forms import read
-from ragweave.evals.bench.run import Asked, context_of
+from ragweave.evals.bench.run import Asked, ask, context_of, prepared
 from ragweave.evals.bench.show import columns_of
 from ragweave.evals.bench.tables import PAPERS, paper
 from ragweave.evals.judge import ASPECTS
+from ragweave.evals.runner import Runner
 from ragweave.graphs.run import GRAPHS
 from ragweave.graphs.settings import with_settings
 from ragweave.minds.context import Context
@@ -93,6 +95,30 @@ def test_oracle_and_fixed_routes_go_where_they_are_sent(ships: Path, tmp_path: P
     found = {a: flat.get(f"{a}, recall@1 of all") for a in arms.split(";")}
     assert found["Paragraph"] == found["Oracle"] == 100 and found["Naive"] == found["Image"] == 0
     assert flat["Oracle, router of all"] == 100 and flat["Image, router of all"] == 0
+
+
+def test_an_arm_that_needs_the_web_is_left_out_where_none_can_be_searched(ships: Path, tmp_path: Path) -> None:
+    done = bench(tmp_path, "crag", "--from", f"ships={ships}", "--arms", "no retrieval;CRAG, web")
+    assert done.exit_code == 0, done.output
+    assert "CRAG, web: needs a web search" in done.output and "1 arms, 2 questions to ask." in done.output
+
+
+async def test_what_an_ablation_leaves_out_is_left_out_of_the_graph(
+    ships: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "web").mkdir()
+    (tmp_path / "web/rook.md").write_text("# The Rook\n\nThe Rook was built in Tartu, a town with a yard.\n")
+    monkeypatch.setenv("RAGWEAVE_WEB_FOLDER", str(tmp_path / "web"))
+    of = paper("crag")
+    asked = Asked(of.tables["2"].other, read("ships", ships))
+    (asked,) = await prepared(of, [asked], tmp_path / "w")
+    library = await open_library(asked.library)
+    more = with_settings({}, ["method.upper=-1", "method.lower=-1"]).model_dump(exclude_unset=True)
+    foreign = {}
+    for name in ("CRAG, web", "without correct"):
+        rows = await ask(name, of.arms[name], asked, Runner(), "small", more)
+        foreign[name] = [{*row.outcome.evidence} - {*await library.items(row.outcome.evidence)} for row in rows]
+    assert not any(foreign["CRAG, web"]) and any(foreign["without correct"])
 
 
 def test_a_run_that_was_stopped_goes_on_where_it_was(
