@@ -10,7 +10,6 @@ import pytest
 from typer.testing import CliRunner
 
 from ragweave.app import cli
-from ragweave.corpora.store.library import open_library
 from ragweave.evals.bench.forms import read
 from ragweave.evals.bench.run import Asked, ask, context_of, prepared
 from ragweave.evals.bench.show import columns_of
@@ -103,22 +102,16 @@ def test_an_arm_that_needs_the_web_is_left_out_where_none_can_be_searched(ships:
     assert "CRAG, web: needs a web search" in done.output and "1 arms, 2 questions to ask." in done.output
 
 
-async def test_what_an_ablation_leaves_out_is_left_out_of_the_graph(
-    ships: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "web").mkdir()
-    (tmp_path / "web/rook.md").write_text("# The Rook\n\nThe Rook was built in Tartu, a town with a yard.\n")
-    monkeypatch.setenv("RAGWEAVE_WEB_FOLDER", str(tmp_path / "web"))
+async def test_what_an_ablation_leaves_out_is_left_out_of_the_graph(ships: Path, tmp_path: Path) -> None:
     of = paper("crag")
-    asked = Asked(of.tables["2"].other, read("ships", ships))
-    (asked,) = await prepared(of, [asked], tmp_path / "w")
-    library = await open_library(asked.library)
+    (asked,) = await prepared(of, [Asked(of.tables["2"].other, read("ships", ships))], tmp_path / "w")
     more = with_settings({}, ["method.upper=-1", "method.lower=-1"]).model_dump(exclude_unset=True)
-    foreign = {}
+    notes = {}
     for name in ("CRAG, web", "without correct"):
         rows = await ask(name, of.arms[name], asked, Runner(), "small", more)
-        foreign[name] = [{*row.outcome.evidence} - {*await library.items(row.outcome.evidence)} for row in rows]
-    assert not any(foreign["CRAG, web"]) and any(foreign["without correct"])
+        notes[name] = [note for row in rows for note in row.outcome.answer.notes if "web was not searched" in note]
+    # Whatever is found is correct: only without that verdict is the web wanted.
+    assert notes["CRAG, web"] == [] and len(notes["without correct"]) == 2
 
 
 def test_a_run_that_was_stopped_goes_on_where_it_was(
