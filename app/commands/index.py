@@ -263,7 +263,7 @@ def _estimate(paths: Sequence[Path], library: str, within: float, *, as_json: bo
             out.print(f"  {short_path(r.path)}: {duration(r.seconds)}, {seen}, {words}", soft_wrap=True)
         spoken = sum(r.spoken for r in found.recordings)
         heard = f" ({duration(spoken)} of speech to be heard)" if spoken else ""
-        out.print(f"About {duration(found.seconds)} on two free cores for the recordings{heard}.", soft_wrap=True)
+        out.print(f"About {duration(found.seconds)} on free cores for the recordings{heard}.", soft_wrap=True)
     if nodes > 1:
         as_this = f"{counted(nodes, 'node')} like this machine ({counted(each, 'CPU')})"
         out.print(f"Within {within:g} hours with --ray: {as_this}, for {duration(found.work)} of one CPU in all.")

@@ -25,7 +25,7 @@ from ragweave.corpora.video.beside import subtitles_of_others
 from ragweave.corpora.video.cues import read_transcript
 from ragweave.corpora.video.intake import Intake, demuxer_of, installed
 from ragweave.corpora.video.items import CLIP_SECONDS, ROUGH
-from ragweave.corpora.video.pace import FILM, LISTENED, LOOKING, hearing, spoken_in, wall, words_from
+from ragweave.corpora.video.pace import EACH, FILM, LISTENED, LOOKING, hearing, spoken_in, wall, words_from
 from ragweave.corpora.video.streams import examine
 from ragweave.models.caption import Captioner
 from ragweave.models.chat_reply import IMAGE_TOKENS, tokens_of
@@ -82,7 +82,7 @@ class Asked:
 
 @dataclass(slots=True)
 class Estimate:
-    """What a run would take: `seconds` for the recordings on two free cores, `pictures` asked about.
+    """What a run would take: `seconds` for the recordings on free cores, `pictures` asked about.
 
     Pictures inside texts are not among these. `asked` is what models are asked; transcripts that stand alone are
     texts, and `spoken` their tokens. `work` are processor seconds that nodes share, without pictures inside
@@ -207,8 +207,8 @@ def _take(found: Estimate) -> int:
         # Looking and hearing go side by side: the slower of the two sets the pace, or what both take of the cores.
         looking, heard = LOOKING * r.seconds if r.picture else 0.0, hearing(r.speech, r.seconds, r.spoken)
         taken = heard + (FILM * r.seconds if r.picture else 0.0)
-        found.seconds += wall(r.speech, looking, heard, taken) + 1.0
-        found.work, found.longest = found.work + taken, max(found.longest, taken)
+        found.seconds += wall(r.speech, looking, heard, taken) + EACH
+        found.work, found.longest = found.work + EACH + taken, max(found.longest, EACH + taken)
         clips += math.ceil(r.seconds / CLIP_SECONDS) if r.picture else 0
     return clips
 

@@ -11,13 +11,15 @@ from ragweave.models.asr import asr
 from ragweave.models.errors import SourceError
 from ragweave.models.vad import RATE, stretches
 
+EACH = 1.0
+"""Processor seconds that any recording takes: it is opened, cut, embedded and stored."""
 LOOKING = 0.09
 """Seconds per second of film on two free cores: decoding 0.03, reading five frames of a clip 0.06."""
 FILM = 0.14
 """Processor seconds per second of film that is looked at (docs/video.md)."""
 LISTENING = 0.01
 """Processor seconds per second of sound that is decoded and searched for speech."""
-HEARING = {"pocketsphinx": (0.42, 1.6), "whisper": (0.5, 0.0), "endpoint": (0.03, 0.0)}
+HEARING = {"pocketsphinx": (0.45, 2.0), "whisper": (0.5, 0.0), "endpoint": (0.03, 0.0)}
 """Processor seconds per second of speech, and by what part more where all around it is music and noise.
 
 Of the first docs/video.md says where it was measured, the others are guesses.
@@ -39,7 +41,7 @@ def hearing(engine: str, seconds: float, spoken: float) -> float:
     """Return the processor seconds that an engine takes for a recording with so many seconds of speech.
 
     >>> hearing("pocketsphinx", 100.0, 100.0), hearing("subtitles", 100.0, 100.0)
-    (43.0, 0.0)
+    (46.0, 0.0)
     """
     if engine not in HEARING:
         return 0.0

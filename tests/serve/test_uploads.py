@@ -278,7 +278,7 @@ async def test_jobs_of_one_library_take_turns_however_long_one_takes(
 ) -> None:
     library, at_once = stores().catalog.library("default"), [0, 0]
 
-    async def slow(paths: Any, name: str, on_event: Any) -> None:
+    async def slow(paths: Any, name: str, on_event: Any, alone: bool) -> None:
         at_once[0] += 1
         at_once[1] = max(at_once)
         await asyncio.sleep(0.05)

@@ -30,7 +30,7 @@ def far(path: str, done: float, total: float = 1000, stage: str = "asr") -> Even
 def test_speech_that_nobody_has_heard_yet_counts_from_the_start_and_by_the_speed_of_what_was_heard() -> None:
     run = Run()
     before = run(0, Event("started", total=3), far("a", 0), far("b", 0), far("c", 0))
-    assert before == pytest.approx(3000 * 0.42)
+    assert before == pytest.approx(3000 * 0.45)
     assert run(50, far("a", 100)) == pytest.approx(0.5 * 2900)
     assert run(25, far("a", 200)) == pytest.approx(0.375 * 2800, rel=0.01)
     assert run(0, Event("done", "a")) == pytest.approx(0.375 * 2000, rel=0.01)
@@ -57,7 +57,7 @@ def test_the_slower_of_looking_and_hearing_sets_the_time() -> None:
 def test_texts_take_as_long_as_those_before_them_and_recordings_are_none_of_them() -> None:
     run = Run()
     run(0, Event("started", total=12), far("film", 0, 10))
-    assert run(3, Event("done", "1"), Event("unchanged", "2")) == pytest.approx(4.2)
+    assert run(3, Event("done", "1"), Event("unchanged", "2")) == pytest.approx(4.5)
     assert run(3, Event("done", "3")) == pytest.approx(8 * 2)
     assert run(0, Event("finished")) == pytest.approx(16)
     assert [e.kind for e in run.told] == ["started", "perceived", "done", "unchanged", "done", "finished"]
