@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sqlalchemy import Connection, desc, func, select, union_all
 
+from ragweave.corpora.knowledge.describe import described, merged_of
 from ragweave.corpora.store.protocols import Catalog
 from ragweave.corpora.store.schema import mentions, relations
 
@@ -43,7 +44,7 @@ def most_joined(catalog: Catalog, library: str, k: int = SHOWN) -> list[Node]:
             select(ends.c.one, many).group_by(ends.c.one).order_by(desc(many), ends.c.one).limit(k)
         )
         found = {key: float(n) for key, n in rows}
-        named = _named(connection, found)
+        named = _named(connection, [*found])
     return [Node(key, *named[key][:2], weight=n) for key, n in found.items() if key in named]
 
 
@@ -68,13 +69,14 @@ def around(catalog: Catalog, library: str, key: str, k: int = SHOWN) -> tuple[No
     return Node(key, *named[key]), beside, [item for item, _ in items.most_common()]
 
 
-def _named(connection: Connection, keys: Iterable[str]) -> dict[str, tuple[str, str, str]]:
-    """Return the most common name, the most common type and the longest description of entities."""
-    found = {}
+def _named(connection: Connection, keys: Sequence[str]) -> dict[str, tuple[str, str, str]]:
+    """Return the most common name, the most common type and the description of entities."""
+    found, merged = {}, merged_of(connection, keys)
     for key in keys:
         query = select(mentions.c.name, mentions.c.kind, mentions.c.description).where(mentions.c.entity == key)
-        if rows := connection.execute(query.limit(_READ)).all():
+        if rows := connection.execute(query.order_by(mentions.c.n).limit(_READ)).all():
             names, kinds = Counter(row[0] for row in rows), Counter(row[1] for row in rows if row[1])
             kind = kinds.most_common(1)[0][0] if kinds else ""
-            found[key] = (names.most_common(1)[0][0], kind, max((row[2] for row in rows), key=len))
+            told = described(((key, row[2]) for row in rows), merged)
+            found[key] = (names.most_common(1)[0][0], kind, told[key])
     return found

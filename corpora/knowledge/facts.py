@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ragweave.corpora.types import digest
@@ -49,19 +49,22 @@ class Facts:
 
 Found = tuple[list[Entity], list[Relation]]
 Same = Callable[[Sequence[tuple[str, str]]], Awaitable[set[int]]]
+Merge = Callable[[Sequence[tuple[str, Sequence[str]]]], Awaitable[Mapping[int, str]]]
 
 
 @dataclass(frozen=True, slots=True)
 class Extractor:
     """A language model, ready to be asked; what was extracted by one name is the same.
 
-    `ask` returns what a chunk's text says, and `same` the places of the pairs, each a name with its type and
-    description, that are of one thing; both raise a typed error where the model fails.
+    `ask` returns what a chunk's text says; `same` the places of the pairs, each a name with its type and description,
+    that are of one thing; `merge` one description, by place, of each thing, given as its name and what passages say of
+    it. All raise a typed error where the model fails.
     """
 
     name: str
     ask: Callable[[str], Awaitable[Found]]
     same: Same | None = None
+    merge: Merge | None = None
 
 
 def facts_of(entities: Iterable[Entity], relations: Iterable[Relation]) -> Facts:
@@ -80,7 +83,7 @@ def facts_of(entities: Iterable[Entity], relations: Iterable[Relation]) -> Facts
             _add(out, Entity(name))
         pair = (head, tail) if head < tail else (tail, head)
         before = out.relations.get(pair, Relation("", "", "", 0.0))
-        told = _joined(before.description, r.description)
+        told = together((before.description, r.description))
         out.relations[pair] = Relation(clean(r.head), clean(r.tail), told, before.weight + max(0.0, r.weight))
     return out
 
@@ -95,12 +98,16 @@ def _add(out: Facts, e: Entity) -> None:
     for item, n in e.items:
         counts[item] = max(counts.get(item, 0), n)
     kind = before.kind or clean(e.kind).lower()[:40]
-    out.entities[key] = Entity(before.name, kind, _joined(before.description, e.description), tuple(counts.items()))
+    out.entities[key] = Entity(before.name, kind, together((before.description, e.description)), tuple(counts.items()))
 
 
-def _joined(one: str, other: str) -> str:
-    before, added = (" ".join(p.split()) for p in (one, other))
-    return clip(before if added in before else f"{before} {added}".strip(), DESCRIPTION)
+def together(told: Iterable[str]) -> str:
+    """Join what is said of a thing in its order, without what was said before, up to DESCRIPTION characters."""
+    out = ""
+    for text in (" ".join(t.split()) for t in told):
+        if text not in out:
+            out = clip(f"{out} {text}".strip(), DESCRIPTION)
+    return out
 
 
 def clean(name: str) -> str:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 
 from ragweave.corpora.chunks import Chunk, chunks_of
 from ragweave.corpora.knowledge import store
+from ragweave.corpora.knowledge.describe import describe
 from ragweave.corpora.knowledge.facts import Entity, Extractor, Facts, facts_of
 from ragweave.corpora.knowledge.unify import unify
 from ragweave.corpora.settings import CorporaSettings
@@ -50,7 +51,8 @@ def catch_up(
     """Have the extractor read the chunks that are not in the graph yet; the caller holds the writer lock.
 
     Each chunk is stored with its row in the ledger in one transaction, so a run that is killed repeats only the chunks
-    in flight. Sources that lost or changed their items lose what those said. Then names are joined and homonyms parted.
+    in flight. Sources that lost or changed their items lose what those said. Then names are joined, homonyms parted,
+    and what is said of one entity is merged.
 
     Returns:
         How many chunks were read now, and what could not be done, in words, or "".
@@ -73,8 +75,9 @@ def catch_up(
         with held.catalog.writing(row.id) as connection:
             for source, digest in finished.items():
                 ledger.mark(connection, source, store.WHOLE, digest)
+    unmerged = "" if stop.is_set() or extractor.merge is None else describe(held, row, extractor.merge)
     unread = f"{failed} of {len(todo)} chunks were not read for entities: {why}" if failed else ""
-    return read, "; ".join(filter(None, (unread, apart)))
+    return read, "; ".join(filter(None, (unread, apart, unmerged)))
 
 
 def _todo(held: Stores, row: LibraryRow, params: str) -> tuple[list[Todo], dict[str, str]]:

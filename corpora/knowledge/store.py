@@ -43,6 +43,7 @@ def put(catalog: Catalog, library: str, source: str, chunk: str, facts: Facts, p
 
 
 def _clear(connection: Connection, source: str, chunks: Sequence[str]) -> None:
+    ledger.forget_merged(connection, source)
     for table in (mentions, relations):
         connection.execute(delete(table).where(table.c.source == source, table.c.chunk.in_(chunks)))
 

@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlalchemy import ColumnElement, Connection, delete, select, update
 
 from ragweave.corpora.knowledge.alias import by_rule
+from ragweave.corpora.knowledge.describe import described, merged_of
 from ragweave.corpora.knowledge.facts import Same, key_of
 from ragweave.corpora.store import ledger
 from ragweave.corpora.store.blobs import CORPUS, entity_space
@@ -33,8 +34,8 @@ NEAREST, ALIKE = 5, 0.5
 """Entities that are compared with a new one, and their least cosine."""
 AT_ONCE = 20
 """Pairs that a model is asked about in one call."""
-_TOLD = 200
-"""Characters of a description that it is shown."""
+_TOLD = 400
+"""Characters of a description that it is shown, and that is compared."""
 _KINDS = {
     "person": "person",
     "organisation": "organisation",
@@ -56,7 +57,7 @@ Pair = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """An entity: its names as they were said, its type, what is first said of it, how often, and by a new source."""
+    """An entity: its names as they were said, its type, what is said of it, how often, and by a new source."""
 
     key: str
     names: tuple[str, ...]
@@ -132,13 +133,15 @@ def _part(connection: Connection) -> None:
 
 
 def _nodes(connection: Connection, new: set[str]) -> dict[str, Node]:
-    columns = (mentions.c.entity, mentions.c.name, mentions.c.kind, mentions.c.description, mentions.c.source)
+    columns = (mentions.c.entity, mentions.c.name, mentions.c.kind, mentions.c.source, mentions.c.description)
+    rows = connection.execute(select(*columns).order_by(mentions.c.n)).all()
+    told = described(((row[0], row[-1]) for row in rows), merged_of(connection))
     out: dict[str, Node] = {}
-    for key, name, kind, description, source in connection.execute(select(*columns).order_by(mentions.c.n)):
-        had = out.get(key, Node(key, (), "", "", 0, False))
+    for key, name, kind, source, _ in rows:
+        had = out.get(key) or Node(key, (), "", told[key], 0, False)
         names = had.names if name in had.names else (*had.names, name)
         fresh = had.new or source in new
-        out[key] = Node(key, names, had.kind or kind, had.description or description, had.spread + 1, fresh)
+        out[key] = replace(had, names=names, kind=had.kind or kind, spread=had.spread + 1, new=fresh)
     return out
 
 

@@ -200,6 +200,7 @@ class Committer:
             lies = select(paths.c.path).where(paths.c.source == source)
             if self._reason(connection, source) is not None and connection.execute(lies).first() is None:
                 lexical.delete(connection, source)
+                ledger.forget_merged(connection, source)
                 connection.execute(delete(sources).where(sources.c.id == source))
                 gone.append(source)
         return gone

@@ -13,11 +13,19 @@ from sqlalchemy import Connection, delete, select
 from ragweave.corpora.store.schema import stages, upsert
 
 PICTURES = "pictures"
+MERGED = "merged"
+"""Stage of a text that was made of several sources: `item` says of what, and one of the sources keeps it."""
 
 
 def mark(connection: Connection, source: str, stage: str, params_hash: str, item: str = "") -> None:
     """Note that a stage is done for a source, or for an item of it."""
     upsert(connection, stages, {"source": source, "item": item, "stage": stage, "params_hash": params_hash})
+
+
+def forget_merged(connection: Connection, source: str) -> None:
+    """Remove the texts that were made of a source and others, before it changes or goes."""
+    mine = select(stages.c.item).where(stages.c.stage == MERGED, stages.c.source == source)
+    connection.execute(delete(stages).where(stages.c.stage == MERGED, stages.c.item.in_(mine)))
 
 
 def put_pictures(connection: Connection, source: str, reached: str, links: Iterable[tuple[str, str]]) -> None:

@@ -1,4 +1,4 @@
-"""Entities by a language model, where RAGWEAVE_ENTITIES is llm: those of a chunk, and names that are of one."""
+"""Entities by a language model, where RAGWEAVE_ENTITIES is llm: those of a chunk, names of one, one description."""
 
 from __future__ import annotations
 
@@ -21,6 +21,19 @@ class Unified(BaseModel):
     same: list[int] = []
 
 
+class Description(BaseModel):
+    """What the model writes of one thing, by its number."""
+
+    n: int
+    description: str
+
+
+class Merged(BaseModel):
+    """What the model is asked for of things that several passages speak of."""
+
+    merged: list[Description] = []
+
+
 def extractor(meter: Meter | None = None) -> Extractor | None:
     """Return the language model that extracts at indexing, or None where it shall not, or none is configured."""
     model = chat("judge") if corpora_settings().entities == "llm" else None
@@ -37,4 +50,10 @@ def extractor(meter: Meter | None = None) -> Extractor | None:
         reply = read_json(await model.text(load("unify", pairs=told), node="entities", meter=meter), Unified)
         return {n - 1 for n in reply.same} if reply is not None else set()
 
-    return Extractor(f"{model.name} at {model.host}", ask, same)
+    async def merge(things: Sequence[tuple[str, Sequence[str]]]) -> dict[int, str]:
+        told = "\n\n".join(f"{n}.\n" + quote("\n".join((name, *said))) for n, (name, said) in enumerate(things, 1))
+        reply = await model.text(load("merge_descriptions", things=told), node="entities", meter=meter)
+        read = read_json(reply, Merged)
+        return {row.n - 1: row.description for row in read.merged} if read is not None else {}
+
+    return Extractor(f"{model.name} at {model.host}", ask, same, merge)

@@ -26,7 +26,7 @@ async def test_neighbours_come_by_how_strongly_they_are_joined_over_all_chunks(t
     found = around(catalog, row.id, key_of("Otto"))
     assert found is not None
     middle, beside, items = found
-    assert (middle.kind, middle.description) == ("person", "He came from the north in spring.")
+    assert (middle.kind, middle.description) == ("person", "A builder. He came from the north in spring.")
     assert [(n.name, n.weight, n.description) for n in beside] == [("Crane", 2.0, "He mended it."), ("Pier", 1.5, "")]
     assert items == ["i2", "i1"]
     assert [n.name for n in around(catalog, row.id, key_of("Otto"), k=1)[1]] == ["Crane"]  # type: ignore[index]
