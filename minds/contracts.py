@@ -226,10 +226,23 @@ class Rewriter(Protocol):
     async def __call__(self, desk: Desk, query: str) -> Made[Forms]: ...
 
 
-class ClipFilter(Protocol):
-    """Filters clips: returns the places of those that stay, in order (VideoRAG, section 3.2)."""
+@dataclass(frozen=True)
+class Kept:
+    """The places of the clips that stay, in order.
 
-    async def __call__(self, desk: Desk, query: str, passages: Sequence[Passage]) -> Made[list[int]]: ...
+    Attributes:
+        places: of the clips, from 0.
+        verdicts: relevance in [-1, 1] of every clip, where the evaluator that is asked last judged them; else empty.
+    """
+
+    places: list[int]
+    verdicts: list[float] = field(default_factory=list)
+
+
+class ClipFilter(Protocol):
+    """Filters clips (VideoRAG, section 3.2)."""
+
+    async def __call__(self, desk: Desk, query: str, passages: Sequence[Passage]) -> Made[Kept]: ...
 
 
 class Looker(Protocol):

@@ -56,6 +56,9 @@ class Evidence(TypedDict):
     of a later hop earns a share of what led to it."""
     seen: NotRequired[str]
     """What a vision model saw in the frames of a clip, or in a picture, asked with the question; empty: nothing."""
+    judged: NotRequired[float]
+    """Relevance to `query` in [-1, 1] by the evaluator, where it judged the clip before `grade`; then it is not asked
+    again."""
     looks: NotRequired[float]
     """Relevance of what a picture shows, by an image encoder, in [-1, 1]; `relevance` includes it."""
     told: NotRequired[float]
@@ -118,6 +121,8 @@ class RankedList(TypedDict):
     kind: ListKind
     ids: list[str]
     scores: list[float]
+    verdicts: NotRequired[list[float]]
+    """Relevance to the query in [-1, 1], where the evaluator has judged the items already."""
 
 
 class Route(TypedDict):

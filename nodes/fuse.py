@@ -75,6 +75,12 @@ async def fuse(state: State, runtime: Runtime[Context]) -> Update:
     rows = distinct(rows, most, read) if reads(run.context) else rows[:most]
     looked = state.get("looked", {})
     rows = [{**r, "seen": looked[r["id"]]} if r["id"] in looked else r for r in rows]
+    # What a look added was not judged yet.
+    judged = {(r["query"], i): v for r in found for i, v in zip(r["ids"], r.get("verdicts", []), strict=False)}
+    rows = [
+        {**r, "judged": judged[of]} if (of := (r["query"], r["id"])) in judged and not r.get("seen") else r
+        for r in rows
+    ]
     summary = f"{len(rows)} of {found_all} places kept{aged}" + (f", best: {rows[0]['title']}" if rows else "")
     ids = [r["id"] for r in rows]
     best = {"best": max(map(told, rows), default=-1.0)} if query == state["question"] else {}

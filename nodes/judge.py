@@ -14,7 +14,8 @@ from ragweave.nodes.state import Update, VideoState
 async def judge(state: VideoState, runtime: Runtime[Context]) -> Update:
     """Return the clips that were kept, as one ranked list in the order in which they came.
 
-    A filter may only take away what is surely of no use; `grade` judges what is left.
+    A filter may only take away what is surely of no use. A verdict of its evaluator goes along, so that `grade` need
+    not ask about the same clip again.
     """
     run = Run.of("judge", state, runtime)
     query, clips = state["query"], state.get("clips", [])
@@ -23,9 +24,11 @@ async def judge(state: VideoState, runtime: Runtime[Context]) -> Update:
     if not held:
         return run.done("no clip to judge", data={"clips": []}, clips=[])
     made = await run.minds.clip_filter(run, query, [passage_of(items[i], query) for i in held])
-    kept = [held[n] for n in made.value]
+    kept = [held[n] for n in made.value.places]
     worth = dict(zip(clips, state.get("scores", []), strict=False))
     scores = [worth.get(i, 0.0) for i in kept]
     row: RankedList = {"corpus": "clip", "query": query, "kind": "pooled", "ids": kept, "scores": scores}
+    if made.value.verdicts:
+        row["verdicts"] = [made.value.verdicts[n] for n in made.value.places]
     told = f"{len(kept)} of {len(held)} clips kept"
     return run.done(told, made, data={"clips": kept, "of": len(held)}, clips=kept, found=[row])

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ragweave.minds.contracts import Kept
 from ragweave.minds.desk import Desk
 from ragweave.minds.llm import grade
 from ragweave.minds.small.clips import select
 from ragweave.models.relevance import Passage
 
 
-async def keep(desk: Desk, query: str, passages: Sequence[Passage]) -> list[int] | None:
-    """Return the places of the clips that stay: what the model calls irrelevant goes, unless it calls everything so."""
+async def keep(desk: Desk, query: str, passages: Sequence[Passage]) -> Kept | None:
+    """Return the clips that stay: what the model calls irrelevant goes, unless it calls everything so."""
     scores = await grade.passages(desk, query, passages)
-    return None if scores is None else select(scores, 0) or select(scores)
+    return None if scores is None else Kept(select(scores, 0) or select(scores), scores)
 
 
-async def keep_by_checkpoint(desk: Desk, query: str, passages: Sequence[Passage]) -> list[int]:
-    """Return the places of the clips that stay by the evaluator that RAGWEAVE_EVALUATOR names."""
-    return select(await grade.passages_by_checkpoint(desk, query, passages))
+async def keep_by_checkpoint(desk: Desk, query: str, passages: Sequence[Passage]) -> Kept:
+    """Return the clips that stay by the evaluator that RAGWEAVE_EVALUATOR names."""
+    scores = await grade.passages_by_checkpoint(desk, query, passages)
+    return Kept(select(scores), scores)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import math
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from typing import Any, Literal, get_args
 
 from pydantic import BaseModel, model_validator
@@ -85,9 +85,13 @@ def _row(row: Any, at: int) -> dict[str, Any] | None:
 
 
 async def grade(desk: Desk, query: str, items: Sequence[Evidence], reread: Collection[str]) -> Graded | None:
-    """Ask the language model for a verdict over each item; None where nothing can be read."""
+    """Ask the language model for a verdict over each item without one; None where nothing can be read."""
     shown = [reading(e) for e in items]
-    scores = await _verdicts(desk, query, shown, likely=[e["relevance"] for e in items])
+
+    async def ask(left: Sequence[int]) -> list[float] | None:
+        return await _verdicts(desk, query, [shown[n] for n in left], likely=[items[n]["relevance"] for n in left])
+
+    scores = await _scored(items, ask)
     return None if scores is None else Graded(_whole(desk, items, shown, scores, reread), *BY_MODEL)
 
 
@@ -96,8 +100,24 @@ async def grade_by_checkpoint(
 ) -> Graded | None:
     """Ask the evaluator that RAGWEAVE_EVALUATOR names; its thresholds are those of the paper."""
     shown = [reading(e) for e in items]
-    scores = await passages_by_checkpoint(desk, query, shown)
+
+    async def ask(left: Sequence[int]) -> list[float]:
+        return await passages_by_checkpoint(desk, query, [shown[n] for n in left])
+
+    scores = await _scored(items, ask) or []
     return Graded(_whole(desk, items, shown, scores, reread), *PRESETS[desk.context.method.thresholds])
+
+
+async def _scored(
+    items: Sequence[Evidence], ask: Callable[[Sequence[int]], Awaitable[list[float] | None]]
+) -> list[float] | None:
+    """Return the verdict over each item: the one it has, or what `ask` returns for the places of the others."""
+    left = [n for n, e in enumerate(items) if "judged" not in e]
+    found = await ask(left) if left else []
+    if found is None:
+        return None
+    made = dict(zip(left, found, strict=True))
+    return [e["judged"] if "judged" in e else made[n] for n, e in enumerate(items)]
 
 
 async def passages(desk: Desk, query: str, passages: Sequence[Passage]) -> list[float] | None:

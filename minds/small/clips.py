@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ragweave.minds.contracts import Kept
 from ragweave.minds.desk import Desk
 from ragweave.minds.small.grade import passages as relevance_of
 from ragweave.models.relevance import Passage
@@ -14,9 +15,9 @@ AT_LEAST = 5
 """Clips that stay where the head keeps fewer, the first ones: paraphrase looks irrelevant to it."""
 
 
-async def keep(desk: Desk, query: str, passages: Sequence[Passage]) -> list[int]:
+async def keep(desk: Desk, query: str, passages: Sequence[Passage]) -> Kept:
     """Return the places of the clips that stay, in order."""
-    return select(await relevance_of(desk, query, passages))
+    return Kept(select(await relevance_of(desk, query, passages)))
 
 
 def select(scores: Sequence[float], at_least: int = AT_LEAST) -> list[int]:

@@ -13,9 +13,11 @@ import pytest
 from ragweave.app.api import aask, astate, astream
 from ragweave.corpora.store.stores import close_stores
 from ragweave.minds.context import Context
+from ragweave.minds.llm import look as looking
 from ragweave.minds.small.clips import AT_LEAST
 from ragweave.models.errors import ModelError
 from ragweave.tests.support import ScriptedChat
+from ragweave.tests.support.frames import add_frames
 from ragweave.tests.support.knobs import context as knobs_of
 from ragweave.tests.support.library import build_library
 
@@ -190,6 +192,7 @@ def script(**parts: Any) -> ScriptedChat:
         "grade": "judge whether passages",
         "generate": "answer a question from numbered evidence",
         "choose": "multiple-choice question",
+        "reason": "Final Answer",
     }
     count = len(TALK)
     default: dict[str, Any] = {
@@ -197,6 +200,7 @@ def script(**parts: Any) -> ScriptedChat:
         "grade": {"verdicts": [{"n": n, "verdict": "relevant"} for n in range(1, count + 1)]},
         "generate": "The comet was found by Ada Ostrander in 1889 [1].",
         "choose": "B",
+        "reason": "Final Answer: The comet was found by Ada Ostrander in 1889 [1].",
     }
 
     def react(messages: list[Any]) -> Any:
@@ -222,6 +226,56 @@ async def test_a_model_rewrites_judges_and_writes_in_three_calls(recordings: Pat
     assert "Ada Ostrander" in state["answer"].text
     assert len(model.calls) == 3
     assert state["answer"].citations[0].locator["start"] == 14.0
+
+
+def judged(model: ScriptedChat) -> list[str]:
+    """Return the calls that asked for verdicts over passages."""
+    return [c.prompt for c in model.calls if "judge whether passages" in c.prompt]
+
+
+async def graded(model: ScriptedChat, **knobs: Any) -> Any:
+    """Ask the agent about the comet, with a model that grades."""
+    from ragweave.models.chat import override
+
+    with override(writer=model):
+        knobs = {"corpora": ("clip",), "look": "off", "expand_when": "never"} | knobs
+        return await astate("Who found the comet?", context=Context(mind="llm", grade_by="llm", max_hops=1, **knobs))
+
+
+async def test_clips_that_the_filter_has_judged_are_not_judged_again(recordings: Path) -> None:
+    model = script()
+    state = await graded(model)
+    assert len(judged(model)) == 1
+    assert state["grade"]["action"] == "correct" and state["grade"]["best"] == 0.9 and state["grade"]["by"] == "llm"
+    assert {e["relevance"] for e in state["evidence"]} == {0.9}
+
+
+async def test_only_what_the_filter_has_not_judged_is_asked_about(recordings: Path, tmp_path: Path) -> None:
+    await build_library(tmp_path / "notes", {"comet.md": "# Comet\n\nAda Ostrander found the comet with a mirror."})
+    model = script()
+    await graded(model, corpora=("clip", "paragraph"))
+    clips, rest = judged(model)
+    assert "found by Ada Ostrander in 1889" in clips and "with a mirror" not in clips
+    assert "with a mirror" in rest and "1889" not in rest
+
+
+async def test_a_clip_that_was_looked_at_since_is_judged_with_what_was_seen(recordings: Path) -> None:
+    from ragweave.models.chat import override
+
+    await asyncio.to_thread(add_frames)
+    looking._blind.clear()
+    model = script()
+    with override(vision=ScriptedChat(react=lambda _: "A woman at a telescope.")):
+        await graded(model, look="auto")
+    clips, again = judged(model)
+    assert "telescope of" not in again and "A woman at a telescope." in again and "A woman" not in clips
+
+
+async def test_where_the_filter_fell_back_to_the_small_mind_the_model_still_grades(recordings: Path) -> None:
+    replies = iter(["%% no json %%", "%% no json %%"])
+    model = script(grade=lambda _: next(replies, {"verdicts": [{"n": 1, "verdict": "relevant"}]}))
+    state = await graded(model)
+    assert state["grade"]["best"] == 0.9 and state["grade"]["by"] == "llm"
 
 
 @pytest.mark.parametrize("part", ["rewrite", "grade"])
