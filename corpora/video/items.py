@@ -17,8 +17,8 @@ LONGEST_UTTERANCE = 12.0
 """Seconds; a longer one is parted at its sentences, then at its words, so that a citation says where to listen."""
 ROUGH = 5
 """Frames of a clip that are read, captioned and seen by an image encoder (VideoRAG, section 4.1)."""
-WHOLE = 16
-"""Frames of a whole recording that are seen by an image encoder."""
+WHOLE = 32
+"""Frames of a whole recording that an image encoder and a writer that sees are shown (UniversalRAG, appendix B)."""
 _PAUSE = 2.0
 """Seconds of silence after which a new paragraph begins."""
 

@@ -23,6 +23,7 @@ from ragweave.minds.context import Context
 from ragweave.minds.llm import look as looking
 from ragweave.models.chat import override
 from ragweave.tests.support import ScriptedChat
+from ragweave.tests.support.knobs import context as knobs_of
 
 COLOURS = ("red", "green", "blue")
 
@@ -109,6 +110,22 @@ async def test_frames_are_looked_at_with_the_question_and_the_answer_cites_their
     answer = state["answer"]
     assert answer.text.startswith("The green wall is wet.") and answer.sentences[0].support == "verified"
     assert {(c.locator["start"], c.locator["end"]) for c in answer.citations} == {(30.0, 60.0)}
+
+
+async def test_a_writer_that_can_see_looks_at_a_whole_recording(film: Path) -> None:
+    await indexed(film, eyes())
+
+    def react(messages: list[Any]) -> Any:
+        return "The wall changes from red to blue [1]." if colours(messages) else "UNKNOWN"
+
+    writer = ScriptedChat(react=react)
+    with override(vision=writer, writer=writer):
+        context = knobs_of(mind="llm", check_by="off", expand_when="never", corpora=("video",), look_frames=32)
+        state = await astate("How does the wall of the harbour change?", context=context, graph="universal_rag")
+    assert [e["corpus"] for e in state["evidence"]] == ["video"]
+    [shown] = [colours(c.messages) for c in writer.calls]
+    assert list(dict.fromkeys(shown)) == [*COLOURS] and 3 <= len(shown) <= 32
+    assert state["answer"].text.startswith("The wall changes") and state["answer"].citations
 
 
 async def test_captions_and_entities_share_one_limit_of_calls(film: Path, monkeypatch: pytest.MonkeyPatch) -> None:

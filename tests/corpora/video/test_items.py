@@ -53,6 +53,12 @@ def test_spans_with_times_survive_the_catalog() -> None:
         assert unpack(pack(item)) == item
 
 
+def test_a_whole_recording_keeps_two_and_thirty_frames_of_all_of_it() -> None:
+    *_, video = made(frames=tuple(Frame(float(t), f"f{t}") for t in range(60)))
+    kept = [int(str(name)[1:]) for name in video.meta["pictures"]]  # type: ignore[attr-defined]
+    assert len(kept) == 32 and kept[0] == 0 and kept[-1] >= 57 and kept == sorted(kept)
+
+
 def test_frames_belong_to_the_clip_they_lie_in_and_the_middle_one_stands_for_it() -> None:
     frames = tuple(Frame(float(t), f"f{t}") for t in range(0, 60, 6))
     first, second, video = made(frames=frames)
