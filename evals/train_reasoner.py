@@ -15,6 +15,7 @@ from typing import Any
 from ragweave.evals.data import read_jsonl
 from ragweave.evals.training import Plan, Progress, Workplace
 from ragweave.models.checkpoint_files import Sheet, find, quiet, read_config, torch_and_transformers
+from ragweave.models.device import torch_device
 from ragweave.models.errors import InputError, MissingExtra, ModelError, WeightsError
 from ragweave.models.text import clip
 
@@ -72,7 +73,7 @@ def train_reasoner(
     except ImportError as error:
         raise MissingExtra("tuning a chat model", "hf") from error
     place = Workplace(out)
-    graphics = torch.cuda.is_available()
+    graphics = torch_device(torch) != "cpu"
     args = place.arguments(
         trl.SFTConfig,
         tuning,
@@ -203,11 +204,10 @@ def _tokens(tokenizer: Any, text: str, spans: Sequence[tuple[int, int]]) -> Exam
 def _load(folder: Path, torch: Any, transformers: Any) -> tuple[Any, Any]:
     read_config(folder)
     common = {"local_files_only": True, "trust_remote_code": False}
+    kind = torch.float32 if torch_device(torch) == "cpu" else torch.bfloat16
     try:
         tokenizer = transformers.AutoTokenizer.from_pretrained(folder, **common)
-        model = transformers.AutoModelForCausalLM.from_pretrained(
-            folder, use_safetensors=True, dtype=torch.bfloat16 if torch.cuda.is_available() else torch.float32, **common
-        )
+        model = transformers.AutoModelForCausalLM.from_pretrained(folder, use_safetensors=True, dtype=kind, **common)
     except Exception as error:
         raise WeightsError(
             f"{folder.name} cannot be loaded as a chat model: {type(error).__name__}: {clip(str(error), 200)}",

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from ragweave.models.checkpoint_files import SHEET, Sheet
+from ragweave.models.device import torch_device
 from ragweave.models.errors import InputError, ModelError, RagweaveError
 from ragweave.models.text import clip
 
@@ -77,7 +78,7 @@ class Workplace:
         """
         import torch
 
-        graphics = torch.cuda.is_available()
+        graphics = torch_device(torch) != "cpu"
         made = kind(
             output_dir=str(self.folder),
             num_train_epochs=plan.epochs,

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ragweave.models.asr import Asr, Transcript, Word
+from ragweave.models.device import device_of
 from ragweave.models.errors import MissingExtra, ModelError, WeightsError
 from ragweave.models.settings import model_settings
 from ragweave.models.text import clip
@@ -75,11 +76,13 @@ class Whisper(Asr):
 
 def _loaded(wanted: str) -> Any:
     try:
+        from ctranslate2 import get_cuda_device_count
         from faster_whisper import WhisperModel
     except ImportError as error:
         raise MissingExtra(f"transcribing by whisper:{wanted}", "video") from error
     settings = model_settings()
     folder = Path(wanted).expanduser()
+    device, _, number = device_of(get_cuda_device_count(), "ctranslate2").partition(":")
     name, _, revision = (str(folder), "", "") if folder.is_dir() else wanted.partition("@")
     if (kept := downloaded(name, revision)) is not None:  # nobody need be asked whether it is still the same
         name, revision = str(kept), ""
@@ -89,6 +92,8 @@ def _loaded(wanted: str) -> Any:
             revision=revision or None,
             download_root=str(settings.weights / "hub"),
             local_files_only=settings.offline,
+            device=device,
+            device_index=int(number or 0),
             cpu_threads=max(1, (os.cpu_count() or 2) // 2),
         )
     except Exception as error:

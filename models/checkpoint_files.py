@@ -17,6 +17,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from ragweave.models.device import encoding_type, torch_device
 from ragweave.models.errors import MissingExtra, WeightsError
 from ragweave.models.failures import causes, loading, status_of
 from ragweave.models.settings import model_settings
@@ -196,16 +197,18 @@ def read_sheet(folder: Path) -> Sheet:
 
 
 def load_model(folder: Path, head: str, *, fresh_head: bool = False, **options: Any) -> tuple[Any, Any]:
-    """Load model, in evaluation mode, and tokeniser of a folder onto the best device.
+    """Load model, in evaluation mode, and tokeniser of a folder onto the device of RAGWEAVE_DEVICE.
 
     `head` names the class of transformers; with `fresh_head` one that the folder lacks is drawn at random, to be
     trained, else it is an error; the options are for the configuration.
 
     Raises:
         MissingExtra: if transformers is not installed.
+        ModelError: if the device is not there.
         WeightsError: if the folder cannot be loaded.
     """
     torch, transformers = torch_and_transformers(f"the checkpoint {folder.name}")
+    device = torch_device(torch)
     read_config(folder)
     try:
         with quiet(transformers.utils.logging):
@@ -229,11 +232,11 @@ def load_model(folder: Path, head: str, *, fresh_head: bool = False, **options: 
             f"the checkpoint {folder.name} lacks trained weights ({clip(', '.join(missing), 120)})",
             "it is a base model: train it first with `ragweave train`",
         )
-    return model.eval().to("cuda" if torch.cuda.is_available() else "cpu"), tokenizer
+    return model.eval().to(device), tokenizer
 
 
 def load_encoder(what: str, model: str, hint: str) -> tuple[Any, Any, Path]:
-    """Load an encoder without a head, in evaluation mode on the best device; return it, its tokeniser and its folder.
+    """Load an encoder without a head, in evaluation mode on its device; return it, its tokeniser and its folder.
 
     `model` is what `find` takes; messages name the encoder by `what`, and tell the `hint` where it cannot be opened.
 
@@ -242,12 +245,14 @@ def load_encoder(what: str, model: str, hint: str) -> tuple[Any, Any, Path]:
         ModelError, WeightsError: if the encoder cannot be had or opened.
     """
     torch, transformers = torch_and_transformers(what)
+    device = torch_device(torch)
     folder = find(model)
     read_config(folder)
     with loading(what, "hf", hint), quiet(transformers.utils.logging):
-        net = transformers.AutoModel.from_pretrained(folder, use_safetensors=True, dtype=torch.float32, **LOCAL)
+        kind = encoding_type(torch, device)
+        net = transformers.AutoModel.from_pretrained(folder, use_safetensors=True, dtype=kind, **LOCAL)
         tokenizer = transformers.AutoTokenizer.from_pretrained(folder, **LOCAL)
-        return net.eval().to("cuda" if torch.cuda.is_available() else "cpu"), tokenizer, folder
+        return net.eval().to(device), tokenizer, folder
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""Text encoders of transformers (extra `hf`): in batches, on a GPU where there is one."""
+"""Text encoders of transformers (extra `hf`): in batches, on a GPU where there is one (RAGWEAVE_DEVICE)."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def opened(model: str) -> Callable[[list[str]], Any]:
             # Some tokenisers also give segment ids, which not every model takes.
             options = {"return_token_type_ids": False, "return_tensors": "pt", "max_length": longest}
             tokens = tokenizer(texts, padding=True, truncation=True, **options).to(net.device)
-            states = net(**tokens).last_hidden_state
+            states = net(**tokens).last_hidden_state.float()
             if first:
                 return states[:, 0].cpu().numpy()
             weights = tokens["attention_mask"].unsqueeze(-1).to(states.dtype)

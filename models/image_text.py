@@ -134,7 +134,7 @@ def _transformers(model: str) -> ImageEncoder:
 
     def images(batch: list[list[Any]]) -> Any:
         shown = [clip[n * len(clip) // frames] for clip in batch for n in range(frames)]
-        given = pictures(images=shown, return_tensors="pt").to(net.device)
+        given = pictures(images=shown, return_tensors="pt").to(net.device, net.dtype)
         if films:
             given["pixel_values"] = given["pixel_values"].unflatten(0, (len(batch), frames))
         with torch.inference_mode():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from functools import lru_cache
 from pathlib import Path
 from typing import Literal, NamedTuple, TypeVar
@@ -125,6 +126,11 @@ class ModelSettings(Settings):
     evaluator: str = Field(
         "", description="Trained evaluator for grade_by=checkpoint: a folder, or OWNER/NAME@COMMIT of the hub."
     )
+    device: str = Field(
+        "auto",
+        description="Where encoders, checkpoints (extra `hf`) and whisper compute: `cpu`, `cuda`, `cuda:1`, or `auto`: "
+        "the first GPU there is. On a GPU encoders take bfloat16 where it can, whisper what it was saved in.",
+    )
     chat_timeout: float = Field(
         60.0, gt=0, description="Seconds to wait for a reply, or for the next part of a stream."
     )
@@ -157,6 +163,13 @@ class ModelSettings(Settings):
         if value and not value.startswith(("http://", "https://")):
             raise ValueError("must start with http:// or https://")
         return value.rstrip("/")
+
+    @field_validator("device", mode="after")
+    @classmethod
+    def _device(cls, value: str) -> str:
+        if not re.fullmatch(r"auto|cpu|cuda(:\d{1,3})?", value):
+            raise ValueError("must be auto, cpu, cuda or cuda:N, such as cuda:1")
+        return value
 
     @field_validator("home", mode="after")
     @classmethod

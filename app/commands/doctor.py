@@ -71,6 +71,7 @@ async def examine() -> list[Finding]:
     areas: dict[str, Callable[[], Coroutine[Any, Any, list[Finding]]]] = {
         "home": _home,
         "libraries": _libraries,
+        "device": _device,
         "encoder": _encoder,
         "mind": _mind,
         "pictures": _pictures,
@@ -129,6 +130,19 @@ async def _libraries() -> list[Finding]:
         else:
             found.append(Finding(area, "ok", what))
     return found
+
+
+async def _device() -> list[Finding]:
+    from ragweave.models.device import device_of, torch_device
+
+    try:
+        import torch
+    except ImportError:
+        place, name = device_of(0, "torch"), "no torch is installed"
+    else:
+        place = await asyncio.to_thread(torch_device, torch)
+        name = "no GPU is used" if place == "cpu" else torch.cuda.get_device_name(place)
+    return [Finding("device", "ok", f"models compute on {place} ({name})")]
 
 
 async def _encoder() -> list[Finding]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +45,19 @@ def test_a_chat_server_that_is_down_is_bad_and_has_a_remedy(main: Any, monkeypat
     assert found["state"] == "bad"
     assert "some-model at 127.0.0.1:9" in found["what"]
     assert "RAGWEAVE_CHAT_URL" in found["remedy"]
+
+
+def test_the_device_is_told_and_one_that_is_not_there_is_bad(main: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    from ragweave.models.settings import model_settings
+
+    monkeypatch.setitem(sys.modules, "torch", None)
+    assert "models compute on cpu" in areas(main("doctor", "--json")[1])["device"]["what"]
+    monkeypatch.setenv("RAGWEAVE_DEVICE", "cuda")
+    model_settings.cache_clear()
+    code, out, _ = main("doctor", "--json")
+    found = areas(out)["device"]
+    assert (code, found["state"]) == (2, "bad")
+    assert "RAGWEAVE_DEVICE is cuda" in found["what"] and "auto or cpu" in found["remedy"]
 
 
 async def test_a_chat_server_that_answers_is_well(monkeypatch: pytest.MonkeyPatch) -> None:

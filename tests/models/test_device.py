@@ -1,0 +1,148 @@
+"""One setting says where models compute; the GPU is played."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from ragweave.models.asr_whisper import Whisper
+from ragweave.models.checkpoint_files import load_encoder, load_model
+from ragweave.models.device import encoding_type, torch_device
+from ragweave.models.errors import InputError, ModelError
+from ragweave.models.settings import model_settings
+
+
+def torch(count: int, capability: int = 9) -> Any:
+    """Play torch on a machine of so many GPUs."""
+    cuda = SimpleNamespace(
+        is_available=lambda: count > 0,
+        device_count=lambda: count,
+        get_device_capability=lambda device: (capability, 0),
+    )
+    return SimpleNamespace(cuda=cuda, float32="float32", bfloat16="bfloat16", __version__="0")
+
+
+def choose(monkeypatch: pytest.MonkeyPatch, device: str) -> None:
+    monkeypatch.setenv("RAGWEAVE_DEVICE", device)
+    model_settings.cache_clear()
+
+
+@pytest.mark.parametrize(
+    ("wanted", "count", "found"),
+    [
+        ("auto", 0, "cpu"),
+        ("auto", 2, "cuda"),
+        ("cpu", 2, "cpu"),
+        ("cuda", 1, "cuda"),
+        ("cuda:1", 2, "cuda:1"),
+    ],
+)
+def test_a_setting_says_where(wanted: str, count: int, found: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    choose(monkeypatch, wanted)
+    assert torch_device(torch(count)) == found
+
+
+@pytest.mark.parametrize(("wanted", "count", "seen"), [("cuda", 0, "no GPU"), ("cuda:2", 2, "2 of them")])
+def test_a_gpu_that_is_not_there_is_told(wanted: str, count: int, seen: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    choose(monkeypatch, wanted)
+    with pytest.raises(ModelError, match=f"RAGWEAVE_DEVICE is {wanted}, and torch sees {seen}.*set RAGWEAVE_DEVICE"):
+        torch_device(torch(count))
+
+
+@pytest.mark.parametrize("wanted", ["gpu", "cuda:", "cuda:x", "cuda:-1", "mps"])
+def test_a_value_that_names_no_device_is_refused(wanted: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    choose(monkeypatch, wanted)
+    with pytest.raises(InputError, match=r"RAGWEAVE_DEVICE cannot be used: .*auto, cpu, cuda or cuda:N"):
+        model_settings()
+
+
+@pytest.mark.parametrize(
+    ("device", "capability", "found"), [("cpu", 9, "float32"), ("cuda:0", 9, "bfloat16"), ("cuda:0", 7, "float32")]
+)
+def test_encoders_take_half_precision_where_the_gpu_computes_in_it(device: str, capability: int, found: str) -> None:
+    assert encoding_type(torch(1, capability), device) == found
+
+
+class Net:
+    """A model that tells how it was opened."""
+
+    base_model_prefix = "net"
+
+    def __init__(self, dtype: str) -> None:
+        self.dtype, self.device = dtype, ""
+
+    def eval(self) -> Net:
+        return self
+
+    def to(self, device: str) -> Net:
+        self.device = device
+        return self
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Make a checkpoint, and play the packages that open it on a machine of two GPUs."""
+    log = SimpleNamespace(
+        get_verbosity=lambda: 0,
+        set_verbosity=lambda _: None,
+        set_verbosity_error=lambda: None,
+        is_progress_bar_enabled=lambda: False,
+        disable_progress_bar=lambda: None,
+    )
+
+    def opened(path: Path, *, dtype: str, output_loading_info: bool = False, **_: Any) -> Any:
+        return (Net(dtype), {"missing_keys": []}) if output_loading_info else Net(dtype)
+
+    maker = SimpleNamespace(from_pretrained=opened)
+    reader = SimpleNamespace(from_pretrained=lambda *_, **__: "tokeniser")
+    played = SimpleNamespace(
+        AutoModel=maker, AutoTokenizer=reader, AnyHead=maker, utils=SimpleNamespace(logging=log), __version__="0"
+    )
+    monkeypatch.setitem(sys.modules, "torch", torch(2))
+    monkeypatch.setitem(sys.modules, "transformers", played)
+    for name, text in (("config.json", json.dumps({"model_type": "bert"})), ("vocab.txt", "a"), ("m.safetensors", "")):
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    return tmp_path
+
+
+@pytest.mark.parametrize(("wanted", "device", "kind"), [("cuda:1", "cuda:1", "bfloat16"), ("cpu", "cpu", "float32")])
+def test_an_encoder_is_opened_where_the_setting_says(
+    wanted: str, device: str, kind: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    choose(monkeypatch, wanted)
+    net, _, _ = load_encoder("the encoder", str(folder), "")
+    assert (net.device, net.dtype) == (device, kind)
+
+
+def test_a_checkpoint_with_thresholds_stays_in_full_precision(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    choose(monkeypatch, "cuda")
+    net, _ = load_model(folder, "AnyHead")
+    assert (net.device, net.dtype) == ("cuda", "float32")
+
+
+@pytest.mark.parametrize(
+    ("wanted", "count", "found"), [("auto", 0, ("cpu", 0)), ("auto", 1, ("cuda", 0)), ("cuda:1", 2, ("cuda", 1))]
+)
+def test_whisper_listens_where_the_setting_says(
+    wanted: str, count: int, found: tuple[str, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    choose(monkeypatch, wanted)
+    given: dict[str, Any] = {}
+    whisper = SimpleNamespace(WhisperModel=lambda name, **options: given.update(options))
+    monkeypatch.setitem(sys.modules, "faster_whisper", whisper)
+    monkeypatch.setitem(sys.modules, "ctranslate2", SimpleNamespace(get_cuda_device_count=lambda: count))
+    Whisper("tiny").check()
+    assert (given["device"], given["device_index"]) == found
+
+
+def test_whisper_tells_that_its_gpu_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    choose(monkeypatch, "cuda")
+    monkeypatch.setitem(sys.modules, "faster_whisper", SimpleNamespace(WhisperModel=None))
+    monkeypatch.setitem(sys.modules, "ctranslate2", SimpleNamespace(get_cuda_device_count=lambda: 0))
+    with pytest.raises(ModelError, match="RAGWEAVE_DEVICE is cuda, and ctranslate2 sees no GPU"):
+        Whisper("tiny").check()
