@@ -34,6 +34,21 @@ def test_a_family_is_read_by_its_first_token_others_by_their_mean(distilbert: Pa
     assert not np.allclose(mean, first, atol=1e-2)
 
 
+@pytest.mark.parametrize("name", ["tiny", "bge-tiny"])
+def test_half_precision_gives_nearly_the_same_vectors(
+    name: str, distilbert: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import torch
+
+    shutil.copytree(distilbert, tmp_path / name)
+    whole = encoder(f"hf:{tmp_path / name}").texts(TEXTS)
+    embed._load.cache_clear()
+    monkeypatch.setattr("ragweave.models.checkpoint_files.encoding_type", lambda *_: torch.bfloat16)
+    half = encoder(f"hf:{tmp_path / name}").texts(TEXTS)
+    assert half.dtype == whole.dtype and not np.array_equal(half, whole)
+    assert ((half * whole).sum(1) > 0.999).all()
+
+
 def test_a_name_of_the_hub_has_to_be_pinned() -> None:
     embed._load.cache_clear()
     with pytest.raises(WeightsError, match="not pinned"):

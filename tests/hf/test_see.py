@@ -61,6 +61,20 @@ def test_batches_do_not_change_vectors(clip: Path) -> None:
     assert np.allclose(alone, found.images(PICTURES), atol=1e-5)
 
 
+@pytest.mark.parametrize("kind", ["clip", "video"])
+def test_half_precision_gives_nearly_the_same_vectors(
+    kind: str, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import torch
+
+    name = f"hf:{request.getfixturevalue(kind)}"
+    whole = vectors(name)
+    monkeypatch.setattr("ragweave.models.checkpoint_files.encoding_type", lambda *_: torch.bfloat16)
+    for half, found in zip(vectors(name), whole, strict=True):
+        assert not np.array_equal(half, found) and ((half * found).sum(1) > 0.99).all()
+    see._load.cache_clear()
+
+
 def test_the_model_of_the_hub_is_that_of_the_folder(clip: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     files = {p.name: p.read_bytes() for p in clip.iterdir()}
     with ScriptedHub(files) as hub:
