@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
 import re
+import signal
 import subprocess
 import sys
 from contextlib import AsyncExitStack
@@ -13,6 +16,7 @@ import httpx
 import pytest
 import yaml
 
+from ragweave.app.commands.common import EXIT_STOPPED
 from ragweave.tests.serve.conftest import QUESTION, TEXTS
 from ragweave.tests.support.chroma import chroma_server
 from ragweave.tests.support.postgres import Postgres
@@ -29,11 +33,14 @@ def compose() -> dict[str, Any]:
     return found
 
 
-async def test_keys_are_made_and_both_servers_answer_for_each_other(
+async def test_keys_are_made_both_servers_answer_for_each_other_and_the_worker_follows_a_folder(
     compose: dict[str, Any], postgres: Postgres, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    one, two = compose["services"]["one"], compose["services"]["two"]
-    assert one == two
+    one, two, worker = (compose["services"][name] for name in ("one", "two", "worker"))
+    assert one == two and one["environment"] == worker["environment"] and one["volumes"] == worker["volumes"]
+    files = tmp_path / "files"
+    files.mkdir()
+    (files / "mill.md").write_text("# The mill\n\nThe mill of Ostrow has nine wheels.\n")
     program, *serve = one["command"]
     here = ["127.0.0.1" if word == "0.0.0.0" else word for word in serve[1:]]  # this machine alone
     with postgres.database() as url, chroma_server(tmp_path / "chroma") as chroma:
@@ -55,6 +62,7 @@ async def test_keys_are_made_and_both_servers_answer_for_each_other(
                 assert ready.json() == {"status": "ok"}
                 clients.append(client)
             await answer_for_each_other(*clients, key)
+            await follow_a_folder(worker, files, clients)
 
 
 async def answer_for_each_other(a: httpx.AsyncClient, b: httpx.AsyncClient, key: dict[str, str]) -> None:
@@ -70,6 +78,31 @@ async def answer_for_each_other(a: httpx.AsyncClient, b: httpx.AsyncClient, key:
     assert "1874" in (await told(a, run["run"]))[-2]["answer"]["text"]
     for client in (a, b):
         assert "ragweave_runs_under_way" in (await client.get("/metrics")).text
+
+
+async def follow_a_folder(worker: dict[str, Any], files: Path, clients: list[httpx.AsyncClient]) -> None:
+    """Start the worker over a folder: both servers answer from what comes there, and open it."""
+    assert any(volume.endswith(":/files:ro") for volume in worker["volumes"])
+    command = [str(files) if word == "/files" else word for word in worker["command"][1:]]
+    line = [sys.executable, "-m", "ragweave.app.cli", *command]
+    process = await asyncio.create_subprocess_exec(*line, stdout=asyncio.subprocess.PIPE)
+    try:
+        assert process.stdout is not None
+        assert json.loads(await process.stdout.readline())["indexed"] == 1
+        (files / "weir.md").write_text("# The weir\n\nThe weir of Ostrow was built in 1911.\n")
+        assert json.loads(await process.stdout.readline())["indexed"] == 1
+        for client in clients:
+            run = await begin(client, "When was the weir of Ostrow built?")
+            answer = (await told(client, run["run"]))[-2]["answer"]
+            assert "1911" in answer["text"] and answer["citations"][0]["locator"]["file"] == "weir.md"
+            item = (await client.get(f"/api/items/{answer['citations'][0]['id']}")).json()
+            assert "was built in 1911" in (await client.get(item["open"]["media"])).text
+        process.send_signal(getattr(signal, worker["stop_signal"]))
+        assert await process.wait() == EXIT_STOPPED
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
 
 
 def ragweave(*given: str) -> subprocess.CompletedProcess[str]:
