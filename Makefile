@@ -20,6 +20,10 @@ $(VENV)/.dev: $(VENV)/.base
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
 	@touch $@
 
+$(VENV)/.cluster: $(VENV)/.dev
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[cluster]'
+	@touch $@
+
 setup: $(VENV)/.base
 setup-dev: $(VENV)/.dev
 
@@ -36,9 +40,10 @@ lint: $(VENV)/.dev
 test: $(VENV)/.dev
 	@$(BIN)/python -m pytest -n auto -m "not llm and not hard and not page and not cluster"
 
-# With servers beside it, each started privately where it can be: Chroma's and whatever else is installed.
-test-cluster: $(VENV)/.dev
-	@$(BIN)/python -m pytest -n auto -m "cluster and not hard" tests
+# With servers beside it, each started privately where it can be: Chroma's and whatever else is installed. Ray comes as
+# a package, and the tests that share a cluster of it are given to one process.
+test-cluster: $(VENV)/.cluster
+	@$(BIN)/python -m pytest -n auto --dist loadgroup -rs -m "cluster and not hard" tests
 
 # Kills, hostile files, a reader beside a writer, random programs with faults. The long form:
 # make test-hard TEST_KILLS=100 TEST_CHANGES=1000 TEST_STEPS=5000

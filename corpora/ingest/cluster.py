@@ -104,7 +104,8 @@ class RayReaders:
             most = sum(_fit(node["Resources"], settings) for node in ray.nodes() if node["Alive"])
         except Exception as error:
             what = f"The Ray cluster at {settings.ray!r} cannot be reached ({type(error).__name__})"
-            raise LibraryError(what, "start one with `ray start --head`, or leave --ray out") from error
+            token = "have its token here (~/.ray/auth_token)"
+            raise LibraryError(what, f"start one with `ray start --head`, {token}, or leave --ray out") from error
         if not most:
             share = f"{settings.ray_cpus:g} CPUs and {settings.ray_gpus:g} GPUs"
             raise LibraryError(f"The Ray cluster has nowhere {share} for an actor", "lower RAGWEAVE_RAY_CPUS or _GPUS")

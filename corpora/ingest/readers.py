@@ -30,7 +30,7 @@ from ragweave.models.embed import Encoder
 from ragweave.models.errors import LibraryError, SourceError
 
 _COMMAND = (sys.executable, "-P", "-m", "ragweave.corpora.ingest.worker")
-_SECRET = re.compile(r"KEY|TOKEN|SECRET|PASSW", re.I)
+_SECRET = re.compile(r"KEY|TOKEN|SECRET|PASSW|DATABASE_URL", re.I)
 """Variables that a process which reads strangers' files has no business with."""
 _TIME_IS_UP = {name: int(getattr(signal, name, 0)) for name in ("SIGPROF", "SIGALRM")}
 """Signals by which a process ends that took too long, of the processor or by the clock; the next would end as well."""
