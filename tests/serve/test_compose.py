@@ -95,7 +95,7 @@ async def follow_a_folder(worker: dict[str, Any], files: Path, clients: list[htt
             run = await begin(client, "When was the weir of Ostrow built?")
             answer = (await told(client, run["run"]))[-2]["answer"]
             assert "1911" in answer["text"] and answer["citations"][0]["locator"]["file"] == "weir.md"
-            item = (await client.get(f"/api/items/{answer['citations'][0]['id']}")).json()
+            item = (await client.get(f"/api/items/{answer['citations'][0]['id']}?library=default")).json()
             assert "was built in 1911" in (await client.get(item["open"]["media"])).text
         process.send_signal(getattr(signal, worker["stop_signal"]))
         assert await process.wait() == EXIT_STOPPED
