@@ -15,7 +15,7 @@ from ragweave.models import tables
 from ragweave.models.text import STOP, content_terms, fold, names, terms, verb_form
 
 _CLAUSE = re.compile(
-    r"\b(?:the|an?|our|my) (?P<noun>(?:(?!(?:the|an?|who|that|which)\b)[^\W_][\w'’&-]* ?){1,7}?) ?"
+    r"\b(?:the|an?|our|my) (?P<noun>(?:(?!(?:the|an?|who|that|which)\b)[^\W_][\w'’&-]* ){1,7}?) ?"
     r"(?P<rel>(?:(?:to|for|in|at|on|from|by|with|of|under|after|about|near|through) )?(?:whom|which)"
     r"|who|that|whose|where|when) "
     r"(?P<rest>(?:[^?;.!]|[.!](?!\s))+)",
