@@ -1,10 +1,11 @@
-"""Lexical search at size: milliseconds per query at 100,000 items, pruned and whole.
+"""Lexical search at size: what it finds and takes at 100,000 items in FTS5, and in PostgreSQL where it is installed.
 
-    python benchmarks/lexical.py [--items 100000] [--json OUT]
-    RAGWEAVE_DATABASE_URL=postgresql+psycopg://... python benchmarks/lexical.py      over PostgreSQL
+    python benchmarks/lexical.py [--items 100000] [--ways fts5 postings gin] [--json OUT]
 
-`first` asks a term for the first time in a generation, so its document frequency is read as well; `whole` searches
-every content term, as a plain OR query would.
+`fts5` and `postings` are the product's; `gin` is a tsvector of the same terms under a GIN index (gin.py), ordered by
+ts_rank, or by BM25 over the same rows. `first` asks a term for the first time in a generation, so its document
+frequency is read as well; `pruned` is what the product does; `whole` searches every content term, as a plain OR query
+would. `cpu` is the time of a processor, that of PostgreSQL's process included, where /proc tells it.
 """
 
 from __future__ import annotations
@@ -17,16 +18,22 @@ import shutil
 import statistics
 import tempfile
 import time
+from collections.abc import Sequence
+from contextlib import ExitStack
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import gin
 from printed import a_source, options, tell
 
 if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
     from ragweave.corpora.store.catalog import Catalog
 
 HERE = Path(__file__).resolve().parent
+WAYS = ("fts5", "postings", "gin")
 
 
 def questions(count: int) -> tuple[list[tuple[str, str]], dict[str, str]]:
@@ -51,12 +58,12 @@ def cut_sentences() -> list[tuple[str, str, int]]:
     return [(s, lexical.indexed(s), len(s.split())) for s in shared["sentences"](shared["SETS"][1:])]
 
 
-def fill(catalog: Catalog, library: str, count: int, gold: dict[str, str], seed: int = 0) -> None:
+def fill(catalog: Catalog, library: str, count: int, gold: dict[str, str], seed: int = 0, put: Any = None) -> None:
     """Fill a library with the gold passages among `count` others of about 120 words."""
     from ragweave.corpora.store import lexical
     from ragweave.corpora.store.schema import items, sources
 
-    cut, rng = cut_sentences(), random.Random(seed)
+    cut, rng, put = cut_sentences(), random.Random(seed), put or lexical.put
     blank = {"source": "s", "corpus": "paragraph", "title": "Notes", "locator": {}, "heading": []}
     blank |= {"spans": [], "meta": {}, "date": None, "language": ""}
     with catalog.writing(library) as connection:
@@ -70,53 +77,98 @@ def fill(catalog: Catalog, library: str, count: int, gold: dict[str, str], seed:
                 rows.append({**blank, "n": n, "id": f"i{n}", "ordinal": n, "text": " ".join(t[0] for t in text)})
                 words.append((n, "note", "", " ".join(t[1] for t in text)))
             connection.execute(items.insert(), rows)
-            lexical.put(connection, "paragraph", words)
+            put(connection, "paragraph", words)
         last = [(count + 1 + n, *pair) for n, pair in enumerate(gold.items())]
         if last:
             connection.execute(
                 items.insert(), [{**blank, "n": n, "id": i, "ordinal": n, "text": t} for n, i, t in last]
             )
-            lexical.put(connection, "paragraph", [(n, "note", "", lexical.indexed(t)) for n, _, t in last])
+            put(connection, "paragraph", [(n, "note", "", lexical.indexed(t)) for n, _, t in last])
 
 
-def measure(count: int) -> dict[str, float]:
-    """Return milliseconds per query."""
+class Clock:
+    """Reads the clock and the processor: of this process, and of PostgreSQL's that serves it."""
+
+    def __init__(self) -> None:
+        self._backend: Path | None = None
+
+    def serves(self, connection: Connection) -> None:
+        """Say which connection is measured."""
+        if connection.dialect.name == "postgresql":
+            pid = connection.exec_driver_sql("SELECT pg_backend_pid()").scalar_one()
+            self._backend = Path(f"/proc/{pid}/schedstat")
+
+    def read(self) -> tuple[float, float]:
+        """Return seconds of the clock and of the processors."""
+        there = self._backend and self._backend.exists()
+        behind = int(self._backend.read_text().split()[0]) / 1e9 if self._backend and there else 0.0
+        return time.perf_counter(), time.process_time() + behind
+
+
+def measure(way: str, count: int, home: Path, database: str) -> dict[str, float]:
+    """Return what one way finds and takes."""
     from ragweave.corpora.store import lexical
     from ragweave.corpora.store.catalog import Catalog
-    from ragweave.models.text import content_terms
 
     asked, gold = questions(300)
-    began = time.perf_counter()
-    catalog = Catalog(Path(os.environ["RAGWEAVE_HOME"]))
-    library = catalog.create("bench", "none", 1).id
-    fill(catalog, library, count, gold)
-    figures: dict[str, float] = {"items": count, "queries": len(asked), "build s": time.perf_counter() - began}
-    catalog.compact(library)
-    figures["words MiB"] = size(catalog, library) / 2**20
+    catalog = Catalog(home, database)
+    library = catalog.create(way, "none", 1).id
+    clock, spent = Clock(), [0.0, 0.0]
 
-    def run(label: str, budget: int, known: lexical.Frequencies) -> list[list[tuple[str, float]]]:
-        times, found = [], []
+    def timed(connection: Connection, corpus: Any, rows: Any) -> None:
+        clock.serves(connection)
+        wall, cpu = clock.read()
+        lexical.put(connection, corpus, rows)
+        if way == "gin" and rows[-1][0] >= count + len(gold):
+            gin.finish(connection, lexical.table(corpus))
+        after = clock.read()
+        spent[0] += after[0] - wall
+        spent[1] += after[1] - cpu
+
+    fill(catalog, library, count, gold, put=timed)
+    catalog.compact(library)
+    figures: dict[str, float] = {}
+
+    def note(**found: float) -> None:
+        """Print figures as they come: on a busy machine the next are long in coming."""
+        named = {f"{way} {name.replace('_', ' ')}": value for name, value in found.items()}
+        tell(named, None)
+        figures.update(named)
+
+    note(making_s=spent[0], making_cpu_s=spent[1], MiB=size(catalog, library) / 2**20)
+
+    def run(label: str, budget: int, known: lexical.Frequencies) -> None:
+        walls, cpus, found = [], [], []
         for question, _ in asked:
-            began = time.perf_counter()
+            wall, cpu = clock.read()
             with catalog.reading(library) as connection:
                 hits = lexical.search(connection, known, "paragraph", 0, question, 50, budget=budget)
-            times.append((time.perf_counter() - began) * 1000)
-            found.append(hits)
-        times.sort()
-        figures[f"{label} median ms"] = statistics.median(times)
-        figures[f"{label} p95 ms"] = times[int(len(times) * 0.95)]
-        figures[f"{label} worst ms"] = times[-1]
-        return found
+            after = clock.read()
+            walls.append((after[0] - wall) * 1000)
+            cpus.append((after[1] - cpu) * 1000)
+            found.append([id_ for id_, _ in hits])
+            with catalog.reading(library) as connection:
+                clock.serves(connection)
+        taken: dict[str, float] = {}
+        for name, values in (("", sorted(walls)), ("cpu ", sorted(cpus))):
+            taken[f"{name}median ms"] = statistics.median(values)
+            taken[f"{name}p95 ms"] = values[int(len(values) * 0.95)]
+        for k in (1, 5, 10, 50):
+            there = [wanted in hits[:k] for hits, (_, wanted) in zip(found, asked, strict=True)]
+            taken[f"gold in top {k}"] = statistics.mean(there)
+        note(**{f"{label} {name}": value for name, value in taken.items()}, **{f"{label} load": os.getloadavg()[0]})
 
     known = lexical.Frequencies("paragraph")
     run("first", lexical.BUDGET, known)
-    pruned = run("pruned", lexical.BUDGET, known)
-    whole = run("whole", 10**9, known)
-    for label, found in (("pruned", pruned), ("whole", whole)):
-        for k in (1, 5, 10, 50):
-            there = [wanted in [id_ for id_, _ in hits[:k]] for hits, (_, wanted) in zip(found, asked, strict=True)]
-            figures[f"{label} gold in top {k}"] = statistics.mean(there)
-    figures["terms per query"] = statistics.mean(len(content_terms(q)) for q, _ in asked)
+    if way == "gin":
+        run("ts_rank pruned", lexical.BUDGET, known)
+        gin.RANK = "bm25"
+        run("bm25 pruned", lexical.BUDGET, known)
+        gin.RANK = "ts_rank"
+        run("ts_rank whole", 10**9, known)
+    else:
+        run("pruned", lexical.BUDGET, known)
+        run("whole", 10**9, known)
     catalog.delete(library)
     catalog.close()
     return figures
@@ -133,18 +185,38 @@ def size(catalog: Catalog, library: str) -> int:
         return int(connection.exec_driver_sql(query).scalar_one())
 
 
+def ways(given: Sequence[str], count: int, home: Path) -> dict[str, Any]:
+    """Measure each way, in a library of its own."""
+    from ragweave.corpora.store import lexical
+    from ragweave.tests.support.postgres import binaries, private_postgres
+
+    figures: dict[str, Any] = {"items": count}
+    with ExitStack() as beside:
+        found = binaries() if {"postings", "gin"} & {*given} else None
+        database = beside.enter_context(private_postgres(found)).url("postgres") if found else ""
+        for way in given if found else ["fts5"]:
+            product = lexical.postings
+            if way == "gin":
+                lexical.postings = gin
+            figures |= measure(way, count, home, "" if way == "fts5" else database)
+            lexical.postings = product
+    return figures
+
+
 def main() -> None:
     """Run and print the table."""
     parser = options(__doc__)
     parser.add_argument("--items", type=int, default=100_000)
+    parser.add_argument("--ways", nargs="+", choices=WAYS, default=WAYS)
     given = parser.parse_args()
     scratch = Path(tempfile.mkdtemp(prefix="ragweave-bench-"))
     os.environ["RAGWEAVE_HOME"] = str(scratch)
     try:
-        figures = measure(given.items)
+        figures = ways(given.ways, given.items, scratch)
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
-    tell(figures, given.json)
+    if given.json:
+        given.json.write_text(json.dumps(figures, indent=1), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -36,7 +36,7 @@ def frequencies(connection: Connection, name: str, terms: Sequence[str]) -> dict
 
 
 def candidates(
-    connection: Connection, name: str, weights: Mapping[str, float], total: int, k: int, sources: Sequence[str]
+    connection: Connection, name: str, weights: Mapping[str, float], average: float, k: int, sources: Sequence[str]
 ) -> list[tuple[int, float]]:
     """Return the best k (row, BM25 over the terms of `weights`); FTS5 weighs them itself."""
     values: list[Any] = [" OR ".join('"' + term.replace('"', '""') + '"' for term in weights)]

@@ -78,6 +78,7 @@ class Frequencies:
         self._corpus = corpus
         self._generation = -1
         self._total = 0
+        self._average = (-1, 0.0)
         self._known: dict[str, int] = {}
         self._lock = threading.Lock()
 
@@ -97,6 +98,14 @@ class Frequencies:
                 found = _engine(connection).frequencies(connection, table(self._corpus), whole)
                 self._known |= dict.fromkeys(missing, 0) | found
             return self._total, dict(zip(needed, map(self._known.__getitem__, needed), strict=True))
+
+    def average(self, connection: Connection, generation: int, total: int) -> float:
+        """Return the tokens of an item on average, given the number of items."""
+        at, found = self._average
+        if at != generation:
+            found = _engine(connection).tokens(connection, table(self._corpus)) / total
+            self._average = generation, found
+        return found
 
 
 class Lexical:
@@ -162,19 +171,19 @@ def search(
     weights = {t: max(math.log((total - frequency[t] + 0.5) / (frequency[t] + 0.5)), 1e-6) for t in asked}
     whole, most = len(kept) == len(asked), k if len(kept) == len(asked) else max(2 * k, 100)
     few = {t: weights[t] for t in kept}
-    found = _engine(connection).candidates(connection, table(corpus), few, total, most, sources)
+    average = frequencies.average(connection, generation, total)
+    found = _engine(connection).candidates(connection, table(corpus), few, average, most, sources)
     if not whole:
-        found = _scored(connection, corpus, weights, total, [n for n, _ in found])[:k]
+        found = _scored(connection, corpus, weights, average, [n for n, _ in found])[:k]
     names = _ids(connection, [n for n, _ in found])
     return [(names[n], score) for n, score in found if score > 0 and n in names]
 
 
 def _scored(
-    connection: Connection, corpus: Corpus, weights: Mapping[str, float], total: int, rows: Sequence[int]
+    connection: Connection, corpus: Corpus, weights: Mapping[str, float], average: float, rows: Sequence[int]
 ) -> list[tuple[int, float]]:
     """Return the rows with their BM25 over all terms, best first: the formula and constants of FTS5's own bm25()."""
     name = table(corpus)
-    average = _engine(connection).tokens(connection, name) / total
     query = text(f"SELECT rowid, title, heading, text FROM {name} WHERE rowid IN :rows").bindparams(_ROWS)
     texts = connection.execute(query, {"rows": rows})
     scored = []

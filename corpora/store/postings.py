@@ -85,7 +85,7 @@ def frequencies(connection: Connection, name: str, terms: Sequence[str]) -> dict
 
 
 def candidates(
-    connection: Connection, name: str, weights: Mapping[str, float], total: int, k: int, sources: Sequence[str]
+    connection: Connection, name: str, weights: Mapping[str, float], average: float, k: int, sources: Sequence[str]
 ) -> list[tuple[int, float]]:
     """Return the best k (row, BM25 over the terms of `weights`, each by its inverse document frequency)."""
     only = "WHERE h.n IN (SELECT n FROM items WHERE source = ANY(:sources))" if sources else ""
@@ -99,7 +99,7 @@ def candidates(
         {
             "above": K1 + 1,
             "short": K1 * (1 - B),
-            "each": K1 * B * total / tokens(connection, name),
+            "each": K1 * B / average,
             "terms": list(weights),
             "weights": list(weights.values()),
             "k": k,
