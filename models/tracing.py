@@ -204,7 +204,8 @@ class Spans(BaseCallbackHandler):
         span, own = self._open.pop(run, (None, False))
         if span is None or not own:
             return
-        span.set_attributes(made)
+        if made:
+            span.set_attributes(made)
         if error is not None:
             span.set_attribute("error.type", type(error).__name__)
             # A run that waits for consent, or that nobody reads any more, has not failed.
@@ -217,7 +218,9 @@ class Spans(BaseCallbackHandler):
 
 def _spent(usage: Iterable[Any]) -> dict[str, float]:
     """Return what a node, or all of a run, spent on models; the tokens of a call are in its own span."""
-    rows = list(usage)
+    # Few nodes ask a model, and every node comes through here.
+    if not (rows := [row for row in usage if row.calls or row.cached or row.cost]):
+        return {}
     total = {f"ragweave.{name}": sum(getattr(row, name) for row in rows) for name in ("calls", "cached", "cost")}
     return {name: value for name, value in total.items() if value}
 

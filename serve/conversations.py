@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractContextManager, ExitStack, asynccontextmanager
 from typing import TYPE_CHECKING, Any, TypeAlias
+from weakref import WeakKeyDictionary
 
 from ragweave.corpora.settings import corpora_settings
 from ragweave.corpora.store import postgres
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
 CHAT = "conversations_of_ragweave"
 """Schema of a database that holds the conversations of `ragweave chat`, apart from those of servers."""
 _CONNECTIONS = 4
+_LATELY = 1.0
+"""Seconds for which a connection that was there is taken to be there."""
 _PATIENCE = 60.0
 """Seconds in which another process has made the tables."""
 _BEFORE = """thread_id = :thread AND checkpoint_id < (SELECT min(checkpoint_id) FROM checkpoints
@@ -116,7 +120,7 @@ async def in_database(url: str, schema: str = CHAT) -> AsyncIterator[AsyncPostgr
         max_size=_CONNECTIONS,
         open=False,
         timeout=10,
-        check=AsyncConnectionPool.check_connection,
+        check=_lately_there(AsyncConnectionPool.check_connection),
     )
     async with pool:
         saver = AsyncPostgresSaver(pool)
@@ -125,6 +129,18 @@ async def in_database(url: str, schema: str = CHAT) -> AsyncIterator[AsyncPostgr
         async with _alone(postgres.server(url).lock(schema, _PATIENCE, lambda holder: None)):
             await saver.setup()
         yield saver
+
+
+def _lately_there(check: Callable[[Any], Awaitable[None]]) -> Callable[[Any], Awaitable[None]]:
+    """Return a check that asks a connection once in a second: each step of an answer takes one several times."""
+    asked: WeakKeyDictionary[Any, float] = WeakKeyDictionary()
+
+    async def checked(connection: Any) -> None:
+        if (now := time.monotonic()) - asked.get(connection, -_LATELY) >= _LATELY:
+            await check(connection)
+            asked[connection] = now
+
+    return checked
 
 
 @asynccontextmanager
