@@ -5,8 +5,9 @@
 Starts `ragweave serve` as a process of its own over a library of 200 notes, and asks it over HTTP: 1, 10, 20 and 50
 askers at once, each with the next question as soon as the last one is answered. The clients run in this process and
 share the machine with the server. A scripted server of fixed latency stands in for a language model. With `--replicas`
-one and two servers over one PostgreSQL are asked by 1, 10, 50 and 200, with `--workers` one and two workers of a server
-over the files of its home; whoever is told to wait (429) asks again.
+one and two servers over one PostgreSQL and one Chroma server are asked by 1, 10, 50 and 200, with `--workers` one and
+two workers of a server over the files of its home; whoever is told to wait (429) asks again. `cpu_ms` is the time of a
+processor that an answer takes in each program, where /proc tells it; `here` are the askers and the model.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+from processor import spent
 
 NOTES = 200
 LEVELS = (1, 10, 20, 50)
@@ -198,6 +200,13 @@ def megabytes(pid: int) -> int:
     return int(found.group(1)) // 1024 if found else 0
 
 
+def programs(servers: Sequence[int], database: int) -> dict[str, float]:
+    """Return the milliseconds of a processor by program; what else this process has started is the Chroma server."""
+    here, served = time.process_time() * 1000, sum(map(spent, servers))
+    found = {"servers": served, "here": here}
+    return found | ({"postgres": spent(database), "chroma": spent(os.getpid()) - here - served} if database else {})
+
+
 def told(figures: dict[str, Any]) -> dict[str, Any]:
     """Print figures as they come, and return them."""
     print(json.dumps(figures), flush=True)
@@ -264,18 +273,23 @@ def crowd(received: Any) -> Any:
 
 
 async def measure_several(folder: Path, latency: float, repeat: int, workers: bool) -> dict[str, Any]:
-    """Return the figures of one server and of two over one PostgreSQL, or of one worker and of two over one home."""
+    """Return the figures of one server and of two over two databases, or of one worker and of two over one home."""
     from ragweave.corpora.settings import corpora_settings
     from ragweave.corpora.store.stores import close_stores
     from ragweave.tests.support import ScriptedServer
+    from ragweave.tests.support.chroma import chroma_server
     from ragweave.tests.support.postgres import binaries, private_postgres
 
     figures: dict[str, Any] = {}
     with ExitStack() as beside:
+        database = 0
         if not workers:
             if (found := binaries()) is None:
                 raise SystemExit("no PostgreSQL is installed (Debian: apt install postgresql-15)")
-            os.environ["RAGWEAVE_DATABASE_URL"] = beside.enter_context(private_postgres(found)).url("postgres")
+            postgres = beside.enter_context(private_postgres(found))
+            database = int((postgres.folder / "data" / "postmaster.pid").read_text().split()[0])
+            os.environ["RAGWEAVE_DATABASE_URL"] = postgres.url("postgres")
+            os.environ["RAGWEAVE_CHROMA_URL"] = beside.enter_context(chroma_server(folder / "chroma"))
             corpora_settings.cache_clear()
         model = beside.enter_context(ScriptedServer(react=crowd, latency=latency))
         await build(folder / "texts")
@@ -284,12 +298,17 @@ async def measure_several(folder: Path, latency: float, repeat: int, workers: bo
         for count in (1, 2):
             async with AsyncExitStack() as stack:
                 started: list[tuple[str, ...]] = [("--workers", str(count))] if workers else [()] * count
-                urls = [stack.enter_context(served(home, *how, **asking(model.base_url)))[0] for how in started]
-                clients = [await stack.enter_async_context(client_of(url)) for url in urls]
+                servers = [stack.enter_context(served(home, *how, **asking(model.base_url))) for how in started]
+                clients = [await stack.enter_async_context(client_of(url)) for url, _ in servers]
                 ask = partial(by_turns, clients)
                 await load(clients[0], 8, 24, ask)
-                rows = [told(await load(clients[0], n, max(20, repeat * n), ask)) for n in CROWDS]
-                figures[f"{'workers' if workers else 'replicas'}_{count}"] = rows
+                rows = figures[f"{'workers' if workers else 'replicas'}_{count}"] = []
+                for askers in CROWDS:
+                    before = programs([pid for _, pid in servers], database)
+                    row = await load(clients[0], askers, max(20, repeat * askers), ask)
+                    after = programs([pid for _, pid in servers], database)
+                    row["cpu_ms"] = {name: round((after[name] - before[name]) / row["questions"]) for name in after}
+                    rows.append(told(row | {"load": os.getloadavg()[0]}))
         figures["model_calls"] = len(model.requests)
     return figures
 
@@ -301,7 +320,9 @@ def main() -> None:
     parser.add_argument("--many", type=int, default=2000, help="questions between two looks at the memory")
     parser.add_argument("--repeat", type=int, default=4, help="questions of each asker")
     several = parser.add_mutually_exclusive_group()
-    several.add_argument("--replicas", action="store_true", help="one server and two, over one PostgreSQL")
+    several.add_argument(
+        "--replicas", action="store_true", help="one server and two, over one PostgreSQL and one Chroma"
+    )
     several.add_argument("--workers", action="store_true", help="one worker and two, over one home")
     parser.add_argument("--json", type=Path)
     given = parser.parse_args()
