@@ -216,7 +216,8 @@ def told(figures: dict[str, Any]) -> dict[str, Any]:
 @asynccontextmanager
 async def client_of(url: str) -> AsyncIterator[httpx.AsyncClient]:
     """Open a client with room for all askers."""
-    limits = httpx.Limits(max_connections=200, max_keepalive_connections=200)
+    # The server closes what rests for five seconds; to ask on it at that moment is an error of the client's making.
+    limits = httpx.Limits(max_connections=200, max_keepalive_connections=200, keepalive_expiry=2)
     async with httpx.AsyncClient(base_url=url, timeout=300, limits=limits, trust_env=False) as client:
         yield client
 
