@@ -273,7 +273,9 @@ def crowd(received: Any) -> Any:
     return f"Learnt: the year.\nFinal Answer: {said}" if str(said).startswith("The Observatory") else said
 
 
-async def measure_several(folder: Path, latency: float, repeat: int, workers: bool) -> dict[str, Any]:
+async def measure_several(
+    folder: Path, latency: float, repeat: int, workers: bool, crowds: Sequence[int]
+) -> dict[str, Any]:
     """Return the figures of one server and of two over two databases, or of one worker and of two over one home."""
     from ragweave.corpora.settings import corpora_settings
     from ragweave.corpora.store.stores import close_stores
@@ -304,7 +306,7 @@ async def measure_several(folder: Path, latency: float, repeat: int, workers: bo
                 ask = partial(by_turns, clients)
                 await load(clients[0], 8, 24, ask)
                 rows = figures[f"{'workers' if workers else 'replicas'}_{count}"] = []
-                for askers in CROWDS:
+                for askers in crowds:
                     before = programs([pid for _, pid in servers], database)
                     row = await load(clients[0], askers, max(20, repeat * askers), ask)
                     after = programs([pid for _, pid in servers], database)
@@ -325,13 +327,15 @@ def main() -> None:
         "--replicas", action="store_true", help="one server and two, over one PostgreSQL and one Chroma"
     )
     several.add_argument("--workers", action="store_true", help="one worker and two, over one home")
+    parser.add_argument("--askers", type=int, nargs="+", default=CROWDS, help="at once, of several servers or workers")
     parser.add_argument("--json", type=Path)
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder) / "home"
         os.environ["RAGWEAVE_HOME"] = str(home)
         if given.replicas or given.workers:
-            figures = asyncio.run(measure_several(Path(folder), given.latency, given.repeat, given.workers))
+            many = measure_several(Path(folder), given.latency, given.repeat, given.workers, given.askers)
+            figures = asyncio.run(many)
         else:
             asyncio.run(build(Path(folder) / "texts"))
             figures = asyncio.run(measure(home, given.latency, given.many, given.repeat))

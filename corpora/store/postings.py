@@ -2,7 +2,7 @@
 
 Two triggers keep a posting of every word of every row, and of every word the number of rows; BM25 is a sum over the
 postings of the words asked for. Beside a GIN index, which knows neither how often a word stands in a row nor how rare
-it is, this finds more and sooner, and takes more disk (docs/deploy.md).
+it is, this finds more and sooner, and takes more disk (benchmarks/gin.py, docs/deploy.md).
 """
 
 from __future__ import annotations
