@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import date
 from decimal import Decimal
 from functools import cached_property
 
 from ragweave.models.tables import cells, is_row
 from ragweave.models.text import content_terms
-from ragweave.models.values import CURRENCIES, Value, day, decimal_mark, is_missing, number, yes
+from ragweave.models.values import CURRENCIES, Value, column_days, day, decimal_mark, is_missing, number, yes
 
 MAX_ROWS = 20_000
 """Rows of one table that are read."""
@@ -22,6 +23,7 @@ _TYPED = 0.75
 _UNIT = re.compile(r"(?:\(([^()]{1,20})\)|\[([^\[\]]{1,20})\]|,\s*in\s(\S{1,12})|\sin\s(%|[€$£]|[A-Z]{3}))\s*$")
 _NUMBERED = frozenset("no nr num number numero id code index year jahr annee ano line zeile pos position rank".split())
 """Heads of numbers that name a row and measure nothing."""
+_SLASHED = re.compile(r"\s*\d{1,2}/\d{1,2}/\d{4}\s*")
 _DECIMAL_COMMA = frozenset("de es fr it nl pt da sv nb fi pl cs tr id".split())
 """Languages that write a comma before decimals."""
 
@@ -53,6 +55,11 @@ class Column:
         return tuple(number(c, mark) for c in self.cells)
 
     @cached_property
+    def days(self) -> tuple[date | None, ...]:
+        """The dates of its cells."""
+        return column_days(self.cells)
+
+    @cached_property
     def kind(self) -> str:
         """`number`, `key` (numbers that only name), `date`, `yes` or `text`."""
         filled = [c for c in self.cells if not is_missing(c)]
@@ -61,7 +68,7 @@ class Column:
         least = _TYPED * len(filled)
         if sum(yes(c) is not None for c in filled) == len(filled):
             return "yes"
-        if sum(day(c) is not None for c in filled) >= least:
+        if sum(d is not None for d in self.days) >= least or all(map(_SLASHED.fullmatch, filled)):
             return "date"
         if sum(v is not None for v in self.numbers) < least:
             return "text"
@@ -240,4 +247,4 @@ def _with_unit(head: str) -> tuple[str, str]:
 
 def spoken(head: str) -> str:
     """Return a head as words: `unitPrice` and `unit_price` are two."""
-    return re.sub(r"(?<=[a-z])(?=[A-Z][a-z])", " ", head.replace("_", " "))
+    return re.sub(r"(?<=[a-z][a-z])(?=[A-Z][a-z])", " ", head.replace("_", " "))

@@ -128,6 +128,32 @@ def day(cell: str) -> date | None:
     return next((_date(m) for form in _DATES if (m := form.fullmatch(text))), None)
 
 
+def column_days(cells: Sequence[str]) -> tuple[date | None, ...]:
+    """Read the cells of a column as dates; of 03/08/2026 the others tell which number is the day, else it is none."""
+    found = [day(c) for c in cells]
+    slashed = [_SLASHED.fullmatch(c.strip()) for c in cells]
+    first = any(m and int(m["a"]) > 12 for m in slashed)
+    second = any(m and int(m["b"]) > 12 for m in slashed)
+    if first == second:
+        first = not first and any(d and _DAY_FIRST.match(c.strip()) for d, c in zip(found, cells, strict=True))
+    order = ("b", "a") if first else ("a", "b") if second else ()
+    return tuple(
+        _made(int(m["y"]), *(int(m[g]) for g in order)) if m and order else d
+        for m, d in zip(slashed, found, strict=True)
+    )
+
+
+def year_of(cell: str) -> int | None:
+    """Return the only year that stands in a cell, whatever the rest of it says."""
+    found = {int(m.group()) for m in _A_YEAR.finditer(cell)}
+    return found.pop() if len(found) == 1 else None
+
+
+_SLASHED = re.compile(r"(?P<a>\d{1,2})/(?P<b>\d{1,2})/(?P<y>\d{4})")
+_DAY_FIRST = re.compile(r"\d{1,2}(?:\.|\s|st|nd|rd|th)")
+_A_YEAR = re.compile(r"(?<!\d)(?:1[5-9]|20|21)\d\d(?!\d)")
+
+
 def days(text: str) -> list[tuple[int, int, date]]:
     """Return the dates with a year that stand in a line, each with its place in the folded line, in order."""
     line = fold(text)
@@ -154,8 +180,12 @@ def _near_years(line: str) -> list[tuple[int, int]]:
 def _date(m: re.Match[str]) -> date | None:
     found = m.groupdict()
     month = MONTHS.get(found["month"], 0) if found.get("month") else int(found.get("m") or 0)
+    return _made(int(found["y"]), month, int(found.get("d") or 1))
+
+
+def _made(year: int, month: int, of_month: int) -> date | None:
     try:
-        return date(int(found["y"]), month, int(found.get("d") or 1))
+        return date(year, month, of_month)
     except ValueError:
         return None
 

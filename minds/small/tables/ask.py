@@ -47,6 +47,7 @@ _ASKED = re.compile(
     re.I,
 )
 _OF = re.compile(r"^what (?:is|are|was|were) (?:the|our|my) ([a-z-]+) of\b", re.I)
+_LABEL = re.compile(r"\b(?:number|code|address|phone|colou?r|password|price|name)\b", re.I)
 _OVER = "more than|over|above|greater than|exceeding|(?:long|dear|heavi|larg|bigg|high)er than"
 _UNDER = "less than|under|below|(?:few|cheap|short|light|small|low)er than"
 _COMPARED = re.compile(
@@ -58,9 +59,9 @@ _COMPARED = re.compile(
 _GENERIC = frozenset(
     map(
         stem,
-        "table list listing sheet spreadsheet row column entry item thing figure number value record kind one each "
-        "every single different got get has have had make made come came be there show find according look us use need "
-        "left stand time portion serving helping".split(),
+        "table list listing sheet spreadsheet row column entry item thing figure number value record kind one "
+        "each every among between single different got get has have had make made come came be there show find "
+        "according look us use use need left stand time portion serving helping".split(),
     )
 )
 """Stems that say nothing of what is asked for."""
@@ -215,6 +216,12 @@ class Asked:
         return frozenset(content_terms(m[1])) if m else frozenset()
 
     @cached_property
+    def label(self) -> frozenset[str]:
+        """Stems of what “which number” or “which address” asks for: only a column of that name holds it."""
+        m = _ASKED.search(self.question)
+        return frozenset(content_terms(m[1])) if m and _LABEL.search(m[1]) else frozenset()
+
+    @cached_property
     def attribute(self) -> frozenset[str]:
         """Stems of what is asked of something: “the trade of the man who came second”."""
         m = _OF.match(self.question)
@@ -293,7 +300,7 @@ def _related(one: str, other: str) -> bool:
     if one == other:
         return True
     short, long = sorted((one, other), key=len)
-    return len(short) >= 5 and len(long) - len(short) <= 3 and long.startswith(short[:-1])
+    return len(short) >= 5 and ((len(long) - len(short) <= 3 and long.startswith(short[:-1])) or long == f"{short}ship")
 
 
 def _amount(written: str) -> Decimal | None:

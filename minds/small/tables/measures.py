@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ragweave.models.text import stem
+
 DIMENSIONS: dict[str, tuple[str, Sequence[str]]] = {
     form: (side, names.split(","))
     for side, listed in (
@@ -36,6 +38,7 @@ WORDS_OF = {
     "depth": "depth".split(),
     "speed": "speed mph pace".split(),
     "temperature": "temperatur celsius degre °c".split(),
+    "energy": "energi electr power consumpt kwh kw watt".split(),
     "date": "date day".split(),
     "year": "year built found sinc made".split(),
 }
@@ -62,6 +65,7 @@ NOUNS = {
     "length": "length metre meter",
     "duration": "time duration minute hour",
     "weight": "weight kilo kilogram",
+    "energy": "energy electricity consumption power",
 }
 """Nouns that name a dimension or a unit of it."""
 DONE = {
@@ -73,8 +77,30 @@ DONE = {
 """What somebody does whose amounts are of a dimension; said of a column that measures it, it says nothing more."""
 PAID = frozenset("spend pay earn give donat rais owe".split())
 """Stems of what somebody does to an amount of money, and not to what it is for."""
+UNIT_WORDS = {
+    "h": "hour hr",
+    "hrs": "hour",
+    "min": "minute",
+    "s": "second",
+    "g": "gram gramme gramm weight",
+    "kg": "kilogram kilogramme kilo weight",
+    "t": "ton tonne weight",
+    "m": "metre meter length",
+    "km": "kilometre kilometer distance",
+    "cm": "centimetre centimeter",
+    "mm": "millimetre millimeter",
+    "l": "litre liter",
+    "ml": "millilitre milliliter",
+    "w": "watt",
+    "kwh": "energy",
+    "°c": "degree celsius temperature",
+    "%": "percent percentage share",
+}
+"""What the abbreviation of a unit is called, and what is measured by it."""
+UNIT_STEMS = frozenset(stem(w) for words in UNIT_WORDS.values() for w in words.split())
 HEADS = {
     "who": "name person who whom by customer client member",
+    "since": "since join joined from start started begin began entry",
     "where": "place location shop store seller venue room town city country address site where",
 }
 """Heads of columns that answer a question word."""

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from ragweave.minds.small.tables.ask import Asked
+from ragweave.minds.small.tables.measures import UNIT_STEMS
 from ragweave.minds.small.tables.rows import Choice, measured, rows
 from ragweave.models.calendar import NUMBER_WORDS
 from ragweave.models.table import Column, Row, Table, spoken
-from ragweave.models.text import content_terms, names, words
-from ragweave.models.values import Value, day, is_missing, written
+from ragweave.models.text import content_terms, names, terms, words
+from ragweave.models.values import Value, is_missing, written
 
 OPEN, OPEN_CELL = 0.4, 0.25
 """Share of the question, by rarity, that a table may leave unexplained; less where a single cell is told, because the
@@ -60,6 +61,7 @@ def plan(
     context = set(content_terms(spoken(about)))
     known = explained | choice.explained | context | asked.operating
     known |= {t for c in table.columns if c.kind == "number" for t in asked.means(measured(c))}
+    known |= asked.near(frozenset(context))
     left = asked.terms - known
     own = asked.terms - asked.operating
     strange = {t for n in names(question) for t in content_terms(n) if t in left and t not in beside}
@@ -67,7 +69,8 @@ def plan(
         return None
     if asked.counted & left and not context & own:
         return None
-    if asked.operation == "cell" and asked.attribute & left:
+    heads = context.union(*(c.terms for c in table.columns))
+    if asked.operation == "cell" and (asked.attribute & left or (asked.label and not asked.label & heads)):
         return None
     weight = {t: idf(t) * (VERB if t in asked.verbs else 1.0) for t in asked.terms}
     fit = 1 - sum(weight[t] for t in left) / (sum(weight.values()) or 1.0)
@@ -157,7 +160,7 @@ def _extreme(asked: Asked, table: Table, choice: Choice, side: str) -> _Made | N
     at = _target(asked, table, choice, alone=True)
     word = asked.said[asked.superlative[1]] if asked.superlative else ""
     if word in ("earliest", "latest", "newest", "oldest") and len(dates) == 1:
-        found = [(i, d) for i in choice.rows if (d := day(table.columns[dates[0]].cells[i])) is not None]
+        found = [(i, d) for i in choice.rows if (d := table.columns[dates[0]].days[i]) is not None]
         if len(found) < 2:
             return None
         ends = max(d for _, d in found) if side == "most" else min(d for _, d in found)
@@ -192,10 +195,11 @@ def _extreme(asked: Asked, table: Table, choice: Choice, side: str) -> _Made | N
 def _asked_column(asked: Asked, table: Table, target: int) -> int | None:
     """Return the column whose head “which” or “what” names, where it is not the one that is compared."""
     found = [n for n, c in enumerate(table.columns) if n != target and c.terms & asked.named]
-    if not found and asked.word == "when":
+    if not found and asked.word == "when" and "since" not in asked.said:
         found = [n for n, c in enumerate(table.columns) if c.kind == "date"]
     if not found:
-        found = [n for n, c in enumerate(table.columns) if asked.heads(c.terms)]
+        # “Name” and “by” are heads too, though they say nothing in a sentence.
+        found = [n for n, c in enumerate(table.columns) if asked.heads(c.terms or frozenset(terms(c.head)))]
     return found[0] if len(found) == 1 else None
 
 
@@ -251,8 +255,8 @@ def _numbers(used: Sequence[int]) -> str:
 
 
 def _counted(asked: Asked, table: Table, choice: Choice) -> _Made | None:
-    """Return how many rows are meant, where something tells them from the others."""
-    if not choice.by:
+    """Return how many rows are meant, where something tells them from the others; minutes are no rows."""
+    if not choice.by or asked.counted & UNIT_STEMS:
         return None
     named = f": {_listed(table, choice.rows)}" if len(choice.rows) <= 2 * _LISTED else ""
     said = f" with {', '.join(choice.said)}" if choice.said else ""
@@ -288,13 +292,24 @@ def _cell(asked: Asked, table: Table, choice: Choice, target: int | None) -> _Ma
         if asked.word in ("who", "whom", "whose") and not all(c[:1].isupper() for _, c in cells):
             return None
         said = [
-            f"{table.label(i)}: {spoken(column.head)} {_value(column, i)}" if at else column.cells[i] for i, _ in cells
+            f"{_row(table, choice, i)}: {spoken(column.head)} {_value(column, i)}" if at else column.cells[i]
+            for i, _ in cells
         ]
         return "; ".join(said) + ".", [i for i, _ in cells], explained | _meant(asked, column)
     if not asked.named or not (asked.named & table.columns[0].terms or len(choice.rows) > 1):
         return None
     where = f" ({', '.join(choice.said)})" if choice.said else ""
     return f"{_listed(table, choice.rows)}{where}.", choice.rows, explained | set(asked.named)
+
+
+def _row(table: Table, choice: Choice, at: int) -> str:
+    """Name a row, with the cells that the question named it by where its label is a number alone."""
+    label = table.label(at)
+    coded = " " not in label and any(c.isdigit() for c in label)
+    if not (coded or table.columns[0].kind == "key") or len(choice.rows) > 1:
+        return label
+    said = [table.body[at].cells[n] for n in sorted(choice.by) if table.columns[n].kind in ("text", "date")]
+    return ", ".join([label, *(c for c in said if c not in label)])
 
 
 def _value(column: Column, at: int) -> str:

@@ -6,9 +6,10 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 
 from ragweave.minds.small.tables.ask import Asked
+from ragweave.minds.small.tables.measures import UNIT_WORDS
 from ragweave.models.table import Column, Table, spoken
 from ragweave.models.text import content_terms, stem, words
-from ragweave.models.values import CURRENCIES, day, is_missing, month_of, written, yes
+from ragweave.models.values import CURRENCIES, is_missing, month_of, written, year_of, yes
 
 _PARTLY = 0.5
 """Share of the words of a cell that name its row where no other row has them."""
@@ -32,11 +33,14 @@ def rows(asked: Asked, table: Table, about: str) -> Choice:
     choice = Choice([*range(len(table.body))])
     context = frozenset(content_terms(about))
     texts = _texts(asked, table, context)
+    dates = [n for n, c in enumerate(table.columns) if c.kind == "date"]
+    # Of several dates the one counts that the question names, else the first: that of the row.
+    dates = [n for n in dates if asked.names(table.columns[n].terms)] or dates[:1]
     for n, column in enumerate(table.columns):
         kept, said, explained = texts[n]
         if kept is None and column.kind in ("key", "number"):
             kept, said, explained = _numbered(asked, column)
-        if kept is None and column.kind == "date":
+        if kept is None and column.kind == "date" and n in dates:
             kept, said, explained = _dated(asked, column)
         if kept is None and column.kind == "yes" and column.terms and column.terms <= set(asked.stems):
             want = not asked.denies(column.terms)
@@ -134,18 +138,19 @@ def _dated(asked: Asked, column: Column) -> tuple[list[int] | None, str, set[str
     """Return the rows within the months, years or on the days that the question names."""
     years = {int(n) for n in asked.numbers if len(n) == 4 and n[:2] in ("18", "19", "20")}
     days = {int(n) for n in asked.numbers if len(n) <= 2} if asked.months else set()
-    found = [day(c) for c in column.cells]
-    kept = [
-        i
-        for i, d in enumerate(found)
-        if d is not None
-        and (not years or d.year in years)
-        and (not asked.months or d.month in asked.months)
-        and (not days or d.day in days)
-    ]
     if not (years or asked.months):
         return None, "", set()
-    explained = {str(y) for y in years if any(d and d.year == y for d in found)} | {str(n) for n in days}
+    read = [d.year if d else year_of(c) for d, c in zip(column.days, column.cells, strict=True)]
+    within = [i for i, y in enumerate(read) if y is not None and (not years or y in years)]
+    if asked.months and any(column.days[i] is None for i in within):
+        return [], "", set()  # of 03/08 nobody knows whether it is in March
+    kept = [
+        i
+        for i in within
+        if (d := column.days[i]) is None
+        or ((not asked.months or d.month in asked.months) and (not days or d.day in days))
+    ]
+    explained = {str(y) for y in years & {*read}} | {str(n) for n in days}
     return kept, "", explained | {stem(w) for w in asked.said if month_of(w) in asked.months and month_of(w)}
 
 
@@ -172,4 +177,6 @@ def measured(column: Column) -> frozenset[str]:
     """Return the stems of a head and of its unit, a currency also by its sign and as money."""
     unit = column.measure.lower()
     found = {*column.terms, *content_terms(unit), *([CURRENCIES[unit], "price"] if unit in CURRENCIES else [])}
+    # A head may be a unit and nothing else: “kWh”.
+    found |= {stem(w) for u in (unit, column.head.lower()) for w in UNIT_WORDS.get(u, "").split()}
     return frozenset(found | ({unit} if unit else set()))
