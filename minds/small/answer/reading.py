@@ -25,6 +25,7 @@ _LEANS = re.compile(
     r"|^(?:这|那|它|他|她|其|该|此)",
     re.I,
 )
+_PERSON = re.compile(r"\b(?:he|she)\b", re.I)
 _ATTRIBUTED = re.compile(
     r"\b(?:sa(?:y|ys|id)|think|thinks|thought|tells?|told|explain|mention|talk|argue|ask|answer)", re.I
 )
@@ -79,7 +80,10 @@ class Read:
         first = next(p for p in parts[: at + 1] if "\n\n" not in text[p[0] : a])
         head = _stems(text[slice(*first)]) if first != parts[at] and run_in(text[slice(*first)]) else frozenset()
         self.before = parts[at - 1] if at and "\n\n" not in text[parts[at - 1][1] : a] else None
-        self.leans = self.before is not None and bool(_LEANS.search(told))
+        self.leans = self.before is not None and bool(_LEANS.search(told) or _of_somebody(told))
+        if self.leans and _of_somebody(told):
+            # “She” is who the sentences before speak of, however many of them.
+            self.before = parts[_root(text, parts, at)]
         if (item := _item(text, parts, at)) is not None:
             # What goes on in an item of a list is said of what the item begins with, and of no other item.
             if item != at:
@@ -123,10 +127,23 @@ class Read:
         return 0.0
 
 
+def _of_somebody(told: str) -> bool:
+    """Tell whether a sentence speaks of somebody whom it does not name: it begins with “she”, or names nobody."""
+    return bool(_PERSON.match(told) or (_PERSON.search(told) and not names(told)))
+
+
+def _root(text: str, parts: Sequence[tuple[int, int]], at: int) -> int:
+    """Return the last sentence before one, in its paragraph, that does not speak of an unnamed person itself."""
+    n = at - 1
+    while n and "\n\n" not in text[parts[n - 1][1] : parts[n][0]] and _of_somebody(text[slice(*parts[n])]):
+        n -= 1
+    return n
+
+
 def _item(text: str, parts: Sequence[tuple[int, int]], at: int) -> int | None:
     """Return which part of a text opens the item of a list that part `at` stands in; None outside lists."""
     for n in range(at, -1, -1):
-        if tables.is_item(text, parts[n][0]):
+        if tables.is_item(text, parts[n][0]) or _ENTRY.match(text, parts[n][0]):
             # A number may be parted from what it counts.
             return n + (n < at and not re.search(r"[^\W\d]", text[slice(*parts[n])]))
         if n and "\n" in text[parts[n - 1][1] : parts[n][0]]:
@@ -160,5 +177,7 @@ def run_in(text: str) -> bool:
     return len(text.split()) <= 5 and text.rstrip().endswith((".", ":")) and not _STATES.search(text)
 
 
+_ENTRY = re.compile(r"(?=[A-Z0-9])[^\W_](?:[^\n.!?:;,()]{0,30}[^\W_])? [-–—] (?=\S)")
+"""How an entry opens that tells of one thing: “Plover - same as Dunlin, but enclosed. Chamber goes to 55 °C.”"""
 _STATES = re.compile(rf"\d|: |\b(?:{'|'.join(NUMBER_WORDS)})\b|^(?:he|she|it|they|we)\b", re.I)
 """What a head does not say: “He keeps eleven sheep.”"""
