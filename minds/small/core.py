@@ -21,7 +21,7 @@ _EMPTY = frozenset(
 """Stems that a courtesy is made of."""
 _TOPIC = 6
 """Words of a topic that is only named (“The trip to the mine: what does it cost?”)."""
-_SHORT = re.compile(r"^(who|what|where|when|how)['’]s\b", re.I)
+_SHORT = re.compile(r"^(who|what|where|when|how)['’]?s\b", re.I)
 _LIMIT = 12
 """Frames around one question that are taken off."""
 

@@ -49,6 +49,8 @@ def doubted(question: str, best: Extract, chosen: Sequence[Extract], filled: boo
     codes = {t for t in asked.subject if t.isalnum() and not (t.isalpha() or t.isdigit())}
     if not codes <= set(terms(around)) or another(asked, f"{place} {shown}", around):
         return True
+    if asked.value is not None and (m := _PER.search(question)) and not _per(m[1], f"{place} {best.told}"):
+        return True
     if asked.kind != "time" and _of_other_year(question, best.told):
         return True
     if filled and best.signs[0] < OF_IT:
@@ -67,6 +69,16 @@ def doubted(question: str, best: Extract, chosen: Sequence[Extract], filled: boo
         return True
     held = best.covers.union(*(e.covers for e in of_it))
     return any(of and not of & held for of in (asked.attribute, beyond(question, filled) - asked.implied))
+
+
+_PER = re.compile(r"\b(?:per|an?|each|every) (hour|day|night|week|month|quarter|year)\b(?=\W*$)", re.I)
+
+
+def _per(unit: str, told: str) -> bool:
+    """Tell whether a text names the time that an amount is asked for: “per hour”, at its end."""
+    other = {"year": "annual|yearly|p\\.?a\\.?", "hour": "hourly|/ ?h\\b", "day": "daily", "night": "nightly"}
+    also = other.get(unit.lower(), f"{unit}ly")
+    return bool(re.search(rf"\b{unit}s?\b|\b(?:{also})|/ ?{unit}", told, re.I))
 
 
 def _of_other_year(question: str, told: str) -> bool:

@@ -15,6 +15,8 @@ from ragweave.minds.small.question.asked import asked_of, cases
         ("Where does it stand?", "name"),
         ("Is it open on Mondays?", "yes"),
         ("Why is it red?", ""),
+        ("What is the day job of Ada Brook?", ""),
+        ("What is the date of the race?", "time"),
         ("什么时候建成?", "time"),
         ("茶室几点关门?", "time"),
         ("有多少台阶?", "count"),
@@ -59,6 +61,8 @@ def test_sentence_that_fits_the_kind(question: str, sentence: str, fit: float) -
         ("How tall is the mast of the Petrel?", {"mast"}),
         ("What colour is the Petrel going to be?", set()),
         ("When did the mill open?", set()),
+        ("What will the new sail for the Petrel cost?", {"sail"}),
+        ("How much does the cover of the boat weigh?", {"cover"}),
     ],
 )
 def test_what_is_asked_of_something_by_a_noun_is_its_attribute(question: str, attribute: set[str]) -> None:
@@ -69,6 +73,11 @@ def test_names_codes_and_days_are_the_subject_and_the_rest_is_the_slot() -> None
     asked = asked_of("What does code E11 of the Ember 3 mean on Mondays?")
     assert asked.subject == {"e11", "ember", "3", "monday"}
     assert asked.slot == {"code", "mean"}
+
+
+def test_the_question_word_of_another_language_is_no_name() -> None:
+    assert asked_of("Combien coûte le cours de tissage ?").subject == set()
+    assert "welch" not in asked_of("Welche Farbe hat die Tür?").subject
 
 
 def test_what_a_dimension_says_itself_is_implied() -> None:

@@ -46,6 +46,7 @@ from ragweave.minds.small.core import core
         ("I stand in on Saturday, which makes me nervous. How many turns has the key?", "How many turns has the key?"),
         ("Different subject: who won the race?", "who won the race?"),
         ("Who's the captain of the club?", "Who is the captain of the club?"),
+        ("whats a berth per month", "what is a berth per month"),
     ],
 )
 def test_what_is_said_around_a_question_is_set_aside(turn, question):

@@ -105,6 +105,17 @@ def test_a_sentence_that_dates_itself_by_another_year_is_doubted_whatever_its_ti
     assert not doubts(question, strip("Since 2024 some 240 people have come to each night swim.", title))
 
 
+def test_an_amount_that_is_asked_for_by_the_hour_has_to_be_told_by_the_hour() -> None:
+    question = "What does the electrician Ada Brook charge per hour?"
+    for text, without in (
+        ("The electrician Ada Brook charged 412 pounds for the rings.", True),
+        ("The electrician Ada Brook charges 38 pounds an hour.", False),
+        ("Electrician Ada Brook: charge £38/h", False),
+    ):
+        best = rank(question, [strip(text)], one)
+        assert doubted(question, best[0], best[:1]) is without
+
+
 def test_a_code_that_is_asked_of_has_to_stand_in_the_text() -> None:
     boiler = strip("Code E09 of the boiler means that the pump is stuck.", "The boiler")
     assert doubts("What does code E11 of the boiler mean?", boiler)

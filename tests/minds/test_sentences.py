@@ -75,6 +75,33 @@ def test_sentence_that_leans_on_the_one_before_is_told_with_it() -> None:
     assert best.told == "Oxygen chambers stand in the yard. They cost 4,000 euros."
 
 
+def test_she_is_who_the_paragraph_speaks_of_however_many_sentences_before() -> None:
+    text = "Big Blue is the loom by the door. She was given by the widow of Silas Oddy. By the plate she weighs 140 kg."
+    best = rank("How heavy is Big Blue?", [strip(text, "Looms")], one)[0]
+    assert best.told == "Big Blue is the loom by the door. By the plate she weighs 140 kg."
+    assert best.sure > ANSWERABLE
+
+
+def test_an_entry_that_opens_with_a_name_speaks_of_it_to_its_end() -> None:
+    text = "Heron - the big one. Bed 400 x 400. Plover - same as Dunlin, but enclosed. Chamber goes to 55 °C."
+    best = rank("How warm does the chamber of Plover get?", [strip(text, "Printers")], one)[0]
+    assert best.told == "Plover - same as Dunlin, but enclosed. Chamber goes to 55 °C."
+    other = rank("How warm does the chamber of Heron get?", [strip(text, "Printers")], one)[0]
+    assert "heron" not in other.covers or other.end < text.index("Plover")
+
+
+def test_a_sentence_in_french_leans_on_the_one_before_as_well() -> None:
+    text = "Le cours pour débutants a lieu le mercredi. Il coûte 11 livres, fil compris."
+    best = rank("Combien coûte le cours pour débutants ?", [strip(text, "Le métier")], one)[0]
+    assert best.told == text and best.sure > ANSWERABLE
+
+
+def test_a_word_stands_in_a_compound_of_its_language() -> None:
+    texts = ("Die Höchsttemperatur liegt bei 1.100 Grad.", "Der Deckel bleibt bis 120 Grad zu.")
+    best = rank("Welche Temperatur darf der Ofen haben?", [strip(" ".join(texts), "Der Ofen")], one)[0]
+    assert best.text == texts[0]
+
+
 def test_piece_of_a_list_is_told_with_its_heading() -> None:
     notes = strip("Birthday: 3 May\n\nAllergies: kiwi", "People · Gus Penhale")
     best = rank("When is the birthday of Gus Penhale?", [notes], one)[0]

@@ -20,7 +20,8 @@ from ragweave.models.calendar import NUMBER_WORDS
 from ragweave.models.text import names, terms
 
 _LEANS = re.compile(
-    r"^(?:it|they|he|she|this|these|those|such|his|her|their|its|cost|costs)\b|\b(?:these|those|such) \w+"
+    r"^(?:it|they|he|she|this|these|those|such|his|her|their|its|cost|costs|ils?|elles?|er|sie|es)\b"
+    r"|\b(?:these|those|such) \w+"
     r"|^(?:from|since|after|until|on|in|at|for) (?:[\w:]+ ){1,4}(?:on,? )?(?:it|they|he|she)\b"
     r"|^(?:这|那|它|他|她|其|该|此)",
     re.I,

@@ -37,6 +37,8 @@ _INLINE = re.compile(r"(?<=\S)\s+(?=[A-Z][a-z'’]*(?: [a-z'’]+){0,3}: \S)")
 COSINE, STRIP, FIT, NAMED, LED, OPEN = 0.75, 0.35, 0.4, 0.8, -0.4, 0.5
 """What counts beside coverage: the meaning, the relevance of the strip, a value of the kind asked for, standing in an
 item that a best one names, or in one that led on, and the words of the question that those that led on lack."""
+COMPOUND, _WORD = 0.9, 4
+"""What a word counts that stands in a compound of a question's own language, and letters it has more than."""
 LEAD = 0.3
 """What the first sentence under a title that covers the question counts more; the second half of it, and so on."""
 FOREIGN = 1.5
@@ -237,6 +239,8 @@ def _signs(
 ) -> tuple[tuple[float, ...], frozenset[str]]:
     def level(term: str) -> float:
         found = 1.0 if fit == 1.0 and term in asked.implied else r.level(term)
+        if asked.foreign and found < COMPOUND and len(term) > _WORD and any(term in t for t in r.own):
+            found = COMPOUND  # “Temperatur” in “Höchsttemperatur”
         if found < 0.8 and term in near:
             found = max(found, max((v for t, v in near[term].items() if t in r.have), default=0.0))
         return found

@@ -35,7 +35,7 @@ _DATE = re.compile(
 """A time, in a folded text."""
 _MONEY = (
     r"[€$£¥₹₽₩]|\b(?:euros?|dollars?|pounds?|pence|(?<!per )cents?|eur|usd|gbp|yuan|francs?|crowns?|kron(?:a|or|er|e)"
-    r"|chf|yen|rupees?|rou?bles?|pesos?|shillings?|forints?|zloty)\b|[元円]|free\b|gratis"
+    r"|chf|yen|livres?|libras?|pfund|rupees?|rou?bles?|pesos?|shillings?|forints?|zloty)\b|[元円]|free\b|gratis"
     r"|\b(?:price|cost|fee|rent|charge):? \d{1,3}(?:[.,]\d\d)?(?![\d%])"
 )
 _MEASURES: tuple[tuple[str, str, str], ...] = (
@@ -50,6 +50,7 @@ _MEASURES: tuple[tuple[str, str, str], ...] = (
     ("length", r"how (?:tall|high|wide|deep|thick|far)|what (?:height|width|length|distance)|wie (?:hoch|breit|weit)",
      r"\d ?(?:km|m|cm|mm|ft|in|mi)\b|(?<!square )\b(?:kilo|centi)?met(?:re|er)s?\b"
      r"|\b(?:feet|foot|inch(?:es)?|miles?|yards)\b|[米厘]"),
+    ("size", r"(?:what|which) size|how (?:big|large)\b", r"\d"),
     ("age", r"how old|quel âge|wie alt|多大", r"\b(?:years?|aged?|old|jahre?|ans|born)\b|岁"),
     ("heat", r"how (?:warm|hot|cold)|(?:what|which) temperature", r"°|\bdegrees?\b|\d ?[CFK]\b|[℃度]"),
 )  # fmt: skip
@@ -57,7 +58,9 @@ _MEASURES: tuple[tuple[str, str, str], ...] = (
 _KINDS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("time", re.compile(
         r"\b(?:when|(?:year|date|day|time) (?:did|does|do|was|were|is|has|will)"
-        r"|(?:what|which)(?: \w+)?(?: the)? (?:year|date|days?|month|time|century|decade)"
+        r"|(?:what|which)(?: \w+)? (?:year|date|days?|month|time|century|decade)"
+        # Of “the day job of” no day is asked.
+        r"|(?:what|which)(?: \w+)? the (?:year|date|days?|month|time|century|decade)\b(?! [a-z]+ (?:of|for|in|at)\b)"
         r"|wann|quand|welche[sm] (?:jahr|tag)"
         r"|quelle (?:année|date)|à quelle heure|wie viel uhr)\b|何时|什么时候|哪一?[年天]|几[月点号时]", re.I)),
     ("count", re.compile(
@@ -79,6 +82,14 @@ ASKING = frozenset(
     )
 )
 """Words that say what kind of thing is asked for, and need not stand beside it."""
+_ABROAD = frozenset(
+    terms(
+        "wer wen wem wessen was wann wo wie warum welche welcher welches welchem welchen qui quand quel quelle quels"
+        " quelles comment combien pourquoi où quién quiénes qué cuándo cuánto cuánta cuántos cuántas cuál cuáles"
+        " dónde cómo"
+    )
+)
+"""How questions in other languages open: no names of anybody."""
 _LIGHT = frozenset(terms("go come get take"))
 """Verbs that alone ask for nothing: “On which days can she go there?”."""
 _DONE = frozenset(terms("insure insured earn owe"))
@@ -90,6 +101,12 @@ _ATTRIBUTE = re.compile(
     re.I,
 )
 """What is asked of something: “the *code* of the cupboard”, “Wren's *phone number*”."""
+_FOR_WHAT = re.compile(
+    r"^(?:what|how much) (?:do|does|did|will|would) (?:the|an?|our|my) (?:[a-z-]+ ){0,2}?(?P<noun>[a-z-]+)"
+    r" (?:for|of|at|to|from|by|with) .*\b(?:cost|weigh)\b",
+    re.I,
+)
+"""What a price is asked of: “the new *table* for the printer”."""
 _TOLD = frozenset(
     terms(
         "size price cost fee height width length depth weight age distance temperature sum colour term word"
@@ -133,7 +150,7 @@ class Asked:
     @cached_property
     def attribute(self) -> frozenset[str]:
         """Stems of what is asked of something, where it is said by a noun: “the code of the cupboard”."""
-        m = _ATTRIBUTE.match(self.question)
+        m = _ATTRIBUTE.match(self.question) or _FOR_WHAT.match(self.question)
         named = [w for w in m["noun"].split() if not verb_form(w)] if m else []
         said = frozenset(content_terms(" ".join(named))) - ASKING - _TOLD - self.implied if m else _DONE
         return said & self.slot
@@ -208,7 +225,7 @@ def asked_of(question: str, cased: tuple[frozenset[str], frozenset[str]] = (froz
     named = {t for n in names(question) for t in content_terms(n)} | {t for t in wanted if any(c.isdigit() for c in t)}
     if question[:1].isupper():
         # Who writes with capitals writes names with them; only the first word may be anything.
-        named -= lower & set(terms(question.split()[0]))
+        named -= (lower | _ABROAD) & set(terms(question.split()[0]))
     else:
         named |= capitals & set(wanted)
     named = (named | (CALENDAR & set(wanted))) - ASKING

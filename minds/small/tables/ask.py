@@ -61,7 +61,7 @@ _GENERIC = frozenset(
         stem,
         "table list listing sheet spreadsheet row column entry item thing figure number value record kind one "
         "each every among between single different got get has have had make made come came be there show find "
-        "according look us use use need left stand time portion serving helping".split(),
+        "according look us use use need left since stand time portion serving helping".split(),
     )
 )
 """Stems that say nothing of what is asked for."""
