@@ -198,8 +198,9 @@ def _asked_column(asked: Asked, table: Table, target: int) -> int | None:
     if not found and asked.word == "when" and "since" not in asked.said:
         found = [n for n, c in enumerate(table.columns) if c.kind == "date"]
     if not found:
-        # “Name” and “by” are heads too, though they say nothing in a sentence.
-        found = [n for n, c in enumerate(table.columns) if asked.heads(c.terms or frozenset(terms(c.head)))]
+        # “Name” and “by” alone are heads too, though they say nothing in a sentence.
+        alone = [frozenset(terms(c.head)) if len(words(c.head)) == 1 else c.terms for c in table.columns]
+        found = [n for n, of in enumerate(alone) if asked.heads(of)]
     return found[0] if len(found) == 1 else None
 
 
