@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
-from ragweave.models.text import content_terms, fold, stem, terms
+from ragweave.models.text import content_terms, content_words, fold, stem, terms
 
 KINDS = (
-    r"(?:videos?|films?|movies?|talks?|lectures?|recordings?|clips?|episodes?|podcasts?|transcripts?|shows?|trailers?"
-    r"|conversations?|interviews?|sessions?|meetings?|audio|presentations?)"
+    r"(?:videos?|films?|movies?|talks?|lectures?|recordings?|clips?|episodes?|podcasts?|transcripts?|shows?"
+    r"|conversations?|interviews?|sessions?|meetings?|audio|presentations?|courses?(?! of\b)|lessons?|webinars?"
+    r"|seminars?|tutorials?|trailers?|teasers?)"
 )
 """What recordings are called."""
 _CLOCK = r"(?:(\d{1,2}):)?(\d{1,3}):(\d{2})(?:\.\d+)?"
@@ -73,9 +75,16 @@ IN_TITLE = (
     rf"(?:{KINDS}\s+)?(?:called\s+|titled\s+)?[\"“«]?{{}}[\"”»]?(?!\w)"
 )
 """A title as the place to look, to be formatted with the title."""
+_ENDS = (
+    r"(?:sa(?:y|ys|id)|tells?|told|explains?|mentions?|shows?|gives?|us(?:es?|ed)|what|which|who|how|why|when"
+    r"|is|are|was|were|do|does|did|about)"
+)
+"""Words that go on with the question after a topic."""
 _DESCRIBED = re.compile(
-    rf"\b(?:in|of|from|during|throughout) (?:the|this|that|my|our) (?P<before>(?:[\w'’-]+ ){{0,4}}?)(?P<kind>{KINDS})\b"
-    r"(?: (?:on|about|called|named|titled) (?:the |a |an )?(?P<after>[\w'’-]+(?: [\w'’-]+){0,3}))?",
+    r"\b(?:in|of|from|during|throughout|by|does|did|according to) (?:the|this|that|my|our) "
+    rf"(?P<before>(?:(?!{_ENDS}\b)[\w'’-]+ ){{0,4}}?)(?P<kind>{KINDS}|modules?)\b"
+    r"(?: (?:on|about|called|named|titled) (?:the |a |an )?"
+    rf"(?P<after>(?!{_ENDS}\b)[\w'’-]+(?: (?!{_ENDS}\b)[\w'’-]+){{0,3}}))?",
     re.I,
 )
 _NUMBERED = re.compile(
@@ -85,18 +94,54 @@ _LEAST = 4
 """Letters from which a word may be the beginning of one of a title: `laion400m` is the LAION talk."""
 
 
+@dataclass(frozen=True, slots=True)
+class Described:
+    """A recording that a question describes: by what is said before its kind, or as its topic after it."""
+
+    before: str
+    kind: str
+    topic: str
+
+    @property
+    def words(self) -> str:
+        """What tells it from others of its kind."""
+        return self.topic or self.before
+
+
+def described(question: str) -> list[Described]:
+    """Return the recordings that a question describes, in order: “the lecture on stream ciphers”, “the GIS course”."""
+    found = _DESCRIBED.finditer(question)
+    return [Described(*(" ".join(content_words(m[k] or "")) for k in ("before", "kind", "after"))) for m in found]
+
+
 def named_in(question: str, titles: Iterable[str]) -> list[str]:
     """Return the titles of recordings that a question says it is about.
 
     By its title: “in lecture 3”, “of the film Sintel”. Else by its number: “module 2”, “episode 140”, of a title that
     has the word as well where one has. Else by words that all stand in the titles: “of the LAION talk”, “in the lecture
-    on Make”. Else by the kind, where one title has it: “in the trailer”. What fits all of them tells
-    nothing.
+    on Make”. Else by the kind, where one title has it and nothing else describes it: “in the trailer”. What fits all of
+    them tells nothing.
     """
     known = list(dict.fromkeys(titles))
     folded = fold(question)
     whole = [t for t in known if len(t) > 2 and re.search(IN_TITLE.format(re.escape(fold(t))), folded)]
-    return whole or _numbered(question, known) or next((found for found in _described(question, known) if found), [])
+    return whole or _numbered(question, known) or next((found for found in _in_titles(question, known) if found), [])
+
+
+def on_topic(topic: str, about: Mapping[str, str]) -> list[str]:
+    """Return the titles of the recordings that are on a topic, given the line of each that tells what it is about.
+
+    The words stand there one after another; a topic that all recordings have tells nothing.
+    """
+    wanted = f" {' '.join(terms(topic))} "
+    found = [t for t, text in about.items() if wanted.strip() and wanted in f" {' '.join(terms(text))} "]
+    return found if len(found) < len(about) else []
+
+
+def of_kind(kind: str, titles: Sequence[str]) -> list[str]:
+    """Return the one title that has the word for a kind of recording, if one of several has it."""
+    found = [t for t in titles if stem(kind.lower()) in terms(t)]
+    return found if len(found) == 1 < len(titles) else []
 
 
 def _numbered(question: str, titles: list[str]) -> list[str]:
@@ -108,16 +153,16 @@ def _numbered(question: str, titles: list[str]) -> list[str]:
     return []
 
 
-def _described(question: str, titles: list[str]) -> Iterable[list[str]]:
+def _in_titles(question: str, titles: list[str]) -> Iterable[list[str]]:
     held = {t: terms(t) for t in titles}
-    for m in _DESCRIBED.finditer(question):
-        for said in (m["before"], m["after"]):
-            wanted = content_terms(said or "")
+    for of in described(question):
+        for said in (of.before, of.topic):
+            wanted = content_terms(said)
             fitting = [t for t in titles if wanted and all(_in(w, held[t]) for w in wanted)]
             if len(fitting) < len(titles):
                 yield fitting
-        of_kind = [t for t in titles if stem(m["kind"].lower()) in held[t]]
-        yield of_kind if len(of_kind) == 1 < len(titles) else []
+        if not of.words:
+            yield of_kind(of.kind, titles)
 
 
 def _in(term: str, title: list[str]) -> bool:

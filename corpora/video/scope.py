@@ -10,7 +10,8 @@ from pathlib import Path, PurePath
 from ragweave.corpora.store.library import Library
 from ragweave.corpora.store.rows import Source
 from ragweave.corpora.types import Corpus, Item, Lists, Locator
-from ragweave.corpora.video.places import named_in, stretch, window_of
+from ragweave.corpora.video.places import described, named_in, of_kind, on_topic, stretch, window_of
+from ragweave.corpora.video.summary import lead
 from ragweave.models.text import fold
 
 _LISTED = 5
@@ -80,11 +81,24 @@ async def scope_of(
 
 
 async def named_scope(library: Library, query: str, scope: Scope) -> Scope:
-    """Narrow a scope to the recordings that the query itself names as the place to look; else return it as it is."""
+    """Narrow a scope to the recordings that the query itself names as the place to look; else return it as it is.
+
+    What their titles do not tell, what they are about does: “the lecture on stream ciphers”. A topic that none is on
+    narrows nothing; only an adjective that nobody says leaves the kind to decide: “the fantasy trailer”.
+    """
     recordings = [r for r in await library.recordings() if not scope.sources or r.source in scope.sources]
     if scope.titles or len(recordings) < 2:
         return scope
-    titles = named_in(query, (r.title for r in recordings))
+    held = list(dict.fromkeys(r.title for r in recordings))
+    titles = named_in(query, held)
+    for of in described(query) if not titles else ():
+        if titles or not of.words:
+            continue
+        wholes = await library.items([r.id for r in recordings])
+        titles = on_topic(of.words, {i.title: lead(i) for i in wholes.values()})
+        if not titles and not of.topic and (kind := of_kind(of.kind, held)):
+            (said,) = await library.search("clip", [of.before], 1, scope.sources)
+            titles = [] if said.lexical else kind
     sources = tuple(dict.fromkeys(r.source for r in recordings if r.title in titles))
     return replace(scope, sources=sources, titles=tuple(titles)) if titles else scope
 

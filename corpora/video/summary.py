@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from ragweave.corpora.phrases import key_phrases
-from ragweave.corpora.types import Span
+from ragweave.corpora.types import Item, Span
 from ragweave.corpora.video.recording import Cue, Recording
 from ragweave.models.text import clock, content_terms, sentences
 
@@ -36,6 +36,13 @@ def summary(recording: Recording) -> tuple[str, tuple[Span, ...]]:
         spans.append(Span(len(text), len(text) + len(sentence), time=(start, end)))
         text += sentence
     return text, tuple(spans)
+
+
+def lead(whole: Item) -> str:
+    """Return what the item of a whole says before its telling sentences: title, chapters, key phrases."""
+    chapters = whole.meta.get("chapters")
+    told = [s for s in whole.spans if s.time][len(chapters) if isinstance(chapters, list) else 0 :]
+    return whole.text[: told[0].start] if told else whole.text
 
 
 def telling(recording: Recording) -> list[tuple[float, float, str]]:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from ragweave.corpora.store.library import Library
 from ragweave.corpora.types import Item, Span
 from ragweave.corpora.video.places import KINDS
+from ragweave.corpora.video.scope import Scope, named_scope
 from ragweave.minds.evidence import Strip
 from ragweave.minds.page import Page
 from ragweave.minds.passages import as_strip, evidence_of
@@ -25,7 +26,7 @@ PHRASES = re.compile(r"^Key phrases: (.+)\.$", re.M)
 
 
 async def named(library: Library, about: str, source: str = "") -> Item | None:
-    """Return the whole of the recording whose title a subject names, of one source where it is given."""
+    """Return the whole of the recording whose title or topic a subject names, of one source where it is given."""
     known = [r for r in await library.recordings() if not source or r.source == source]
     wanted = content_terms(re.sub(rf"\b{KINDS}\b", " ", about, flags=re.I))
     idf = await library.idf(wanted)
@@ -36,6 +37,9 @@ async def named(library: Library, about: str, source: str = "") -> Item | None:
     best = max(known, key=lambda r: names(r.title), default=None)
     only = source and len(known) == 1
     if best is None or (not only and names(best.title) < NAMED):
+        meant = await named_scope(library, f"in {about}", Scope((source,) if source else ()))
+        best = next((r for r in known if meant.titles == (r.title,)), None)
+    if best is None:
         return None
     return (await library.items([best.id])).get(best.id)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ragweave.corpora.video.places import named_in
+from ragweave.corpora.video.places import named_in, on_topic
 
 
 @pytest.mark.parametrize(
@@ -31,7 +31,9 @@ FILES = ["laion400m_talk", "nasa_13013", "sintel_trailer_480p", "make_intro", "v
     [
         ("Which address is given at the end of the LAION talk?", ["laion400m_talk"]),
         ("What is assembled in the NASA clip?", ["nasa_13013"]),
-        ("What appears at the end of the fantasy trailer?", ["sintel_trailer_480p"]),
+        ("What appears at the end of the trailer?", ["sintel_trailer_480p"]),
+        ("What does the trailer say about dragons?", ["sintel_trailer_480p"]),
+        ("What appears at the end of the fantasy trailer?", []),
         ("What is explained in the lecture on Make?", ["make_intro"]),
         ("What is explained in the lecture on make and shell?", []),
         ("Who writes a paper in the version control lecture?", []),
@@ -60,3 +62,45 @@ def test_words_that_fit_every_title_narrow_nothing() -> None:
 def test_a_number_names_a_recording(question: str, named: list[str]) -> None:
     titles = ["practical-ai-140", "practical-ai-141", "Module 2 - Routing", "week-2"]
     assert named_in(question, titles) == named
+
+
+LECTURES = ["Module 2 - lecture", "GIS 101", "Module 3"]
+
+
+@pytest.mark.parametrize(
+    ("question", "named"),
+    [
+        ("What is a keystream in the lecture on stream ciphers?", []),
+        ("How long is the key of the stream cipher lecture?", []),
+        ("What is a keystream in the lecture?", ["Module 2 - lecture"]),
+        ("Which projection does the GIS course use?", ["GIS 101"]),
+        ("What does module 3 say about keys?", ["Module 3"]),
+        ("How do we cope in the course of the year?", []),
+    ],
+)
+def test_the_kind_alone_names_a_recording_only_where_nothing_else_describes_it(question: str, named: list[str]) -> None:
+    assert named_in(question, LECTURES) == named
+
+
+ABOUT = {
+    "Module 2 - lecture": "Module 2 - lecture\n\nKey phrases: block cipher, S box.",
+    "GIS 101": "GIS 101\n\nKey phrases: map projection, raster.",
+    "Module 3": "Module 3\n\nKey phrases: stream ciphers, keystream, block cipher.",
+}
+
+
+@pytest.mark.parametrize(
+    ("topic", "found"),
+    [
+        ("stream cipher", ["Module 3"]),
+        ("block ciphers", ["Module 2 - lecture", "Module 3"]),
+        ("hash functions", []),
+        ("", []),
+    ],
+)
+def test_a_topic_finds_the_recordings_that_are_on_it(topic: str, found: list[str]) -> None:
+    assert on_topic(topic, ABOUT) == found
+
+
+def test_a_topic_that_all_recordings_share_finds_none() -> None:
+    assert on_topic("lecture", {"a": "lecture one", "b": "lecture two"}) == []
