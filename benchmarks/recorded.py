@@ -3,7 +3,8 @@
 Four libraries: the four films with their questions and 25 further ones (`unseen`, written before the first of them
 was asked), twelve episodes of a podcast as a transcript, and six lectures made of slides with the narration as
 subtitles; `heard` asks all questions on the films, and some on the sound of a lecture, without subtitles beside them;
-`many` asks the podcast about several episodes or people at once. The further questions stand in
+`many` asks the podcast about several episodes or people at once, `numbers` and `digits` ask podcast and lectures with
+each number in words where they have digits, and the other way round. The further questions stand in
 `recorded.jsonl`; the second of an answer is where the words `said` begin in a turn of stated time, or when the slide is
 shown. Questions fall into two halves by the hash of their id: what is chosen is chosen on `a`, and `b` says what it is
 worth.
@@ -23,7 +24,7 @@ from typing import Any
 from printed import answered, is_right, options, own_home, rates, tell
 from video_lectures import PACE, write
 
-SETS = ("films", "unseen", "heard", "podcast", "many", "lecture")
+SETS = ("films", "unseen", "heard", "podcast", "numbers", "many", "lecture", "digits")
 CHANNELS = ("speech", "chunk", "visual")
 
 
@@ -47,10 +48,10 @@ def asked(data: Path, work: Path, name: str) -> list[Any]:
         folder.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(data / "transcripts_practicalai" / "segments.jsonl", folder / "segments.jsonl")
         turns = read_jsonl(folder / "segments.jsonl", ["episode", "text"])
-    elif name == "lecture" and fresh:
+    elif library_of(name) == "lecture" and fresh:
         slides = write(data / "slide_lectures_swc", folder, True, 0)
         (work / "slides.json").write_text(json.dumps(slides), encoding="utf-8")
-    elif name == "lecture":
+    elif library_of(name) == "lecture":
         slides = json.loads((work / "slides.json").read_text(encoding="utf-8"))
     if name == "many":
         return []
@@ -78,7 +79,7 @@ def asked(data: Path, work: Path, name: str) -> list[Any]:
 
 def library_of(name: str) -> str:
     """Return the library, and the folder, that the questions of a set are asked of."""
-    return {"unseen": "films", "many": "podcast"}.get(name, name)
+    return {"unseen": "films", "numbers": "podcast", "many": "podcast", "digits": "lecture"}.get(name, name)
 
 
 def half(id: str) -> str:

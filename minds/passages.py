@@ -12,6 +12,7 @@ from ragweave.corpora.store.library import Library
 from ragweave.corpora.types import Item, Locator
 from ragweave.minds.evidence import TEXT_LIMIT, Evidence, Strip
 from ragweave.models import relevance
+from ragweave.models.numerals import as_said
 from ragweave.models.relevance import Passage
 from ragweave.models.relevance_features import vocabulary
 from ragweave.models.text import clock, content_terms, sentences, terms
@@ -92,8 +93,9 @@ def pieces(text: str, start: int, end: int, limit: int = TEXT_LIMIT) -> list[tup
 def scores_of(library: Library, query: str, passages: Sequence[Passage]) -> relevance.Scores:
     """Score passages by the shipped head. CPU work: async callers use `asyncio.to_thread`.
 
-    Words weigh what they weigh in the library.
+    Words weigh what they weigh in the library, and numbers are read as the passages have them, in words or in digits.
     """
+    query = as_said(query, (p.text for p in passages))
     weights = library.weights(set(terms(query)).union(*map(vocabulary, passages)))
     return relevance.score(query, passages, weights.__getitem__)
 

@@ -15,6 +15,7 @@ from ragweave.minds.context import Context
 from ragweave.minds.fusion import Ranking, fuse_ranks, fuse_scores, ordered
 from ragweave.minds.small.answer.tell import timeline_of
 from ragweave.models.errors import RagweaveError
+from ragweave.models.numerals import both_ways
 from ragweave.nodes.run import Run
 from ragweave.nodes.state import ClipTask, Update
 
@@ -57,7 +58,7 @@ async def _ids(run: Run, library: Library, task: ClipTask, scope: Scope) -> list
         ranking = await ask_graph(library, text, forms["statement"], length, scope.sources)
     else:
         asked = {
-            "speech": [query, " ".join(forms["keywords"]) or query],
+            "speech": [query, " ".join(forms["keywords"]) or query, both_ways(query)],
             "chunk": [query, forms["statement"]],
             "visual": [forms["scene"]],
         }[name]

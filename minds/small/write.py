@@ -38,6 +38,7 @@ from ragweave.minds.small.question.sides import sides
 from ragweave.minds.small.question.tongue import foreign, native
 from ragweave.minds.small.tables.work import work
 from ragweave.minds.small.timeline import placeless
+from ragweave.models.numerals import as_said
 from ragweave.models.text import clip
 
 ANSWERABLE = 0.4
@@ -186,7 +187,7 @@ async def _extract(
     strips = told or readable(brief)
     question = timeless(brief.question, datetime.now(UTC))
     if strips and all(map(is_recorded, strips)):
-        question = placeless(question)
+        question = as_said(placeless(question), (s["text"] for s in strips))
     idf = await idf_of(desk, question)
     linked = chain(question, [e for e in brief.rows.values() if e["origin"] != "model"], brief.hops)
     ranked = await asyncio.to_thread(rank, question, strips, idf, linked, brief.best)
