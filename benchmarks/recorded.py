@@ -25,7 +25,14 @@ from printed import answered, is_right, options, own_home, rates, tell
 from video_lectures import PACE, write
 
 SETS = ("films", "unseen", "heard", "podcast", "numbers", "many", "lecture", "digits")
-CHANNELS = ("speech", "chunk", "visual")
+WAYS = {
+    "all": (("speech", "chunk", "visual"), True),
+    "BM25": (("speech",), True),
+    "no speech": (("chunk", "visual"), True),
+    "all, not reranked": (("speech", "chunk", "visual"), False),
+    "BM25, not reranked": (("speech",), False),
+}
+"""Channels that are asked, and whether what they find is reranked; without an image encoder `visual` finds nothing."""
 
 
 def asked(data: Path, work: Path, name: str) -> list[Any]:
@@ -89,6 +96,7 @@ def half(id: str) -> str:
 
 async def measured(name: str, questions: Sequence[Any], show: bool) -> dict[str, float]:
     """Ask all questions of the agent; return the shares, over both halves and over each."""
+    from ragweave.corpora.store.library import open_library
     from ragweave.evals.video import ask_all, figures
     from ragweave.graphs.agent import graph
     from ragweave.minds.context import Context
@@ -108,6 +116,11 @@ async def measured(name: str, questions: Sequence[Any], show: bool) -> dict[str,
         out |= {f"{name}{part} {k}": of[k] for k in keys}
         told = [sum(len(s.text.split()) for s in o.answer.sentences) for o in rows if o.answer.sentences]
         out[f"{name}{part} words_an_answer"] = sum(told) / (len(told) or 1)
+    library = await open_library(library_of(name))
+    given = [o.answer for o in outcomes if not o.answer.abstained]
+    cited = [await library.items([c.id for c in answer.citations]) for answer in given]
+    out[f"{name} answers"] = len(given)
+    out[f"{name} answers that cite a whole"] = sum(any(i.corpus == "video" for i in of.values()) for of in cited)
     return out
 
 
@@ -129,7 +142,7 @@ async def many(show: bool) -> dict[str, float]:
 
 
 async def channels(name: str, questions: Sequence[Any]) -> dict[str, float]:
-    """Return how often the clip of the answer is first and among five, by all channels, each off, and words alone."""
+    """Return how often the clip of the answer is first and among five, in each of `WAYS`."""
     from ragweave.corpora.store.library import open_library
     from ragweave.evals.video import NEAR, distance
     from ragweave.graphs.search import graph
@@ -138,12 +151,11 @@ async def channels(name: str, questions: Sequence[Any]) -> dict[str, float]:
     library = await open_library(library_of(name))
     timed = [q for q in questions if q.at is not None]
     out: dict[str, float] = {}
-    able = {"all": CHANNELS, "BM25": ("speech",)} | {f"no {c}": tuple(x for x in CHANNELS if x != c) for c in CHANNELS}
-    for way, of in able.items():
+    for way, (of, reranked) in WAYS.items():
         ranks: dict[int, int] = defaultdict(int)
         for q in timed:
             context = Context(
-                mind="small", library=library_of(name), corpora=("clip",), method={"channels": of}, rerank=way != "BM25"
+                mind="small", library=library_of(name), corpora=("clip",), method={"channels": of}, rerank=reranked
             )
             state = await graph.ainvoke({"messages": [("human", q.text)]}, context=context)
             items = await library.items(state.get("candidates", []))
@@ -197,7 +209,7 @@ def main() -> None:
     parser.add_argument("data", type=Path)
     parser.add_argument("--work", type=Path, help="keep films and libraries here for the next run")
     parser.add_argument("--only", choices=SETS)
-    parser.add_argument("--channels", action="store_true", help="retrieval alone, each channel off in turn")
+    parser.add_argument("--channels", action="store_true", help="retrieval alone, by several sets of channels")
     parser.add_argument("--shown", action="store_true", help="how often an answer stands in what a writer is shown")
     parser.add_argument("--show", action="store_true", help="print each question with its answer")
     given = parser.parse_args()

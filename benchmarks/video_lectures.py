@@ -71,6 +71,11 @@ def subtitles(cues: Iterable[tuple[float, float, str]], to: Path) -> None:
     to.write_text("WEBVTT\n\n" + "\n".join(told), encoding="utf-8")
 
 
+def named(item: Any) -> str:
+    """Return the name of the lecture that an item is of."""
+    return Path(item.locator["file"]).stem
+
+
 async def asked(data: Path, folder: Path, places: dict[str, tuple[str, float, float]], name: str) -> dict[str, float]:
     """Index the films and return how often the right lecture and slide are found."""
     from ragweave.corpora.ingest.run import index
@@ -91,7 +96,7 @@ async def asked(data: Path, folder: Path, places: dict[str, tuple[str, float, fl
         )
         items = await library.items(state.get("candidates", []))
         right = [
-            (i.title == lecture, i.title == lecture and i.locator["start"] < end and i.locator["end"] > start)
+            (named(i) == lecture, named(i) == lecture and i.locator["start"] < end and i.locator["end"] > start)
             for i in (items[c] for c in state.get("candidates", [])[:5])
         ]
         hits["lecture@1"] += bool(right) and right[0][0]

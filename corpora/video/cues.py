@@ -13,7 +13,8 @@ from typing import Any
 from ragweave.corpora.decode import read_text
 from ragweave.corpora.meta import guess_language
 from ragweave.corpora.video import ass
-from ragweave.corpora.video.recording import Cue, Recording, called
+from ragweave.corpora.video.recording import Cue, Recording
+from ragweave.corpora.video.title import titled
 from ragweave.models.errors import SourceError
 
 WORDS_PER_SECOND = 2.5
@@ -62,7 +63,8 @@ def read_transcript(path: Path) -> list[Recording]:
         found = _from_json(text, path.stem)
     else:
         cues = ass.ass_cues(text) if text.startswith(ass.HEAD) else timed_cues(text)
-        found = [_recording(called(path.name), cues)]
+        found = [_recording("", cues)]
+        found = [replace(r, title=titled(r, path.name)) for r in found]
     found = [r for r in found if r.cues]
     if not found:
         raise SourceError(

@@ -22,8 +22,9 @@ from ragweave.corpora.video.job import FINE, Tell, Work
 from ragweave.corpora.video.pace import words_from
 from ragweave.corpora.video.perceive import perceive
 from ragweave.corpora.video.perceived import Later, Perceived, folder_of, take_over
-from ragweave.corpora.video.recording import Cue, Frame, Recording, called
+from ragweave.corpora.video.recording import Cue, Frame, Recording
 from ragweave.corpora.video.streams import examine
+from ragweave.corpora.video.title import titled
 from ragweave.corpora.video.understood import understood
 from ragweave.models.asr import Asr, asr
 from ragweave.models.caption import Captioner, why_down
@@ -128,8 +129,8 @@ class Intake:
             if not written:
                 raise
             # The subtitles are whole: they can be searched, and say when.
-            lost = Recording(called(file.path), written[-1].end, written, "subtitles")
-            return lost, [*warnings, f"only its subtitles were read: {error}"]
+            lost = Recording("", written[-1].end, written, "subtitles")
+            return replace(lost, title=titled(lost, file.path)), [*warnings, f"only its subtitles were read: {error}"]
         listens = self._listened = asr()
         if listens is not None:
             listens.check()
@@ -143,7 +144,7 @@ class Intake:
                 demuxer=how,
                 sha256=file.sha256,
                 container=container,
-                title=title if len(title) > 2 else called(file.path),
+                title=title if len(title) > 2 else "",
                 kept=kept,
                 tell=tell,
                 asr=listens,
@@ -154,6 +155,7 @@ class Intake:
                 listening=self._listening,
             )
             recording, unperceived = perceive(work)
+            recording = replace(recording, title=recording.title or titled(recording, file.path))
             recording, missing = self._captioned(recording, kept, tell)
             kept.give_frames([f.image for f in recording.frames], media)
         finally:

@@ -94,6 +94,16 @@ _LEAST = 4
 """Letters from which a word may be the beginning of one of a title: `laion400m` is the LAION talk."""
 
 
+def names_of(title: str) -> list[str]:
+    """Return what a recording may be called, the longest first: its title, and the file's name in parentheses there.
+
+    >>> names_of("Stream ciphers (lecture 3)")
+    ['Stream ciphers (lecture 3)', 'Stream ciphers', 'lecture 3']
+    """
+    parts = re.fullmatch(r"(.+) \((.+)\)", title)
+    return [n for n in (title, *(parts.groups() if parts else ())) if len(n) > 2]
+
+
 @dataclass(frozen=True, slots=True)
 class Described:
     """A recording that a question describes: by what is said before its kind, or as its topic after it."""
@@ -124,7 +134,7 @@ def named_in(question: str, titles: Iterable[str]) -> list[str]:
     """
     known = list(dict.fromkeys(titles))
     folded = fold(question)
-    whole = [t for t in known if len(t) > 2 and re.search(IN_TITLE.format(re.escape(fold(t))), folded)]
+    whole = [t for t in known if any(re.search(IN_TITLE.format(re.escape(fold(n))), folded) for n in names_of(t))]
     return whole or _numbered(question, known) or next((found for found in _in_titles(question, known) if found), [])
 
 

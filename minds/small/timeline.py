@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable
 
 from ragweave.corpora.video.mentions import Asked, Kind
-from ragweave.corpora.video.places import IN_TITLE, KINDS, window_of, without_window
+from ragweave.corpora.video.places import IN_TITLE, KINDS, names_of, window_of, without_window
 from ragweave.models.text import content_terms, words
 
 _SAID = (
@@ -94,7 +94,7 @@ _LEADING = re.compile(r"^(?:the (?:word|words|term|name|phrase|topic|subject)|a|
 def asked_of(question: str, titles: Iterable[str] = ()) -> Asked | None:
     """Return what a question asks of the timeline, or None; it may name recordings of `titles` as the place to look."""
     whole = plain = " ".join(question.split())
-    for title in titles:
+    for title in (name for t in titles for name in names_of(t)):
         plain = re.sub(IN_TITLE.format(re.escape(title)), "", plain, flags=re.I)
     plain = plain.rstrip(" ?？.。!！")
     if found := _WHICH.search(plain):

@@ -37,7 +37,7 @@ from ragweave.minds.small.question.several import several
 from ragweave.minds.small.question.sides import sides
 from ragweave.minds.small.question.tongue import foreign, native
 from ragweave.minds.small.tables.work import work
-from ragweave.minds.small.timeline import placeless
+from ragweave.minds.small.timeline import placeless, wants_whole
 from ragweave.models.numerals import as_said
 from ragweave.models.text import clip
 
@@ -162,17 +162,18 @@ def show_pictures(brief: Brief, page: Page) -> None:
 
 def readable(brief: Brief) -> list[Strip]:
     """Return what all rounds kept, whole, and of the web as it was cut; where nothing was kept, all that was found."""
-    # The whole of a recording is a summary: its clips hold the facts.
-    summaries = {e["id"] for e in brief.rows.values() if e["corpus"] == "video"}
+    # The whole of a recording is a summary: its clips hold the facts, and without them nothing does.
+    whole = wants_whole(brief.question)
+    summaries = {e["id"] for e in brief.rows.values() if e["corpus"] == "video" and not whole}
     own = [s for s in brief.own if s["evidence"] not in summaries]
     kept = {s["evidence"] for s in own}
     rows = [e for e in brief.rows.values() if e["origin"] == "library" and (e["id"] in kept or not own)]
-    rows = [e for e in rows if e["id"] not in summaries] or rows
+    rows = [e for e in rows if e["id"] not in summaries]
     best = sorted(rows, key=lambda e: (-e.get("global_score", 0.0), -e["relevance"], e["id"]))[:READ]
-    whole = {e["id"]: e["text"] for e in best}
+    texts = {e["id"]: e["text"] for e in best}
     return [
         *(s for e in best for s in (as_strip(e), *as_seen(e))),
-        *(s for s in own if s["text"] not in whole.get(s["evidence"], "")),
+        *(s for s in own if s["text"] not in texts.get(s["evidence"], "")),
     ]
 
 

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from ragweave.corpora.types import Item
 from ragweave.corpora.video.items import items_of
 from ragweave.corpora.video.recording import Cue, Frame, Recording, Shown
+from ragweave.minds.contracts import Brief
 from ragweave.minds.evidence import Strip
 from ragweave.minds.passages import as_strip, evidence_of
 from ragweave.minds.small.answer.chapters import LEAST, MOST, outline, show
 from ragweave.minds.small.answer.sentences import Extract
 from ragweave.minds.small.answer.spoken import LONGEST, around, passage, slide
+from ragweave.minds.small.write import readable
 
 SAID = (
     "The second trip was in May.",
@@ -155,3 +159,20 @@ async def test_speech_is_doubtful_where_the_recogniser_was_not_sure_and_the_scre
             found = Extract(row, start, start + len(text), 0.0, frozenset())
             told = await passage(Shelf([clip]), found, "", lambda _: 1.0)  # type: ignore[arg-type]
             assert told["locator"].get("doubtful", False) is expected
+
+
+@pytest.mark.parametrize(
+    ("question", "found", "read"),
+    [
+        ("Which stone is set last?", ("whole", "clip"), ["clip"]),
+        ("Which stone is set last?", ("whole",), []),
+        ("Which video shows stones?", ("whole",), ["video"]),
+    ],
+)
+def test_the_whole_of_a_recording_answers_no_fact(question: str, found: tuple[str, ...], read: list[str]) -> None:
+    clip = clips([Cue(0, 5, "The aaastone is set in the wall.")])[0]
+    held = {"whole": whole(30), "clip": clip}
+    rows = {held[n].id: evidence_of(held[n], question, 1, 0.5, 0.5) for n in found}
+    kept = [as_strip(e) for e in rows.values()]
+    brief = Brief(question, kept, rows, [], 0.5, None, (), True)
+    assert [rows[s["evidence"]]["corpus"] for s in readable(brief)] == read

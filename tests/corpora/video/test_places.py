@@ -104,3 +104,19 @@ def test_a_topic_finds_the_recordings_that_are_on_it(topic: str, found: list[str
 
 def test_a_topic_that_all_recordings_share_finds_none() -> None:
     assert on_topic("lecture", {"a": "lecture one", "b": "lecture two"}) == []
+
+
+TITLED = ["Stream ciphers: an introduction (lecture 3)", "Block ciphers (lecture 4)", "teaser"]
+
+
+@pytest.mark.parametrize(
+    ("question", "named"),
+    [
+        ("How often is a key mentioned in lecture 3?", TITLED[:1]),
+        ("How often is a key mentioned in Block ciphers?", TITLED[1:2]),
+        ("What is said in the lecture on stream ciphers?", TITLED[:1]),
+        ("What does lecture 5 say?", []),
+    ],
+)
+def test_a_recording_is_found_by_its_title_and_by_the_name_of_its_file(question: str, named: list[str]) -> None:
+    assert named_in(question, TITLED) == named

@@ -1,0 +1,81 @@
+"""What a recording is called whose container states no title: by its first slide, or by how it is introduced."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from ragweave.corpora.video.places import KINDS
+from ragweave.corpora.video.recording import Cue, Recording, Shown, called
+from ragweave.models.text import content_terms, terms
+
+BEGINS, STANDS = 4.0, 4.0
+"""Seconds after which a first slide is none, and for which it must stand."""
+DECK = 0.5
+"""Share of a recording for which text stands on its screen, where it is one of slides."""
+LINES, LETTERS = 3, 60
+"""Lines of a first slide that are its title, and letters after which no further one is."""
+INTRODUCED = 60.0
+"""Seconds in which a recording says what it is about."""
+_ENDS = re.compile(r"@|https?|www\.|©|copyright|licen[cs]e|all rights|^\W*[\d\s./:-]+$", re.I)
+"""Small print below a title."""
+_NOISE = re.compile(r"[=<>{}\\]")
+_OPEN = re.compile(r"(?:\d|[-–—,:&]|\b(?:a|an|the|of|on|in|for|and|or|to|with|by|from))$", re.I)
+"""How a line ends that the next one completes."""
+_TOPIC = r"([^.,;:?!()\n]{3,60})(?=[.,;:?!]|$)"
+_INTRODUCES = re.compile(
+    rf"\b(?:welcome to|this is|today['’]s)\b[^.?!]{{0,80}}?\b{KINDS} (?:is )?(?:on|about) {_TOPIC}"
+    rf"|\b(?:in this|today)\b[^.?!]{{0,40}}?\b(?:talk|speak|learn) about {_TOPIC}",
+    re.I,
+)
+_LEANS = re.compile(r"\b(?:it|this|that|these|those|we|you|i|he|she|they|what|how|why|who|my|your|our)\b", re.I)
+
+
+def titled(recording: Recording, path: str) -> str:
+    """Return the title of a recording that states none, with the words of its file's name where it lacks them.
+
+    Those stay, because the recordings of a series may begin alike.
+
+    >>> titled(Recording("", 60, (Cue(0, 4, "Welcome to the lecture on stream ciphers."),)), "week_3.mp4")
+    'stream ciphers (week 3)'
+    """
+    name = called(path)
+    told = first_slide(recording) or introduced(recording.cues)
+    if not told or {*terms(told)} <= {*terms(name)}:
+        return name
+    return told if {*terms(name)} <= {*terms(told)} else f"{told} ({name})"
+
+
+def first_slide(recording: Recording) -> str:
+    """Return the title on the first slide: its topmost lines; "" where it does not stand, or there are no slides."""
+    first = [s for s in recording.shown if s.start <= BEGINS and s.end - s.start >= STANDS]
+    if not first or _covered(recording.shown) < DECK * recording.duration:
+        return ""
+    out: list[str] = []
+    for text in (" ".join(s.text.split()) for s in first):
+        whole = not out or not _OPEN.search(out[-1])
+        if _ENDS.search(text) or (whole and (len(out) == LINES or sum(map(len, out)) >= LETTERS)):
+            break
+        if sum(c.isalpha() or c.isspace() for c in text) < max(3, 0.6 * len(text)) or _NOISE.search(text):
+            continue
+        out = [*out, text] if whole else [*out[:-1], f"{out[-1]} {text}"]
+    return ": ".join(out) if content_terms(" ".join(out)) else ""
+
+
+def introduced(cues: Sequence[Cue]) -> str:
+    """Return what a recording says that it is about, in its first minute; "" where it does not, or was only heard."""
+    said = " ".join(c.text for c in cues if c.end <= INTRODUCED and c.confidence == 1)
+    for m in _INTRODUCES.finditer(said):
+        topic = re.sub(r"^(?:the|an?) ", "", (m[1] or m[2]).strip(), flags=re.I)
+        if len(topic.split()) <= 6 and content_terms(topic) and not _LEANS.search(topic):
+            return topic
+    return ""
+
+
+def _covered(shown: Sequence[Shown]) -> float:
+    """Return for how many seconds at least two words stood on the screen."""
+    total = end = 0.0
+    for s in sorted((s for s in shown if len(s.text.split()) > 1), key=lambda s: s.start):
+        total += max(0.0, s.end - max(s.start, end))
+        end = max(end, s.end)
+    return total

@@ -1,0 +1,60 @@
+"""What a recording is called whose container states no title."""
+
+from __future__ import annotations
+
+import pytest
+
+from ragweave.corpora.video.recording import Cue, Recording, Shown
+from ragweave.corpora.video.title import titled
+
+
+def talk(*lines: str, stands: float = 15.0, shown: float = 55.0) -> Recording:
+    """Return a minute of slides, of which the first one has these lines."""
+    first = [Shown(0, stands, line) for line in lines]
+    return Recording("", 60, (), "", (*first, Shown(stands, stands + shown, "What is next")))
+
+
+@pytest.mark.parametrize(
+    ("lines", "title"),
+    [
+        (
+            ["Version Control", "Introduction", "Copyright © Some School 2010", "More"],
+            "Version Control: Introduction (vc)",
+        ),
+        (["A Data Set of 400", "Million Pairs", "ada@works.org"], "A Data Set of 400 Million Pairs (vc)"),
+        (["ext=doc", "Ciphers", "12.03.2024", "Ciphers of old"], "Ciphers (vc)"),
+        (["One", "Two", "Three", "Four"], "One: Two: Three (vc)"),
+        (["cc", "57"], "vc"),
+        (["VC"], "vc"),
+        ([], "vc"),
+    ],
+)
+def test_the_first_slide_gives_the_title_and_the_file_its_name(lines: list[str], title: str) -> None:
+    assert titled(talk(*lines), "/films/vc.mp4") == title
+
+
+def test_what_stands_shortly_or_late_or_in_a_film_is_no_first_slide() -> None:
+    shortly = Recording("", 60, (), "", (Shown(0, 2, "Some Studio"), Shown(6, 60, "What is next")))
+    assert titled(shortly, "vc.mp4") == "vc"
+    assert titled(talk("Some Studio", shown=5), "vc.mp4") == "vc"
+    late = Recording("", 60, (), "", (Shown(10, 60, "The end"),))
+    assert titled(late, "vc.mp4") == "vc"
+
+
+@pytest.mark.parametrize(
+    ("said", "title"),
+    [
+        ("Hello, and welcome to the second episode of our lecture on stream ciphers. In this", "stream ciphers (vc)"),
+        ("In this video, we will talk about the history of bread, and more.", "history of bread (vc)"),
+        ("Today we talk about how it works.", "vc"),
+        ("Welcome to another episode. This is Ada.", "vc"),
+        ("We spoke to him about ciphers.", "vc"),
+    ],
+)
+def test_opening_words_give_the_title_where_they_name_the_topic(said: str, title: str) -> None:
+    assert titled(Recording("", 60, (Cue(0, 9, said),), "subtitles"), "vc.mp4") == title
+
+
+def test_words_that_were_only_heard_give_no_title() -> None:
+    heard = (Cue(0, 9, "Welcome to the lecture on steam safest.", confidence=0.6),)
+    assert titled(Recording("", 60, heard, "pocketsphinx"), "vc.mp4") == "vc"
