@@ -25,6 +25,8 @@ from printed import answered, is_right, options, own_home, rates, tell
 from video_lectures import PACE, write
 
 SETS = ("films", "unseen", "heard", "podcast", "numbers", "many", "lecture", "digits")
+SUBTITLED = ("films", "unseen", "podcast", "lecture")
+"""Sets that are summed up as those with subtitles."""
 WAYS = {
     "all": (("speech", "chunk", "visual"), True),
     "BM25": (("speech",), True),
@@ -114,6 +116,8 @@ async def measured(name: str, questions: Sequence[Any], show: bool) -> dict[str,
         of = figures(rows)
         keys = ("questions", "contains_gold", "answered_wrong", "time_within_15s", "retrieved_within_15s")
         out |= {f"{name}{part} {k}": of[k] for k in keys}
+        out |= {f"{name}{part} timed": sum(o.asked.at is not None for o in rows)}
+        out |= {f"{name}{part} to be declined": sum(not o.asked.videos for o in rows)}
         told = [sum(len(s.text.split()) for s in o.answer.sentences) for o in rows if o.answer.sentences]
         out[f"{name}{part} words_an_answer"] = sum(told) / (len(told) or 1)
     library = await open_library(library_of(name))
@@ -196,6 +200,17 @@ async def shown(name: str, questions: Sequence[Any]) -> dict[str, float]:
     return out
 
 
+async def about(name: str) -> dict[str, float]:
+    """Ask of every recording what it is about, and print the answers: they are judged by reading them."""
+    from ragweave.corpora.store.library import open_library
+
+    recordings = await (await open_library(library_of(name))).recordings()
+    for r in recordings:
+        answer = await answered(f"What is “{r.title}” about?", library_of(name))
+        print(f"{'-' if answer.abstained else '+'} {r.title}\n{answer.text}\n")
+    return {f"{name} recordings": len(recordings)}
+
+
 async def indexed(folder: Path, name: str) -> None:
     """Index a folder, or what has changed in it."""
     from ragweave.corpora.ingest.run import index
@@ -211,6 +226,7 @@ def main() -> None:
     parser.add_argument("--only", choices=SETS)
     parser.add_argument("--channels", action="store_true", help="retrieval alone, by several sets of channels")
     parser.add_argument("--shown", action="store_true", help="how often an answer stands in what a writer is shown")
+    parser.add_argument("--about", action="store_true", help="print what each recording is said to be about")
     parser.add_argument("--show", action="store_true", help="print each question with its answer")
     given = parser.parse_args()
     figures: dict[str, Any] = {}
@@ -218,12 +234,23 @@ def main() -> None:
         for name in (given.only,) if given.only else SETS:
             questions = asked(given.data, folder, name)
             asyncio.run(indexed(folder / library_of(name), library_of(name)))
-            if name == "many":
+            if given.about:
+                figures |= asyncio.run(about(name)) if name == library_of(name) else {}
+            elif name == "many":
                 figures |= {} if given.channels or given.shown else asyncio.run(many(given.show))
             elif given.channels or given.shown:
                 figures |= asyncio.run((channels if given.channels else shown)(name, questions))
             else:
                 figures |= asyncio.run(measured(name, questions, given.show))
+    if not given.only and f"{SUBTITLED[-1]} timed" in figures:
+        for key, count in (
+            ("contains_gold", "questions"),
+            ("answered_wrong", "questions"),
+            ("time_within_15s", "timed"),
+        ):
+            sizes = [figures[f"{name} {count}"] for name in SUBTITLED]
+            total = sum(n * figures[f"{name} {key}"] for name, n in zip(SUBTITLED, sizes, strict=True))
+            figures[f"with subtitles: {key}"] = total / sum(sizes)
     tell(figures, given.json)
 
 

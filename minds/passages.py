@@ -10,6 +10,7 @@ from pathlib import PurePath
 from ragweave.corpora.parts import described
 from ragweave.corpora.store.library import Library
 from ragweave.corpora.types import Item, Locator
+from ragweave.corpora.video.title import filed_as
 from ragweave.minds.evidence import TEXT_LIMIT, Evidence, Strip
 from ragweave.models import relevance
 from ragweave.models.numerals import as_said
@@ -38,7 +39,7 @@ def passage_of(item: Item, query: str = "") -> Passage:
     # The text around a picture is kept to find it by; judged by it, each picture of a page is as good as the next.
     text = described(item) or item.text
     start, end = best_window(text, query)
-    return Passage(heading_title(item), text[start:end])
+    return Passage(filed_as(heading_title(item), item.locator.get("file", "")), text[start:end])
 
 
 def best_window(text: str, query: str, limit: int = TEXT_LIMIT) -> tuple[int, int]:
@@ -135,7 +136,8 @@ def column_heads(text: str, start: int) -> str:
 
 def reading(e: Evidence) -> Passage:
     """Return what an evaluator reads of an evidence row: its text, and what a vision model saw in it."""
-    return Passage(e["title"], " ".join(filter(None, (e["text"], e.get("seen")))))
+    title = filed_as(e["title"], e["locator"].get("file", ""))
+    return Passage(title, " ".join(filter(None, (e["text"], e.get("seen")))))
 
 
 async def reread(library: Library, question: str, rows: Sequence[Evidence]) -> list[Evidence]:

@@ -9,6 +9,18 @@ from pathlib import Path
 SUBTITLES = (".vtt", ".srt", ".ass", ".ssa")
 _TAG = re.compile(r"[a-z]{2,8}(?:[-_][a-z0-9]{2,8})*(?:\.[a-z]{2,8})?", re.I)
 """`zh`, `zh-CN`, `pt-BR`, `eng`, `forced`, `en.forced`."""
+_CODES = {
+    code: two
+    for row in (
+        "en eng|de ger deu|fr fre fra|es spa|it ita|pt por|nl dut nld|ja jpn|ko kor|zh chi zho chs cht|ru rus|pl pol|"
+        "sv swe|da dan|no nor|fi fin|cs cze ces|tr tur|ar ara|el gre ell"
+    ).split("|")
+    for two, *codes in [row.split()]
+    for code in codes
+}
+"""Codes of three letters that tags have, as those of two."""
+FURTHER = 2
+"""Further languages that are searched: a disc may hold twenty."""
 _PARTLY = re.compile(r"\b(?:forced|signs|songs)\b", re.I)
 """Tags of subtitles that leave out what is said in the language of the film."""
 
@@ -34,6 +46,41 @@ def companions(path: str) -> list[Path]:
 def companion(path: str) -> Path | None:
     """Return the subtitles that are read with a recording, or None."""
     return next(iter(companions(path)), None)
+
+
+def others(path: str) -> list[Path]:
+    """Return the whole subtitles beside a recording in further languages, one of each, `FURTHER` at most.
+
+    Two files of one language are two versions of the same words.
+    """
+    first, *rest = companions(path) or [None]
+    if first is None:
+        return []
+    stem = Path(path).stem
+    known = {language_of(_tag_of(first, stem) or "") or "en"}
+    out = []
+    for p in rest:
+        tag = _tag_of(p, stem) or ""
+        if (language := language_of(tag)) and language not in known and not _PARTLY.search(tag):
+            known.add(language)
+            out.append(p)
+    return out[:FURTHER]
+
+
+def tagged(path: str) -> str:
+    """Return the language that the tag of a recording's subtitles states, "" where they have none."""
+    first = companion(path)
+    return language_of(_tag_of(first, Path(path).stem) or "") if first else ""
+
+
+def language_of(tag: str) -> str:
+    """Return the ISO 639-1 code of a tag, or "".
+
+    >>> [language_of(t) for t in ("zh-CN", "eng", "en.forced", "forced", "")]
+    ['zh', 'en', 'en', '', '']
+    """
+    first = re.split(r"[-_.]", tag.lower())[0]
+    return _CODES.get(first, first if len(first) == 2 else "")
 
 
 def _tag_of(subtitles: Path, stem: str) -> str | None:

@@ -14,7 +14,7 @@ from ragweave.corpora.settings import CorporaSettings
 from ragweave.corpora.sniff import HEAD, demuxer
 from ragweave.corpora.store.files import File
 from ragweave.corpora.store.prepared import Prepared, made_of
-from ragweave.corpora.video.beside import companion
+from ragweave.corpora.video.beside import companion, others, tagged
 from ragweave.corpora.video.cues import read_transcript
 from ragweave.corpora.video.described import captioned
 from ragweave.corpora.video.items import CLIP_SECONDS, items_of
@@ -81,11 +81,12 @@ class Intake:
     def params(self, path: str, base: str) -> str:
         """Return the digest of everything beside its bytes that the items of a recording depend on."""
         listens, reads = asr(), ocr()
-        beside = companion(path)
-        try:
-            written = hashlib.sha256(beside.read_bytes()).hexdigest() if beside else ""
-        except OSError:
-            written = ""
+        written = ""
+        for beside in (p for p in (companion(path), *others(path)) if p):
+            try:
+                written += hashlib.sha256(beside.read_bytes()).hexdigest()
+            except OSError:
+                continue
         parts = [base, str(VERSION), f"{CLIP_SECONDS:g}", str(FINE)]
         parts += [listens.name if listens else "", reads.name if reads else "", written]
         parts += [self.captioner.name if self.captioner else ""]
@@ -122,6 +123,9 @@ class Intake:
 
     def _perceived(self, file: File, media: Path, tell: Tell) -> tuple[Recording, list[str]]:
         written, warnings = _written(companion(file.path))
+        read = [_written(p) for p in others(file.path)]
+        also = tuple(cue for cues, _ in read for cue in cues)
+        warnings += [w for _, remarks in read for w in remarks]
         how = demuxer_of(file.path)
         try:
             container = examine(file.path, how)
@@ -129,7 +133,7 @@ class Intake:
             if not written:
                 raise
             # The subtitles are whole: they can be searched, and say when.
-            lost = Recording("", written[-1].end, written, "subtitles")
+            lost = Recording("", written[-1].end, written, "subtitles", language=tagged(file.path), also=also)
             return replace(lost, title=titled(lost, file.path)), [*warnings, f"only its subtitles were read: {error}"]
         listens = self._listened = asr()
         if listens is not None:
@@ -155,7 +159,9 @@ class Intake:
                 listening=self._listening,
             )
             recording, unperceived = perceive(work)
-            recording = replace(recording, title=recording.title or titled(recording, file.path))
+            language = (written and tagged(file.path)) or recording.language
+            title = recording.title or titled(recording, file.path)
+            recording = replace(recording, title=title, language=language, also=also)
             recording, missing = self._captioned(recording, kept, tell)
             kept.give_frames([f.image for f in recording.frames], media)
         finally:

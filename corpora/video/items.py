@@ -173,6 +173,7 @@ def _clip(
         "transcript": transcript(said),
         "screen": _screen([(s.text, max(s.start, start), min(max(s.end, s.start), end)) for s in shown]),
         "caption": (caption, [Span(0, len(caption), time=span)]),
+        "also": transcript([c for c in recording.also if start <= (c.start + c.end) / 2 < end]),
     }
     text, places = "", list[Span]()
     offsets: dict[str, list[int]] = {}

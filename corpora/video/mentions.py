@@ -142,10 +142,10 @@ def _mentions(items: Sequence[Item], thing: str) -> list[Mention]:
 
 
 def heard(item: Item) -> int:
-    """Return where what was said and shown ends in a clip's text, and its description begins."""
+    """Return where what was said and shown ends in a clip's text, and its description or another language begins."""
     parts = item.meta.get("parts")
-    described = parts.get("caption") if isinstance(parts, dict) else None
-    return int(described[0]) if described else len(item.text)
+    ends = [parts[k][0] for k in ("caption", "also") if k in parts] if isinstance(parts, dict) else []
+    return int(min(ends, default=len(item.text)))
 
 
 _UNSPACED = re.compile(rf"[{UNSPACED}]")

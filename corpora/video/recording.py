@@ -51,7 +51,7 @@ class Recording:
     """Everything known about one recording before it is cut into items.
 
     Parts are in order of time; chapters are (start, end, title) as the container names them, captions go by the number
-    of the clip, and `about` is what the container says about itself.
+    of the clip, `also` is what was said in further languages, and `about` is what the container says about itself.
     """
 
     title: str
@@ -62,6 +62,7 @@ class Recording:
     frames: tuple[Frame, ...] = ()
     chapters: tuple[tuple[float, float, str], ...] = ()
     captions: tuple[str, ...] = ()
+    also: tuple[Cue, ...] = ()
     language: str = ""
     about: str = ""
     date: datetime | None = None

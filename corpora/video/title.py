@@ -46,6 +46,16 @@ def titled(recording: Recording, path: str) -> str:
     return told if {*terms(name)} <= {*terms(told)} else f"{told} ({name})"
 
 
+def filed_as(title: str, file: str) -> str:
+    """Return the title under which a clip is read: the file's words alone, where they stand behind a first slide.
+
+    The topic of a whole talk would stand in each of its sentences, and cover what is asked of one of them.
+    """
+    head, dot, rest = title.partition(" · ")
+    name = called(file) if file else ""
+    return f"{name}{dot}{rest}" if name and head.endswith(f" ({name})") else title
+
+
 def first_slide(recording: Recording) -> str:
     """Return the title on the first slide: its topmost lines; "" where it does not stand, or there are no slides."""
     first = [s for s in recording.shown if s.start <= BEGINS and s.end - s.start >= STANDS]

@@ -10,6 +10,7 @@ from pathlib import PurePath
 
 from ragweave.corpora.meta import guess_language
 from ragweave.corpora.types import Locator
+from ragweave.corpora.video.title import filed_as
 from ragweave.corpora.video.utterances import spoken
 from ragweave.minds.evidence import Strip
 from ragweave.minds.small.question.asked import asked_of
@@ -94,7 +95,7 @@ class Read:
         near = _stems(text[slice(*self.before)]) if self.before else frozenset()
         self.own = _stems(self.said) | _measured(told)
         self.own |= _CALLED if _PHONE.search(told) else frozenset()
-        self.title = _stems(strip["title"])
+        self.title = _stems(filed_as(strip["title"], strip["locator"].get("file", "")))
         self.abroad = (tongue := _tongue(text)) in TAUGHT and not asked_of(question).foreign
         if self.abroad:
             # What stands there in another language is read in English beside it.

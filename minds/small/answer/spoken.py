@@ -9,6 +9,7 @@ from itertools import pairwise
 
 from ragweave.corpora.types import SURE, Item, Locator
 from ragweave.corpora.video.slides import Slide, slides_of
+from ragweave.corpora.video.title import filed_as
 from ragweave.corpora.video.utterances import pieces, spoken
 from ragweave.minds.desk import Desk
 from ragweave.minds.evidence import Strip
@@ -43,7 +44,8 @@ def by_passage(ranked: Sequence[Extract], question: str, idf: Idf) -> list[Extra
         parts = cut.setdefault(e.strip["id"], parts_of(e.strip))
         at = next((n for n, (a, b) in enumerate(parts) if a <= e.start < b), 0)
         near = parts[max(0, at - 1) : at + SIDE + 1]
-        said = " ".join([e.strip["title"], *(e.strip["text"][a:b] for a, b in near)])
+        title = filed_as(e.strip["title"], e.strip["locator"].get("file", ""))
+        said = " ".join([title, *(e.strip["text"][a:b] for a, b in near)])
         out.append(replace(e, score=e.score + AROUND * share(wanted, set(terms(said)), idf)))
     return [*sorted(out, key=lambda e: (-e.score, e.strip["id"], e.start)), *ranked[READ:]]
 

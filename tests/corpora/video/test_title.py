@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ragweave.corpora.video.recording import Cue, Recording, Shown
-from ragweave.corpora.video.title import titled
+from ragweave.corpora.video.title import filed_as, titled
 
 
 def talk(*lines: str, stands: float = 15.0, shown: float = 55.0) -> Recording:
@@ -58,3 +58,9 @@ def test_opening_words_give_the_title_where_they_name_the_topic(said: str, title
 def test_words_that_were_only_heard_give_no_title() -> None:
     heard = (Cue(0, 9, "Welcome to the lecture on steam safest.", confidence=0.6),)
     assert titled(Recording("", 60, heard, "pocketsphinx"), "vc.mp4") == "vc"
+
+
+def test_a_clip_is_read_under_the_name_of_its_file_and_not_under_the_topic_of_the_talk() -> None:
+    assert filed_as("Stream ciphers (vc 3) · Keys", "/films/vc_3.mp4") == "vc 3 · Keys"
+    assert filed_as("Bread (a whole recipe)", "/films/vc_3.mp4") == "Bread (a whole recipe)"
+    assert filed_as("A title", "") == "A title"
