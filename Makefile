@@ -7,7 +7,7 @@ ROOMS  := app serve evals graphs nodes minds prompts corpora models
 HFVENV ?= .venv-hf
 HF     := $(HFVENV)/bin
 
-.PHONY: peers figures test-cluster setup setup-dev demo docs test test-hard test-conversations test-faulted test-llm test-hf test-studio test-isolation \
+.PHONY: peers figures recorded test-cluster setup setup-dev demo docs test test-hard test-conversations test-faulted test-llm test-hf test-studio test-isolation \
   verify-graphs test-page lint types links clean golden golden-record lines
 
 $(VENV)/.base: pyproject.toml constraints.txt
@@ -119,6 +119,18 @@ test-isolation: $(VENV)/.dev
 # Tables of the documentation, printed again by the commands that made them: fails where a page says something else.
 figures: $(VENV)/.dev
 	@$(BIN)/python benchmarks/figures.py
+
+# Every figure for recordings, slides, papers and pictures, one script after the other (docs/video.md): hours on two cores;
+# DATA is the folder of the public data, WORK keeps films and libraries for the next run.
+recorded: DATA ?= ../shared/data
+recorded: WORK ?= .recorded
+recorded: $(VENV)/.dev
+	@$(BIN)/python benchmarks/recorded.py $(DATA) --work $(WORK)
+	@$(BIN)/python benchmarks/recorded.py $(DATA) --work $(WORK) --channels
+	@$(BIN)/python benchmarks/recorded.py $(DATA) --work $(WORK) --about
+	@for script in decks across_media receipts; do echo $$script; $(BIN)/python benchmarks/$$script.py || exit 1; done
+	@echo pictures; $(BIN)/python benchmarks/pictures.py $(DATA)
+	@echo speed; $(BIN)/python benchmarks/video.py speed $(DATA)/videos
 
 # Programs that others wrote, each in an environment of its own, beside Ragweave (docs/compared.md): an hour, resumable.
 peers: $(VENV)/.dev

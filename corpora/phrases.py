@@ -8,7 +8,7 @@ from collections import Counter
 
 from ragweave.models.text import STOP, STOP_CJK, fold, names
 
-_EMPTY = frozenset(
+EMPTY = frozenset(
     "big bit different does don first get give going gonna good great guess just kind know like little long look lot "
     "make many maybe mean much new one part people really right say says see something sort sure take talk thank "
     "thing things think thinking time today trying two use using want way well whole work working year years".split()
@@ -44,7 +44,7 @@ def key_phrases(text: str, most: int = 12) -> list[str]:
                     counts[key] += 1
                     spelt.setdefault(key, " ".join(run[at : at + size]))
             run = []
-    weights = {k: n * math.log2(1 + len(k.split())) for k, n in counts.items() if n > 1 and {*k.split()} - _EMPTY}
+    weights = {k: n * math.log2(1 + len(k.split())) for k, n in counts.items() if n > 1 and {*k.split()} - EMPTY}
     out: list[str] = []
     for key in sorted(weights, key=lambda k: (-weights[k], k)):
         if not any(key in fold(other) or fold(other) in key for other in out):

@@ -15,8 +15,7 @@ from itertools import pairwise
 
 from ragweave.corpora.store.library import Library
 from ragweave.minds.evidence import Evidence, Hop
-from ragweave.minds.passages import scores_of
-from ragweave.models.relevance import Passage
+from ragweave.minds.passages import as_read, scores_of
 from ragweave.models.text import content_terms, terms, words
 
 BEST = 3
@@ -40,7 +39,7 @@ async def scored(
     """
     if not rows:
         return [], 0.0
-    passages = [Passage(e["title"], e["text"]) for e in rows]
+    passages = [as_read(e) for e in rows]
     order = (await asyncio.to_thread(scores_of, library, question, passages)).order
     own = {e["id"]: float(o) for e, o in zip(rows, order, strict=True)}
     best = sorted(own.values(), reverse=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import PurePath
 
@@ -136,8 +137,12 @@ def column_heads(text: str, start: int) -> str:
 
 def reading(e: Evidence) -> Passage:
     """Return what an evaluator reads of an evidence row: its text, and what a vision model saw in it."""
-    title = filed_as(e["title"], e["locator"].get("file", ""))
-    return Passage(title, " ".join(filter(None, (e["text"], e.get("seen")))))
+    return replace(as_read(e), text=" ".join(filter(None, (e["text"], e.get("seen")))))
+
+
+def as_read(row: Evidence | Strip) -> Passage:
+    """Return a row as a passage, under the title that it is read with."""
+    return Passage(filed_as(row["title"], row["locator"].get("file", "")), row["text"])
 
 
 async def reread(library: Library, question: str, rows: Sequence[Evidence]) -> list[Evidence]:

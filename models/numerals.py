@@ -96,8 +96,8 @@ def other_forms(m: re.Match[str]) -> list[str]:
     if first in _SCALES:
         return []
     scale = last if last in ("million", "billion") else ""
-    n = value(m["said"][: -len(scale)].strip() if scale else m["said"])
-    return [] if n is None else [f"{n} {scale}".strip()]
+    said = value(m["said"][: -len(scale)].strip() if scale else m["said"])
+    return [] if said is None else [f"{said} {scale}".strip()]
 
 
 def both_ways(question: str) -> str:

@@ -10,11 +10,10 @@ from ragweave.minds.context import Context
 from ragweave.minds.desk import reads
 from ragweave.minds.evidence import Strip
 from ragweave.minds.mind import Made
-from ragweave.minds.passages import as_seen, as_strip
+from ragweave.minds.passages import as_read, as_seen, as_strip
 from ragweave.minds.recency import faded
 from ragweave.minds.strips import cut, select, strip_of
 from ragweave.models import relevance
-from ragweave.models.relevance import Passage
 from ragweave.nodes.run import Run
 from ragweave.nodes.state import State, Update
 
@@ -64,6 +63,6 @@ async def score_strips(run: Run, query: str, made: Sequence[Strip]) -> Made[list
     """Score strips with the run's evaluator for strips, all at once."""
     if not made:
         return Made([], "small")
-    judged = await run.minds.strip_evaluator(run, query, [Passage(s["title"], s["text"]) for s in made])
+    judged = await run.minds.strip_evaluator(run, query, [as_read(s) for s in made])
     scored = [Strip(**{**s, "score": round(v, 4)}) for s, v in zip(made, judged.value, strict=True)]
     return Made(scored, judged.by, judged.fallback)

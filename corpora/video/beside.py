@@ -53,13 +53,9 @@ def others(path: str) -> list[Path]:
 
     Two files of one language are two versions of the same words.
     """
-    first, *rest = companions(path) or [None]
-    if first is None:
-        return []
-    stem = Path(path).stem
-    known = {language_of(_tag_of(first, stem) or "") or "en"}
+    stem, known = Path(path).stem, {tagged(path) or "en"}
     out = []
-    for p in rest:
+    for p in companions(path)[1:]:
         tag = _tag_of(p, stem) or ""
         if (language := language_of(tag)) and language not in known and not _PARTLY.search(tag):
             known.add(language)

@@ -6,14 +6,17 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 
-from ragweave.corpora.phrases import key_phrases
+from ragweave.corpora.phrases import EMPTY, key_phrases
 from ragweave.corpora.types import Item, Span
 from ragweave.corpora.video.recording import Cue, Recording
-from ragweave.models.text import clock, content_terms, sentences
+from ragweave.models.text import clock, content_terms, sentences, stem
 
 _SENTENCES = (3, 20)
 """Fewest and most sentences of a summary."""
 _SECONDS_PER_SENTENCE = 150.0
+_KEY = 2
+"""Power of the frequency of a word of a key phrase: its weight, the logarithm, is twice that of another word."""
+_TALK = frozenset(stem(word) for word in EMPTY)
 
 
 def summary(recording: Recording) -> tuple[str, tuple[Span, ...]]:
@@ -68,7 +71,10 @@ def most_telling(sentences: Sequence[str], opens: Sequence[int]) -> list[int]:
 
     `opens` has the number of the first sentence of each stretch.
     """
-    frequency = Counter(t for s in sentences for t in content_terms(s))
+    frequency = Counter(t for s in sentences for t in content_terms(s) if t not in _TALK)
+    for phrase in key_phrases("\n\n".join(sentences)):
+        for t in content_terms(phrase):
+            frequency[t] **= _KEY
     out: list[int] = []
     used: set[str] = set()
     for low, high in zip(opens, [*opens[1:], len(sentences)], strict=True):

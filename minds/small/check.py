@@ -20,6 +20,7 @@ from ragweave.corpora.hidden import addresses_machines
 from ragweave.minds.desk import Desk
 from ragweave.minds.evidence import Strip
 from ragweave.minds.known import Checked
+from ragweave.minds.passages import as_read
 from ragweave.minds.small.answer.hostile import without_orders
 from ragweave.minds.small.question.facts import Fact, Negation, facts, negations
 from ragweave.models import tables, text
@@ -80,7 +81,7 @@ class _Read:
 
 async def check(desk: Desk, sentence: str, strips: Sequence[Strip], question: str) -> Checked:
     """Check a sentence against strips of evidence; the desk is not needed."""
-    return await asyncio.to_thread(support, sentence, [Passage(s["title"], s["text"]) for s in strips], question)
+    return await asyncio.to_thread(support, sentence, [as_read(s) for s in strips], question)
 
 
 def support(sentence: str, evidence: Sequence[Passage], question: str = "") -> Checked:

@@ -10,9 +10,9 @@ from string import ascii_uppercase
 from ragweave.minds.context import Context
 from ragweave.minds.contracts import Brief
 from ragweave.minds.evidence import Strip
+from ragweave.minds.passages import as_read
 from ragweave.minds.small.answer.sentences import rank
 from ragweave.minds.small.check import support
-from ragweave.models.relevance import Passage
 from ragweave.models.text import content_terms, terms
 
 SURE = 0.3
@@ -66,7 +66,7 @@ def nearest(brief: Brief, idf: Callable[[str], float]) -> int:
 def rests_on(brief: Brief, choice: str) -> tuple[list[Strip], float]:
     """Return the strips that a chosen answer rests on, the nearest one where none supports it, and the confidence."""
     strips = brief.own or brief.strips
-    verdict = support(choice, [Passage(s["title"], s["text"]) for s in strips], brief.question)
+    verdict = support(choice, [as_read(s) for s in strips], brief.question)
     if verdict.supported:
         return [strips[i] for i in verdict.by[:2]], verdict.score
     own = set(content_terms(f"{brief.question} {choice}"))

@@ -163,8 +163,9 @@ def show_pictures(brief: Brief, page: Page) -> None:
 def readable(brief: Brief) -> list[Strip]:
     """Return what all rounds kept, whole, and of the web as it was cut; where nothing was kept, all that was found."""
     # The whole of a recording is a summary: its clips hold the facts, and without them nothing does.
-    whole = wants_whole(brief.question)
-    summaries = {e["id"] for e in brief.rows.values() if e["corpus"] == "video" and not whole}
+    summaries = {e["id"] for e in brief.rows.values() if e["corpus"] == "video"}
+    if summaries >= brief.rows.keys() and wants_whole(brief.question):
+        summaries = set()
     own = [s for s in brief.own if s["evidence"] not in summaries]
     kept = {s["evidence"] for s in own}
     rows = [e for e in brief.rows.values() if e["origin"] == "library" and (e["id"] in kept or not own)]

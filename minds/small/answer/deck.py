@@ -16,6 +16,8 @@ from ragweave.minds.desk import Desk, idf_of
 from ragweave.minds.evidence import Strip
 from ragweave.minds.page import Page
 from ragweave.minds.passages import as_strip, evidence_of
+from ragweave.minds.small.answer import chapters
+from ragweave.minds.small.answer.overview import subject_of
 from ragweave.minds.small.question.asked import asked_of, share
 from ragweave.minds.small.question.value import lacks
 from ragweave.models.text import content_terms, fold, terms, words
@@ -104,6 +106,9 @@ async def deck(desk: Desk, brief: Brief, page: Page) -> bool:
         return True
     meant = _named(decks, named, asked, idf) if named else _of_noun(decks, noun, asked, idf) if noun else None
     if meant is None and named is None:
+        about = subject_of(asked)
+        if about and await chapters.named(library, about) is not None:
+            return False  # a recording may be called by its first slide
         meant = _titled(decks, asked, idf) or (_covering(decks, asked, idf) if shown else None)
     if meant is None:
         return False

@@ -10,12 +10,11 @@ from ragweave.minds.contracts import Brief
 from ragweave.minds.desk import Desk, idf_of
 from ragweave.minds.evidence import Strip
 from ragweave.minds.page import Page
-from ragweave.minds.passages import as_strip, evidence_of, floors
+from ragweave.minds.passages import as_read, as_strip, evidence_of, floors
 from ragweave.minds.small.answer.deck import decks_of, show_block
 from ragweave.minds.small.answer.sentences import Extract, rank
 from ragweave.minds.small.answer.spoken import is_recorded, passage
 from ragweave.minds.small.question.asked import Idf, share
-from ragweave.models.relevance_features import Passage
 from ragweave.models.text import content_terms, terms
 
 READ = 10
@@ -59,7 +58,7 @@ async def attributed(desk: Desk, question: str) -> list[Strip]:
     if name not in ("speech", "mail"):
         return []
     strips = await _held(desk, name, plain(question))
-    scores = await floors(await desk.library(), question, [Passage(s["title"], s["text"]) for s in strips])
+    scores = await floors(await desk.library(), question, [as_read(s) for s in strips])
     return [Strip(**{**s, "score": score}) for s, score in zip(strips, scores, strict=True)]
 
 
