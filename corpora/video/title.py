@@ -32,7 +32,7 @@ _LEANS = re.compile(r"\b(?:it|this|that|these|those|we|you|i|he|she|they|what|ho
 
 
 def titled(recording: Recording, path: str) -> str:
-    """Return the title of a recording that states none, with the words of its file's name where it lacks them.
+    """Return the title of a recording that states none, the words of its file's name behind it.
 
     Those stay, because the recordings of a series may begin alike.
 
@@ -43,7 +43,7 @@ def titled(recording: Recording, path: str) -> str:
     told = first_slide(recording) or introduced(recording.cues)
     if not told or {*terms(told)} <= {*terms(name)}:
         return name
-    return told if {*terms(name)} <= {*terms(told)} else f"{told} ({name})"
+    return f"{told} ({name})"
 
 
 def filed_as(title: str, file: str) -> str:
