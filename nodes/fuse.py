@@ -106,7 +106,7 @@ async def _by_corpus(
     """Rank what each corpus gave by itself: the likeliest from as many items as if it were alone."""
     context = run.context
     corpora = dict.fromkeys(str(row["corpus"]) for row in found)
-    likeliest = max(corpora, key=lambda c: confidence.get(c, 0.0))
+    likeliest = max(corpora, key=lambda c: confidence.get(c, 0.0), default="")
     out: dict[str, list[Evidence]] = {}
     for corpus in corpora:
         most = POOL if corpus == likeliest else max(EACH, items_kept(context))
