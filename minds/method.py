@@ -74,7 +74,7 @@ class Method(BaseModel):
         None, ge=0, le=1, description="How sure of a sentence the small mind must be to answer; empty: measured."
     )
     channels: tuple[Literal["chunk", "entity", "visual", "speech"], ...] = Field(
-        ("chunk", "visual", "speech"), description="Ways into the recordings that are asked (VideoRAG)."
+        ("visual", "speech"), description="Ways into the recordings that are asked (VideoRAG)."
     )
     clips: int = Field(12, ge=1, le=50, description="Clips that the channels' lists are pooled to.")
     chunk_tokens: int = Field(

@@ -25,7 +25,10 @@ async def rewrite(state: VideoState, runtime: Runtime[Context]) -> Update:
 
 def retrievers(state: VideoState, runtime: Runtime[Context]) -> list[Send]:
     """Send one task per retriever: those of the context, the recordings, and the timeline where it is asked."""
-    wanted: list[Retriever] = [*Context.of(runtime).method.channels, "video"]
+    method = Context.of(runtime).method
+    wanted: list[Retriever] = [*method.channels, "video"]
+    if method.chunk_tokens and "chunk" not in wanted:
+        wanted.append("chunk")  # what a writer reads as well lies around the clips that it finds
     if state["asked"] is not None:
         wanted.append("timeline")
     task = {key: value for key, value in state.items() if key in RewrittenTask.__annotations__}
