@@ -22,6 +22,7 @@ _CREATE = """
 DROP TABLE IF EXISTS NAME, NAME_words, NAME_terms;
 CREATE TABLE NAME (rowid bigint PRIMARY KEY, title text NOT NULL, heading text NOT NULL, text text NOT NULL);
 CREATE TABLE NAME_words (n bigint PRIMARY KEY, words tsvector NOT NULL, length integer NOT NULL);
+CREATE INDEX ON NAME_words USING gin (words);
 CREATE TABLE NAME_terms (term text COLLATE "C" PRIMARY KEY, doc bigint NOT NULL);
 """
 _TITLE, _HEADING, _TEXT = WEIGHTS
@@ -53,8 +54,7 @@ def put(connection: Connection, name: str, rows: Sequence[Row]) -> None:
 
 
 def finish(connection: Connection, name: str) -> None:
-    """Make the index at once, and count the rows of every term, and all tokens, which it does not know."""
-    connection.exec_driver_sql(f"CREATE INDEX ON {name}_words USING gin (words)")
+    """Count the rows of every term, and all tokens, which the index does not know."""
     stat = f"SELECT word, ndoc FROM ts_stat('SELECT words FROM {name}_words')"
     all_of_them = f"SELECT '', sum(length) FROM {name}_words"
     connection.exec_driver_sql(f"INSERT INTO {name}_terms {stat} UNION ALL {all_of_them}")
