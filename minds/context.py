@@ -17,6 +17,9 @@ T = TypeVar("T")
 _TURNS_KEPT = 100
 """Turns that one context remembers: as many as may wait or run side by side."""
 
+_FREE = 400
+"""Sentences after which an answer of free length ends all the same."""
+
 Mind = Literal["auto", "small", "llm"]
 
 
@@ -92,7 +95,12 @@ class Context(BaseModel):
     )
     strict: bool = Field(False, description="Leave out what a chat model wrote and the check did not verify.")
     web: Literal["off", "ask", "auto"] = Field("off", description="Web search: never, after consent, or when needed.")
-    sentences: int = Field(3, ge=1, le=40, description="Longest answer, in sentences; from 20 on in paragraphs.")
+    sentences: int = Field(
+        3,
+        ge=0,
+        le=40,
+        description="Longest answer, in sentences; from 20 on in paragraphs; 0: no limit.",
+    )
     max_model_calls: int = Field(40, ge=0, le=10_000, description="Chat model calls this run may make.")
     max_tokens: int = Field(0, ge=0, description="Tokens this run may use, in and out; 0 means no limit.")
     max_seconds: float = Field(0, ge=0, description="Seconds this run may take; 0 means no limit.")
@@ -120,6 +128,16 @@ class Context(BaseModel):
         if len(self.choices) == 1 or len(set(self.choices)) < len(self.choices):
             raise ValueError("a multiple choice needs at least two different answers")
         return self
+
+    @property
+    def few(self) -> int:
+        """Sentences that the small mind shows at most."""
+        return self.sentences or cast(int, type(self).model_fields["sentences"].default)
+
+    @property
+    def longest(self) -> int:
+        """Sentences of a chat model that are shown at most: it may overrun what it was asked for by as much again."""
+        return 2 * self.sentences or _FREE
 
     @classmethod
     def of(cls, runtime: Any) -> Context:

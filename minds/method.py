@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Mapping
-from typing import Any, Literal
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from ragweave.models.errors import InputError
 
 Preset = Literal[
     "none",
@@ -17,6 +22,7 @@ Preset = Literal[
     "crag-paper-pubhealth",
     "crag-paper-arc",
     "crag-paper-biography",
+    "auto-rag-paper",
     "auto-rag-paper-nq",
     "auto-rag-paper-triviaqa",
     "auto-rag-paper-popqa",
@@ -91,83 +97,52 @@ class Method(BaseModel):
         return self
 
 
-_AS_PUBLISHED: dict[str, Any] = {"check_by": "off"}
-"""No paper looks whether its answer is true."""
+PRESETS = tuple(name for name in get_args(Preset) if name != "none")
+_FILES = Path(__file__).with_name("presets")
+_JOINED = re.compile(r"^(universal|auto|video|rag)-?(rag|fusion)(?=-|$)")
 
 
-def _auto_rag(hops: int, passages: int) -> dict[str, Any]:
-    return {**_AS_PUBLISHED, "max_hops": hops, "max_recalls": 5, "method": {"turn_passages": passages}}
+@cache
+def preset_of(name: str) -> Mapping[str, Any]:
+    """Return the knobs of a preset and, under `graph`, its paper's own control flow: one file of `presets/` each.
+
+    Raises:
+        InputError: no preset has that name.
+    """
+    if name == "none":
+        return {}
+    if name not in PRESETS:
+        raise InputError(f"there is no preset named “{name}”", f"use one of: {', '.join(PRESETS)}")
+    found = tomllib.loads((_FILES / f"{name}.toml").read_text(encoding="utf-8"))
+    method = {k: tuple(v) if isinstance(v, list) else v for k, v in found["method"].items()}
+    return {**found, "method": method}
 
 
-def _crag(data: str) -> dict[str, Any]:
-    strips = {"strip_mode": "sentences", "strips": 5, "strip_threshold": -0.5, "strip_each": False}
-    method = {"thresholds": data, **strips}
-    return {**_AS_PUBLISHED, "grade_by": "checkpoint", "top_k": 10, "method": method}
+def spelled(name: str) -> str:
+    """Return the name of a preset as its file has it: the papers write “AutoRAG” and “Auto-RAG”."""
+    return _JOINED.sub(r"\1-\2", name.lower())
 
 
-PRESETS: Mapping[str, Mapping[str, Any]] = {
-    "none": {},
-    "rag-fusion-paper": {
-        **_AS_PUBLISHED,
-        "expand_when": "always",
-        "rerank": False,
-        "method": {"fusion": "rrf", "dense_weight": 1.0, "original_weight": 1.0},
-    },
-    # Its ranks count from 0: 1 / (60 + 0) is 1 / (59 + 1).
-    "rag-fusion-seed": {
-        **_AS_PUBLISHED,
-        "expand_when": "always",
-        "rerank": False,
-        "phrasings": 4,
-        "top_k": 5,
-        "method": {"phrasing": "lines", "fusion": "dense", "pool": 5, "rrf_k": 59, "original_weight": 1.0},
-    },
-    "universal-rag-paper": {
-        **_AS_PUBLISHED,
-        "route_by": "hard",
-        "rerank": False,
-        "top_k": 1,
-        "method": {"fusion": "dense", "alpha": 0.8, "look_frames": 32},
-    },
-    "crag-paper": _crag("popqa"),
-    "crag-paper-pubhealth": _crag("pubhealth"),
-    "crag-paper-arc": _crag("arc"),
-    "crag-paper-biography": _crag("biography"),
-    "auto-rag-paper-nq": _auto_rag(5, 3),
-    "auto-rag-paper-triviaqa": _auto_rag(5, 3),
-    "auto-rag-paper-popqa": _auto_rag(5, 2),
-    "auto-rag-paper-hotpotqa": _auto_rag(5, 3),
-    "auto-rag-paper-2wiki": _auto_rag(10, 2),
-    "video-rag-paper": {
-        **_AS_PUBLISHED,
-        "grade_by": "llm",
-        "expand_when": "always",
-        "sentences": 12,
-        # The published code fills at most 12,000 tokens with chunks.
-        "method": {"channels": ("chunk", "entity", "visual"), "look_frames": 15, "chunk_tokens": 12_000},
-    },
-}
-"""The knobs of the published runs; what a caller sets besides wins over them."""
-
-GRAPH_OF: Mapping[str, str] = {
-    name: re.split(r"-(?:paper|seed)", name)[0].replace("-", "_") for name in PRESETS if name != "none"
-}
-"""The graph that each preset belongs to: the paper's own control flow."""
+def graph_of(preset: str) -> str:
+    """Return the graph that a preset belongs to; "" for `none`."""
+    return str(preset_of(preset).get("graph", ""))
 
 
 def with_preset(given: Mapping[str, Any]) -> dict[str, Any]:
     """Return knobs with those of the preset that they name below them."""
-    preset = PRESETS.get(str(given.get("preset")), {})
-    method = given.get("method", {})
+    named, method = given.get("preset"), given.get("method", {})
     if isinstance(method, Method):
         method = method.model_dump(exclude_unset=True)
     elif not isinstance(method, Mapping):
         return dict(given)
-    return {**preset, **given, "method": {**preset.get("method", {}), **method}}
+    if not isinstance(named, str) or (name := spelled(named)) not in get_args(Preset):
+        return {**given, "method": method}
+    knobs = {k: v for k, v in preset_of(name).items() if k != "graph"}
+    return {**knobs, **given, "preset": name, "method": {**knobs.get("method", {}), **method}}
 
 
 def knobs_of(preset: str) -> dict[str, Any]:
     """Return the knobs of a preset under the names by which `--set` knows them."""
-    knobs = PRESETS[preset]
-    flat = {k: v for k, v in knobs.items() if k != "method"}
+    knobs = preset_of(preset)
+    flat = {k: v for k, v in knobs.items() if k not in ("graph", "method")}
     return flat | {f"method.{k}": v for k, v in knobs.get("method", {}).items()}

@@ -9,7 +9,6 @@ import typer
 
 from ragweave.app.commands.common import print_table
 from ragweave.graphs.steps import step_of
-from ragweave.models.errors import InputError
 
 
 def graph(
@@ -21,12 +20,11 @@ def graph(
 ) -> None:
     """Show the steps of a graph."""
     from ragweave.graphs.run import build_agent
-    from ragweave.minds.method import GRAPH_OF
+    from ragweave.minds.method import graph_of, spelled
 
     if preset is not None:
-        if preset not in GRAPH_OF:
-            raise InputError(f"there is no preset named “{preset}”", f"use one of: {', '.join(GRAPH_OF)}")
-        name = GRAPH_OF[preset]
+        preset = spelled(preset)
+        name = graph_of(preset)
     drawn = build_agent(name).get_graph()
     if mermaid:
         typer.echo(drawn.draw_mermaid())

@@ -119,9 +119,9 @@ def sentences_of(length: str | None) -> int | None:
 def graph_of(named: str | None, context: Context) -> str:
     """Return the graph to run: the one that is named, that of the preset, or the one of the settings."""
     from ragweave.graphs.settings import run_settings
-    from ragweave.minds.method import GRAPH_OF
+    from ragweave.minds import method
 
-    return named or GRAPH_OF.get(context.preset) or run_settings().graph
+    return named or method.graph_of(context.preset) or run_settings().graph
 
 
 def build_context(library: str | None, settings: list[str] | None = None, **options: Any) -> Context:

@@ -27,9 +27,9 @@ from ragweave.evals.runner import Runner
 from ragweave.graphs.base import Builder, new_graph
 from ragweave.graphs.indexing import at_indexing
 from ragweave.graphs.run import GRAPHS
+from ragweave.minds import method
 from ragweave.minds.context import Context
 from ragweave.minds.evidence import Route
-from ragweave.minds.method import GRAPH_OF
 from ragweave.nodes.run import Run
 from ragweave.nodes.state import State, Update
 
@@ -107,7 +107,7 @@ def context_of(arm: Arm, asked: Asked, mind: str, more: Mapping[str, Any]) -> Co
 
 def graph_of(arm: Arm, context: Context) -> str:
     """Return the name of the graph that an arm runs."""
-    return arm.graph or GRAPH_OF[context.preset]
+    return arm.graph or method.graph_of(context.preset)
 
 
 async def ask(

@@ -33,7 +33,9 @@ _URL = re.compile(r"\b(?:https?|ftp)://\S+", re.I)
 
 
 def long(sentences: int) -> str:
-    """Say how long an answer of at most so many sentences is to be."""
+    """Say how long an answer of at most so many sentences is to be; 0: no limit."""
+    if not sentences:
+        return "as many sentences as the question needs"
     most = {1: "one sentence", 2: "one or two sentences", 3: "one to three sentences"}.get(sentences)
     if most is None and sentences >= REPORT:
         return f"a report of several paragraphs, at most {sentences} sentences"

@@ -43,7 +43,7 @@ async def reason(desk: Desk, known: Known) -> Decision | None:
     if last:
         messages = [*messages[:-1], (messages[-1][0], f"{messages[-1][1]}\n\n{LAST}")]
     turn: Turn | None = None
-    answering = Answering(known.tell, [i for r in past for i in r.shown], 2 * desk.context.sentences)
+    answering = Answering(known.tell, [i for r in past for i in r.shown], desk.context.longest)
     if offered(desk.context, known.question)[1]:
         answering.tell = None
     for _ in range(2):

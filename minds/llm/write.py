@@ -79,7 +79,7 @@ async def _carry(desk: Desk, brief: Brief, page: Page, reply: Reply) -> str | No
             return phrase("weak", brief.question, title=titles[0].strip("“”"))
         return phrase("unknown", brief.question, why=one_line(plain(why), _WHY), titles=", ".join(titles))
     shown = [[s for s in brief.strips if s["evidence"] == i] for i in reply["shown"]]
-    for raw in split(reply["text"])[: 2 * desk.context.sentences]:
+    for raw in split(reply["text"])[: desk.context.longest]:
         await tell(raw, shown, page)
     await page.close()
     await finish(desk, brief, page)
@@ -134,7 +134,7 @@ async def _prose(desk: Desk, brief: Brief, page: Page) -> str | None:
                 elif text:
                     written += 1
                     await tell(raw, rows, page)
-                if written >= 2 * many:
+                if written >= desk.context.longest:
                     break
     except RagweaveError as error:
         if not page.sentences:

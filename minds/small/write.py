@@ -137,7 +137,7 @@ async def state_choice(brief: Brief, page: Page, at: int) -> str:
 def tell_timeline(desk: Desk, brief: Brief, page: Page) -> str:
     """Say what the timeline says: what was counted, or a quotation of what was said, so it needs no check."""
     assert brief.timeline is not None
-    for row in tell(brief.timeline, brief.question, desk.context.sentences):
+    for row in tell(brief.timeline, brief.question, desk.context.few):
         page.show(row.text, "verified", row.rests, 1.0)
     return phrase("unmentioned", brief.question, thing=brief.timeline["thing"])
 
@@ -206,7 +206,7 @@ async def _extract(
     least = desk.context.method.answerable
     best = ranked[0]
     whole = await passage(desk, best, question, idf) if recorded else None
-    limit = 1 if desk.context.answer_form == "short" else desk.context.sentences
+    limit = 1 if desk.context.answer_form == "short" else desk.context.few
     chosen = choose(ranked, question, idf, limit)
     doubt = doubted(question, best, chosen, filled) or clip(best.quoted, _QUOTE) in barred
     enough = (

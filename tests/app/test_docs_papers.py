@@ -10,7 +10,7 @@ import pytest
 
 from ragweave.graphs.run import GRAPHS, build_agent
 from ragweave.graphs.video_rag import build_retrieval
-from ragweave.minds.method import GRAPH_OF
+from ragweave.minds.method import PRESETS, graph_of
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "papers.md").read_text(encoding="utf-8")
@@ -23,17 +23,18 @@ ROWS = [
 def test_a_row_names_a_file_a_preset_and_a_test_that_are_there(row: list[str]) -> None:
     _, paper, file, preset, test, ran = row
     assert paper and ran and (ROOT / file).is_file()
-    assert preset == "none" or preset in GRAPH_OF
+    assert preset == "none" or preset in PRESETS
     path, name = test.split("::")
     assert re.search(rf"^(?:async )?def {name}\(", (ROOT / path).read_text(encoding="utf-8"), re.M)
 
 
 def test_every_graph_of_a_paper_has_a_preset_and_is_on_the_page() -> None:
-    assert {*GRAPH_OF.values()} == {*GRAPHS} - {"agent"}
-    assert all(f"`{name}`:" in PAGE for name in GRAPH_OF.values())
+    own = {*map(graph_of, PRESETS)}
+    assert own == {*GRAPHS} - {"agent"}
+    assert all(f"`{name}`:" in PAGE for name in own)
 
 
-@pytest.mark.parametrize("name", [*dict.fromkeys(GRAPH_OF.values()), "retrieve_video"])
+@pytest.mark.parametrize("name", [*dict.fromkeys(map(graph_of, PRESETS)), "retrieve_video"])
 def test_the_ways_through_a_graph_are_those_of_its_code(name: str) -> None:
     (block,) = re.findall(rf"^<!-- flow: {name} -->\n```\n(.*?)^```$", PAGE, re.M | re.S)
     ways = [line.split(" -> ") for line in block.splitlines()]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any, cast
 
 import pytest
@@ -9,8 +10,9 @@ import pytest
 from ragweave.app.api import GRAPHS, build_agent
 from ragweave.app.commands.graph import meaning, shown
 from ragweave.app.commands.options import graph_of
+from ragweave.minds import method
 from ragweave.minds.context import Context
-from ragweave.minds.method import GRAPH_OF, knobs_of
+from ragweave.minds.method import PRESETS, knobs_of
 
 
 @pytest.mark.parametrize("name", GRAPHS)
@@ -37,16 +39,43 @@ def test_mermaid_text_is_printed(main: Any) -> None:
     assert "graph TD" in out and "search_web" in out
 
 
-@pytest.mark.parametrize("preset", GRAPH_OF)
+@pytest.mark.parametrize("preset", PRESETS)
 def test_a_preset_is_shown_as_its_graph_with_each_setting_and_runs_as_shown(main: Any, preset: str) -> None:
     code, out, _ = main("graph", "--preset", preset)
     assert code == 0
-    assert out.startswith(main("graph", GRAPH_OF[preset])[1].rstrip())
+    assert out.startswith(main("graph", method.graph_of(preset))[1].rstrip())
     context = Context(preset=cast(Any, preset))
     for name, value in knobs_of(preset).items():
         holder = context.method if name.startswith("method.") else context
         assert getattr(holder, name.removeprefix("method.")) == value
         assert f"\n{name} " in out and shown(value).split(",")[0] in out
+
+
+@pytest.mark.parametrize(
+    ("said", "meant"),
+    [
+        ("universalrag-paper", "universal-rag-paper"),
+        ("ragfusion-seed", "rag-fusion-seed"),
+        ("AutoRAG-paper", "auto-rag-paper"),
+        ("autorag-paper-hotpotqa", "auto-rag-paper-hotpotqa"),
+        ("videorag-paper", "video-rag-paper"),
+    ],
+)
+def test_a_preset_is_found_as_the_papers_spell_their_names(main: Any, said: str, meant: str) -> None:
+    assert main("graph", "--preset", said)[1] == main("graph", "--preset", meant)[1]
+    assert Context(preset=cast(Any, said)) == Context(preset=cast(Any, meant))
+
+
+def test_each_preset_is_a_file_and_each_file_a_preset() -> None:
+    folder = Path(method.__file__).with_name("presets")
+    assert sorted(PRESETS) == sorted(f.stem for f in folder.iterdir())
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_a_preset_searches_as_its_paper_did_and_lets_the_model_write_as_it_likes(preset: str) -> None:
+    context = Context(preset=cast(Any, preset))
+    assert not context.rerank and context.check_by == "off" and context.sentences == 0
+    assert context.method.fusion == {"rag-fusion-paper": "rrf", "video-rag-paper": "scores"}.get(preset, "dense")
 
 
 def test_a_preset_that_is_not_there_is_refused_with_those_that_are(main: Any) -> None:

@@ -19,7 +19,7 @@ from ragweave.evals.runner import Runner
 from ragweave.graphs.run import GRAPHS
 from ragweave.graphs.settings import with_settings
 from ragweave.minds.context import Context
-from ragweave.minds.method import GRAPH_OF
+from ragweave.minds.method import PRESETS
 from ragweave.models.chat import override
 from ragweave.models.errors import InputError
 from ragweave.tests.support import ScriptedChat
@@ -59,7 +59,7 @@ def test_a_table_fits_its_paper(name: str) -> None:
         for arm in (of.arms[a] for a in table.arms):
             presets = {arm.preset.format(preset=s.preset) for s in (*table.sets, table.other)} if arm.preset else set()
             assert all(Context(preset=p, **arm.knobs).preset == p for p in presets)
-            assert presets <= {*GRAPH_OF} and (arm.graph or "agent") in GRAPHS
+            assert presets <= {*PRESETS} and (arm.graph or "agent") in GRAPHS
 
 
 def test_what_the_caller_sets_lies_over_an_arm_and_takes_nothing_else_from_it(ships: Path) -> None:
