@@ -23,7 +23,7 @@ _TYPED = 0.75
 _UNIT = re.compile(r"(?:\(([^()]{1,20})\)|\[([^\[\]]{1,20})\]|,\s*in\s(\S{1,12})|\sin\s(%|[€$£]|[A-Z]{3}))\s*$")
 _NUMBERED = frozenset("no nr num number numero id code index year jahr annee ano line zeile pos position rank".split())
 """Heads of numbers that name a row and measure nothing."""
-_SLASHED = re.compile(r"\s*\d{1,2}/\d{1,2}/\d{4}\s*")
+_SLASHED = re.compile(r"\s*\d{1,2}/\d{1,2}/(?:\d{4}|\d{2})\s*")
 _DECIMAL_COMMA = frozenset("de es fr it nl pt da sv nb fi pl cs tr id".split())
 """Languages that write a comma before decimals."""
 

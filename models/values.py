@@ -138,7 +138,7 @@ def column_days(cells: Sequence[str]) -> tuple[date | None, ...]:
         first = not first and any(d and _DAY_FIRST.match(c.strip()) for d, c in zip(found, cells, strict=True))
     order = ("b", "a") if first else ("a", "b") if second else ()
     return tuple(
-        _made(int(m["y"]), *(int(m[g]) for g in order)) if m and order else d
+        _made(int(m["y"]) + (2_000 if len(m["y"]) == 2 else 0), *(int(m[g]) for g in order)) if m and order else d
         for m, d in zip(slashed, found, strict=True)
     )
 
@@ -149,7 +149,7 @@ def year_of(cell: str) -> int | None:
     return found.pop() if len(found) == 1 else None
 
 
-_SLASHED = re.compile(r"(?P<a>\d{1,2})/(?P<b>\d{1,2})/(?P<y>\d{4})")
+_SLASHED = re.compile(r"(?P<a>\d{1,2})/(?P<b>\d{1,2})/(?P<y>\d{4}|\d{2})")
 _DAY_FIRST = re.compile(r"\d{1,2}(?:\.|\s|st|nd|rd|th)")
 _A_YEAR = re.compile(r"(?<!\d)(?:1[5-9]|20|21)\d\d(?!\d)")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -17,12 +18,20 @@ _SNIFFED = 20
 
 
 def parse(path: Path) -> Parsed:
-    """Read a table; the delimiter is the one that parts the first lines most evenly."""
+    """Read a table; the delimiter is the one that parts the first lines most evenly.
+
+    What stands above its heads, a title or a remark, is told as a line of text.
+    """
     text = read_text(path)
     lines = Lines()
     warnings: list[str] = []
     rows: list[list[str]] = []
-    for row, line in _rows(text, delimiter(text), warnings):
+    mark = delimiter(text)
+    wide = _cells(text, mark)
+    for row, line in _rows(text, mark, warnings):
+        if not rows and len(row) != wide and line <= _SNIFFED:
+            lines.add(f"{mark} ".join(row), line)
+            continue
         if len(rows) < 3:
             rows.append(row)
         lines.add(" | ".join(row), line)
@@ -35,11 +44,18 @@ def delimiter(text: str) -> str:
     sample = [line for line in text.split("\n", _SNIFFED)[:_SNIFFED] if line.strip()]
 
     def evenness(mark: str) -> tuple[float, int]:
-        counts = [line.count(mark) for line in sample]
-        most = max(counts, default=0)
-        return (sum(c == counts[0] for c in counts) / len(counts) if most and counts[0] else 0.0, most)
+        counts = Counter(line.count(mark) for line in sample)
+        often = max((n for uses, n in counts.items() if uses), default=0)
+        return often / (len(sample) or 1), max(counts, default=0)
 
     return max(_DELIMITERS, key=evenness)
+
+
+def _cells(text: str, mark: str) -> int:
+    """Return how many cells most of the first rows of a table have."""
+    first = [row for row, _ in zip(_rows(text, mark, []), range(_SNIFFED), strict=False)]
+    counts = Counter(len(row) for row, _ in first)
+    return max(counts, key=lambda n: (counts[n], n), default=0)
 
 
 def has_header(rows: Sequence[Sequence[str]]) -> bool:

@@ -9,6 +9,7 @@ from ragweave.corpora.web.plain import one_line
 from ragweave.minds.evidence import Strip
 from ragweave.minds.page import Page
 from ragweave.models.text import sentences
+from ragweave.models.values import month_of
 
 REPORT = 20
 """Sentences from which an answer has paragraphs."""
@@ -23,6 +24,7 @@ _NO_PROSE = re.compile(r"(?:query|learnt|missing)\s*[:：]|<\|?(?:tool|function)
 """What a model says to a program and not to a reader."""
 _MARK = re.compile(r"\s*[\[【](\d{1,3}(?:\s*[,;，、]\s*\d{1,3})*)[\]】]")
 _END = re.compile(r"(?:[.!?…][\"'”’)]*|[。！？][」』”’）]*)(?:\s*[\[【]\d{1,3}(?:\s*[,;，、]\s*\d{1,3})*[\]】])*|\n")
+_ORDINAL, _NEXT = re.compile(r"(?<![\w.,])\d{1,2}\.$"), re.compile(r"(\w+)\W")
 _FORMATTING = re.compile(r"^\s*(?:[-*•]|#{1,6}|\d{1,2}[.)](?!\d))\s+")
 _LISTED = re.compile(r"\s*([-*•|]|\d{1,2}[.)])(?:\s+(?=\S)|(?<=\|))")
 """A line of a list or of a table, which is told whole."""
@@ -81,6 +83,8 @@ def boundary(buffer: str) -> int | None:
             continue
         if m.group()[0] in "。！？":
             return m.end()
+        if _ORDINAL.search(buffer[: m.end()]) and (not (word := _NEXT.match(follows)) or month_of(word[1])):
+            continue  # “am 1. September”, or what may become that
         whole = sentences(_MARK.sub("", buffer[: m.end()]).strip() + " Next")
         if rest[0] != follows[0] and len(whole) > 1:
             return m.end()

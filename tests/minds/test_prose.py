@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from ragweave.minds.llm.prose import complete_sentences, marks, plain, sign, split
 
+GERMAN = "Seit dem 1. September kostet es 25 Pfund [1]. Er kam am 3. Das war spät. Am 4. Mai war er da."
 TEXT = "Dr. Rao paid 3.5 million.[1] It opened in 1999 [2][3]. 它在北京。[4] Is it true? [1, 2]\nYes"
 
 
@@ -72,3 +73,14 @@ async def test_an_item_of_a_list_and_a_row_of_a_table_are_told_whole(text: str, 
     streamed = [raw async for raw in complete_sentences(_stream([*text]))]
     for raw in (split(text), streamed):
         assert [sign(r) + plain(r) for r in raw if plain(r)] == units
+
+
+@pytest.mark.parametrize("size", [1, 3, 1000])
+async def test_a_day_in_german_is_not_cut_behind_its_number(size: int) -> None:
+    found = [s async for s in complete_sentences(_stream([GERMAN[i : i + size] for i in range(0, len(GERMAN), size)]))]
+    assert found == [
+        "Seit dem 1. September kostet es 25 Pfund [1].",
+        "Er kam am 3.",
+        "Das war spät.",
+        "Am 4. Mai war er da.",
+    ]

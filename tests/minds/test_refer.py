@@ -34,6 +34,13 @@ def test_fifty_dialogues_are_put_into_words():
         ("Who founded the Corvane Observatory?", "", "When did it open?", "When did the Corvane Observatory open?"),
         ("Who founded the Corvane Observatory?", "", "What is the capital of Peru?", "What is the capital of Peru?"),
         ("What is the height of Everest?", "", "What about K2?", "What is the height of K2?"),
+        (
+            "What does the Drowned Bell pay for a litre?",
+            "",
+            "And within how many days do they have to pay?",
+            "within how many days do the Drowned Bell have to pay?",
+        ),
+        ("When is Hugo's medical due?", "", "and when is the lorry's own test?", "when is the lorry's own test?"),
         ("What did the permit cost in 2023?", "", "and 2024?", "What did the permit cost in 2024?"),
         ("What stood in the plan of 2019?", "", "And in the newer one?", "What stood in the newest plan?"),
         (

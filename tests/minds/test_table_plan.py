@@ -1,13 +1,17 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ragweave.app.api import astate
+from ragweave.minds.context import Context
 from ragweave.minds.small.tables.plan import plan
 from ragweave.models.table import tables
+from ragweave.tests.support import build_library
 
 BAKERY = """Bread | Grain | Weight (g) | Price | Baked on | Vegan
 Farmer's loaf | rye | 1,000 | 5.80 € | 2026-03-02 | yes
@@ -89,6 +93,10 @@ MEMBERS = """tag | name | class | joined | last seen
 0117 | Pia Thorn | Full | 2009-04-02 | 2026-11-18
 0322 | Ivo Castle | Business | 2022-11-11 | 2026-11-20
 0377 | Osric Tandy | Business | 2025-06-16 | 2026-11-12
+"""
+QUARTERS = """Quarter | Apples delivered (t) | Rejected (t)
+Q1 2026 | 12.4 | 0.3
+Q3 2026 | 48.6 | 1.9
 """
 SPOOLS = """spool | material | colour | left (g) | supplier
 F01 | PLA | black | 95 | Gossard
@@ -181,13 +189,25 @@ def test_what_the_table_does_not_say_for_certain_is_left_alone(question: str) ->
         ("Which class of membership does Pia Thorn have?", MEMBERS, "tag 0117, Pia Thorn: class Full."),
         ("Since when has Ivo Castle been a member?", MEMBERS, "tag 0322, Ivo Castle: joined 2022-11-11."),
         ("how many grams of black PLA do we have left", SPOOLS, "F01, PLA, black: left 95 g."),
+        ("How many kWh did we use?", FIRINGS, "kWh: 61 + 81 + 64 + 69 = 275 (rows 1 to 4)."),
+        (
+            "How many tonnes did the farm deliver in the first quarter of 2026?",
+            QUARTERS,
+            "Q1 2026: Apples delivered 12.4 t.",
+        ),
         # What is not a column is not told by a list of rows, and minutes are not counted in rows.
         ("Which account number do we have with Lumbard & Fisk?", SPOOLS, ""),
         ("How many minutes does the programme hold that Hester fired?", FIRINGS, ""),
     ],
 )
 def test_columns_are_found_by_their_units_and_rows_by_their_own_dates(question: str, table: str, answer: str) -> None:
-    about = {FIRINGS: "firing log kiln", REPAIRS: "red tag repairs", MEMBERS: "members", SPOOLS: "filament stock"}
+    about = {
+        FIRINGS: "firing log kiln",
+        REPAIRS: "red tag repairs",
+        MEMBERS: "members",
+        SPOOLS: "filament stock",
+        QUARTERS: "farm",
+    }
     assert said(question, table, about[table]) == answer
 
 
@@ -328,3 +348,16 @@ def test_a_ledger_is_asked_as_people_ask_it(text: str, question: str, answer: st
 )
 def test_what_a_table_does_not_measure_is_not_worked_out(text: str, question: str) -> None:
     assert said(question, text) == ""
+
+
+async def test_of_two_tables_that_answer_alike_the_corrected_one_counts(home: Path, tmp_path: Path) -> None:
+    heads = "Name,Bins,Bunk\n"
+    texts = {
+        "pickers-2026.csv": heads + "Marisol Vega,101,B2\nRamiro Ochoa,230,B1\n",
+        "pickers-2026-v2-corrected.csv": "# by hand, from the cards\n"
+        + heads
+        + "Marisol Vega,108,B2\nRamiro Ochoa,236,B1\n",
+    }
+    await build_library(tmp_path / "files", texts)
+    state = await astate("How many bins did Marisol Vega pick?", context=Context(mind="small"))
+    assert "108" in state["answer"].text and "101" not in state["answer"].text

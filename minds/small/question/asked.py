@@ -232,7 +232,7 @@ def asked_of(question: str, cased: tuple[frozenset[str], frozenset[str]] = (froz
     slot = frozenset(wanted) - named - ASKING
     slot = frozenset() if slot <= _LIGHT and kind in ("time", "name") else slot
     many = _HOW_MANY.search(question)
-    counted = next(iter(content_terms(many[1].split()[-1])), "") if many else ""
+    counted = (content_terms(many[1]) or [""])[-1] if many else ""  # of “how many days do” the days
     return Asked(question, kind, found[0] if found else None, frozenset(named), slot, implied & slot, counted)
 
 

@@ -12,7 +12,8 @@ from ragweave.models.text import content_terms, fold, names
 _PART = 4
 """Content words that a part of a question may have after “and” or “what about”; without them it may have one."""
 _WHOLE = re.compile(
-    r"(?:(?:in|on|at|to|for|from|by|with|of|since|until)\s+)?(?:who|whom|whose|which|what|where|when|why|how|is|are|was|were|do|does|did|has|have|had|can|could|may|must"
+    r"(?:(?:in|on|at|to|for|from|by|with|of|since|until|within|after|before|during|under|through|into|over|without)\s+)?"
+    r"(?:who|whom|whose|which|what|where|when|why|how|is|are|was|were|do|does|did|has|have|had|can|could|may|must"
     r"|will|would|should|list|show|find|give|summari[sz]e|describe|explain|compare|count|tell|wer|was|wann|wo|wie|warum|welche\w*|qui|que|quand|où|comment|combien)"
     r"(?:['’]\w+)?\b",
     re.I,

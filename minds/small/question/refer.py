@@ -87,11 +87,13 @@ def follow(question: str, before: Said, onward: bool) -> str:
     if abroad or (onward and (len(content_terms(question)) <= _LITTLE or more)):
         own = [n for n in names(question) if not question.startswith(n)]
         beside = _beside(question, before)
-        if beside and (abroad or more or not own):
+        if beside and (abroad or more or not (own or _OWNER.search(question))):
             return f"{question} ({', '.join(beside)})"
     return question
 
 
+_OWNER = re.compile(r"\b(?:the|our|my|your)\s+\w+['’]s\s+\w", re.I)
+"""Whose it is stands in the question itself: “the lorry's own test”."""
 _LITTLE = 2
 """Content words up to which “and ...” may be a part of a question; one with more stands by itself."""
 _ABROAD = re.compile(

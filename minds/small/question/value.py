@@ -20,6 +20,7 @@ _LASTS = re.compile(
     re.I,
 )
 """How long something lasts or is."""
+_HOW_LONG = re.compile(r"(?:and |for )*how long\b", re.I)
 _HOW_MUCH = re.compile(r"\bhow much ([a-z-]+)", re.I)
 _CODED = re.compile(
     r"(?:what|which)\b.*\b(?:password|passcode|pin|code|combination"
@@ -44,7 +45,7 @@ def lacks(asked: Asked, text: str) -> bool:
         measured = asked.counted not in UNITS or asked.counted in units(text)
         if not measured or not asked.numbered(text):
             return True
-        if fold(asked.question).startswith("how long "):
+        if _HOW_LONG.match(asked.question):
             return not _LASTS.search(text)
     much = _HOW_MUCH.search(asked.question)
     named = much is not None and stem(fold(much[1])) in terms(text)

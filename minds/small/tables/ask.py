@@ -30,9 +30,13 @@ _DIFFERENCE = re.compile(
     re.I,
 )
 _COUNT = re.compile(
-    r"\b(?:how many|(?<!serial )(?<!phone )(?<!account )(?<!customer )number of|wie viele|combien de)\b", re.I
+    r"\b(?:(?<!within )(?<!after )(?<!every )how many|(?<!serial )(?<!phone )(?<!account )(?<!customer )number of"
+    r"|wie viele|combien de)\b",
+    re.I,
 )
 _RECENT = re.compile(r"\bmost recent(?:ly)?\b", re.I)
+_NTH = {"first": 1, "1st": 1, "second": 2, "2nd": 2, "third": 3, "3rd": 3, "fourth": 4, "4th": 4, "last": 4}
+_QUARTER = re.compile(r"\b(?:the )?(first|second|third|fourth|last|[1-4](?:st|nd|rd|th)) quarter(?: of\b)? ?", re.I)
 _OFTEN = re.compile(r"\bhow (?:often|many times)\b", re.I)
 _COUNTED = re.compile(r"\bhow (?:many|much)\s+([^\W\d_][\w'’-]*)", re.I)
 _VERB = re.compile(
@@ -96,7 +100,8 @@ class Asked:
     """A question, read as one that is asked of a table."""
 
     def __init__(self, question: str) -> None:
-        self.question = question = _RECENT.sub("latest", question)
+        question = _QUARTER.sub(lambda m: f"Q{_NTH[m[1].lower()]} ", _RECENT.sub("latest", question))
+        self.question = question
         self.said = words(_PLACE.sub(" ", question))
         """Its words, without where it says that the answer stands."""
         self.stems = [stem(w) for w in self.said]

@@ -7,6 +7,7 @@ and names the rows. Where the question does not say for certain which column or 
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
@@ -24,6 +25,8 @@ SOURCES = 4
 """Files whose tables are tried: those of the best evidence that shows a row."""
 MOST_ITEMS = 1_500
 """Paragraphs of a file that is read whole for its tables; a larger one would take seconds."""
+_VERSION = re.compile(r"(?:^|[\s_.-])v(?:ersion)?[\s_.-]?(\d{1,3})(?=$|[\s_.-])", re.I)
+_CORRECTED = re.compile(r"corrected|revised|amended|updated|final|korrigiert|corrig", re.I)
 _CITED = 6
 """Rows that are cited one by one; of more, the stretch from the first to the last of each text."""
 
@@ -43,6 +46,13 @@ class _Found:
         first = self.items[self.table.rows[0].text]
         file = PurePath(str(first.locator.get("file", "")))
         return " ".join([first.title, *first.heading, file.stem, file.parent.name, self.table.before])
+
+    @property
+    def version(self) -> int:
+        """Which version of others of its name it says to be in the name of its file: 0 where it says none."""
+        stem = PurePath(str(self.items[0].locator.get("file", ""))).stem
+        numbered = _VERSION.search(stem)
+        return (int(numbered[1]) if numbered else 0) + bool(_CORRECTED.search(stem))
 
 
 async def work(desk: Desk, brief: Brief, page: Page) -> bool:
@@ -80,7 +90,7 @@ async def _tables(desk: Desk, brief: Brief) -> list[_Found]:
 def _best(question: str, found: Sequence[_Found], idf: Callable[[str], float]) -> tuple[_Found, Worked] | None:
     """Return the table that the question fits best with what it gives; of equal ones the newer."""
     worked = [(f, w) for f in found if (w := plan(question, f.table, f.about, idf, f.beside)) is not None]
-    dated = [(f.items[0].date.isoformat() if f.items[0].date else "", f, w) for f, w in worked]
+    dated = [((f.items[0].date.isoformat() if f.items[0].date else "", f.version), f, w) for f, w in worked]
     best = max(dated, key=lambda row: (row[2].fit, row[0]), default=None)
     return None if best is None else (best[1], best[2])
 

@@ -41,6 +41,13 @@ def test_a_csv_is_one_table_with_header_and_lines(write: Write) -> None:
     assert [s.line for s in block.spans] == [1, 2, 3, 6]
 
 
+@pytest.mark.parametrize("above", ["# corrected 20 May, by Ada; from the cards\n", "Pickers, 2026\n\n"])
+def test_a_remark_above_the_heads_is_a_line_of_text(write: Write, above: str) -> None:
+    (block,) = parse(write("a.csv", above + "Name,Bins,Rate\nAda,12,3\nBen,9,4\n"), "csv").blocks
+    assert block.text.split("\n")[-3:] == ["Name | Bins | Rate", "Ada | 12 | 3", "Ben | 9 | 4"]
+    assert block.text.startswith(above.strip()) and block.level == 1
+
+
 def test_a_csv_of_numbers_alone_has_no_header(write: Write) -> None:
     path = write("a.csv", "1,2\n3,4\n5,6\n")
     assert parse(path, "csv").blocks[0].level == 0
