@@ -99,7 +99,8 @@ def _work(asked: Asked, table: Table, choice: Choice) -> _Made | None:
     if operation == "count":
         if target is None:
             return _counted(asked, table, choice)
-        if len(choice.rows) > 1 and (choice.by or asked.adds):
+        counts = asked.adds and asked.counted & measured(table.columns[target])
+        if len(choice.rows) > 1 and (choice.by or counts):
             return _computed(asked, table, choice, "sum")
     return _cell(asked, table, choice, target)
 
