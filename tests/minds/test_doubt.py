@@ -64,6 +64,7 @@ def test_what_is_not_so_is_told_by_what_denies() -> None:
         ("When does it open?", "It is behind the mill.", True),
         ("When will the stop close?", "It closes at the end of next summer.", False),
         ("Who built it?", "Nobody knows.", False),
+        ("Below which temperature do we stop?", "Below minus four you may sharpen tools.", False),
         ("For how long does Brown Hob keep after picking?", "5 Oct. Brown Hob.", True),
         ("For how long does Brown Hob keep?", "It keeps for three months.", False),
         ("Within how many days do they have to pay?", "Price £2.48 a litre.", True),

@@ -40,6 +40,13 @@ def test_fifty_dialogues_are_put_into_words():
             "And within how many days do they have to pay?",
             "within how many days do the Drowned Bell have to pay?",
         ),
+        ("Who brings the school class?", "", "How warm is it in the cellar?", "How warm is it in the cellar?"),
+        (
+            "Where is the Petrel moored?",
+            "",
+            "How long is it at the waterline?",
+            "How long is the Petrel at the waterline?",
+        ),
         ("When is Hugo's medical due?", "", "and when is the lorry's own test?", "when is the lorry's own test?"),
         ("What did the permit cost in 2023?", "", "and 2024?", "What did the permit cost in 2024?"),
         ("What stood in the plan of 2019?", "", "And in the newer one?", "What stood in the newest plan?"),

@@ -52,7 +52,8 @@ _MEASURES: tuple[tuple[str, str, str], ...] = (
      r"|\b(?:feet|foot|inch(?:es)?|miles?|yards)\b|[米厘]"),
     ("size", r"(?:what|which) size|how (?:big|large)\b", r"\d"),
     ("age", r"how old|quel âge|wie alt|多大", r"\b(?:years?|aged?|old|jahre?|ans|born)\b|岁"),
-    ("heat", r"how (?:warm|hot|cold)|(?:what|which) temperature", r"°|\bdegrees?\b|\d ?[CFK]\b|[℃度]"),
+    ("heat", r"how (?:warm|hot|cold)|(?:what|which) temperature", 
+     r"°|\bdegrees?\b|\d ?[CFK]\b|[℃度]|\bminus [a-z\d]|\b(?:below|above) (?:zero|freezing)"),
 )  # fmt: skip
 """Dimension, questions for it, and what a value of it looks like: the value says what the question names."""
 _KINDS: tuple[tuple[str, re.Pattern[str]], ...] = (

@@ -31,6 +31,9 @@ _LOOSELY = re.compile(
     r"|\b(?:both|also|the one|which one|one of them)\b",
     re.I,
 )
+_NOBODY = re.compile(r"\bhow (?:warm|cold|hot|wet|dark|loud|far|late)(?: (?:or|and) \w+)? (?:is|was) $", re.I)
+_SOMEWHERE = re.compile(r"\s+(?:in|at|on|to|from)\s+(?!there\b|here\b)\w", re.I)
+"""“How warm is it in the cellar”: “it” stands for nothing there."""
 _ONWARD = re.compile(r"\b(?:back|else|too|as well|instead|next|afterwards|later|otherwise)\b", re.I)
 _SUB = re.compile(r"\b(?:if|when|while|because|that|who|which|after|before|and|whose|where|so)\b|,", re.I)
 
@@ -57,6 +60,8 @@ def _pronoun(question: str) -> re.Match[str] | None:
     """Return the first pronoun that stands for something outside the question."""
     for m in _PRONOUN.finditer(question):
         before = question[: m.start()]
+        if m["what"] and _NOBODY.search(before) and _SOMEWHERE.match(question, m.end()):
+            continue
         own = [n for n in names(before) if not before.lstrip().startswith(n)]
         clause = _SUB.search(before, max((before.rfind(n) for n in own), default=0))
         if own and (clause or fold(m.group()) in _POSSESSIVE):
