@@ -52,7 +52,8 @@ def conflict(question: str, ranked: Sequence[Extract], rows: Mapping[str, Eviden
     led = _source(best.partner) if best.partner is not None else ""
     others = [e for e in ranked[1:] if _source(e) not in (_source(best), led)]
     told, own = _told(others), guess_language(question)
-    for e in others[:RIVALS]:
+    found = []
+    for n, e in enumerate(others[:RIVALS]):
         # SIGNS: subject, slot, both, fit. What a document names elsewhere it speaks of here as well.
         lacks, asks = best.covers - e.covers - ASKING - (asked.subject & told[_source(e)]), best.covers & asked.slot
         if guess_language(e.strip["text"]) not in (own, guess_language(best.strip["text"])):  # only names meet there
@@ -68,8 +69,11 @@ def conflict(question: str, ranked: Sequence[Extract], rows: Mapping[str, Eviden
                 first, other = e, best
             dated = all(ages) and ages[0] != ages[1]
             changed = versions or bool(_CHANGES.search(first.text))
-            return Told(first, other, "before" if dated and changed else "differs")
-    return None
+            # Of several the newest leads, else the one that answers best.
+            found.append(
+                (ages[1] if all(ages) else "", -n, Told(first, other, "before" if dated and changed else "differs"))
+            )
+    return max(found, key=lambda row: row[:2])[2] if found else None
 
 
 def _told(ranked: Sequence[Extract]) -> dict[str, set[str]]:
@@ -120,7 +124,7 @@ def _values(asked: Asked, e: Extract) -> dict[str, set[str]]:
         return {"name": {t for n in names(e.text) for t in content_terms(n) if not t.isdigit()} - known}
     if asked.counted and (near := counted(asked.counted, e.text)):
         return {asked.counted: {v for v in near if (v, "") not in said}}
-    if asked.kind != "count":
+    if asked.kind != "count" and asked.value is None:
         return {}
     if (m := _MUCH.search(asked.question)) and m[1] not in STOP and (near := with_noun(stem(m[1]), e.text)):
         return {m[1]: near}

@@ -41,7 +41,7 @@ _UNITS = {
         "ton tons tonne tonnes 吨",
         "second seconds sec 秒",
         "minute minutes min 分钟",
-        "hour hours 小时",
+        "hour hours h hr hrs 小时",
         "day days 天",
         "week weeks 周",
         "month months 个月",
