@@ -45,6 +45,8 @@ FOUNDED = "Who founded the Ostrander Works?"
         ("How high does the tower stand?", "The tower stands 30 metres high.", "It stands 32 m high, the tower."),
         ("How long does a tour take?", "A tour takes ninety minutes.", "Every tour takes 2,000 seconds or 75 minutes."),
         (FOUNDED, "They were founded by Ada Marsh.", "The Ostrander Works were founded by Jo Halden."),
+        ("What does the tour cost?", "The tour costs £2.15.", "For the tour it costs £2.48 now."),
+        ("For how long does the mash stand?", "The mash stands for four hours.", "The mash stands 6 h, trust me."),
     ],
 )
 def test_different_values_for_the_same_question_are_a_conflict(question: str, own: str, web: str) -> None:
@@ -189,3 +191,12 @@ def test_a_document_that_names_the_subject_elsewhere_speaks_of_it() -> None:
         other,
     )
     assert of_two(asked, ("Mail", own), ("Agreement", other, "It is made between Ada Pell and Jo Halden.")) is None
+
+
+def test_of_several_that_differ_the_newest_leads() -> None:
+    question = "What does the Drowned Bell pay for a litre?"
+    texts = {"2023": "£2.15", "2025": "£2.70", "2026": "£2.48"}
+    strips = [strip("library", f"The Drowned Bell pays {v} a litre.", "Contract", year) for year, v in texts.items()]
+    rows: Any = {year: {"date": f"{year}-04-01"} for year in texts}
+    told = conflict(question, rank(question, strips, lambda term: 1.0), rows)
+    assert told is not None and "2.48" in told.first.text
