@@ -53,6 +53,7 @@ def text_model() -> ScriptedChat:
 
 async def run(vision: ScriptedChat, **knobs: Any) -> Any:
     with override(writer=text_model(), vision=vision):
+        knobs = {"channels": ("chunk", "visual", "speech"), **knobs}  # the second clip shares no word with it
         return await astate("Which colour has the river?", context=knobs_of(mind="llm", **knobs), graph="video_rag")
 
 
