@@ -31,11 +31,15 @@ _PACKET = 188
 
 
 def demuxer(head: bytes) -> str:
-    """Return the name of ffmpeg's demuxer for a recording, or "" for anything else."""
-    found = next((name for magic, name in _START if head.startswith(magic)), "")
+    """Return the name of ffmpeg's demuxer for a recording, or "" for anything else.
+
+    A text may begin with the letters of a signature, as “The free trial” does: a recording has zeros near them as well.
+    """
+    zeros = b"\0" in head
+    found = next((name for magic, name in _START if head.startswith(magic) and (zeros or not magic.isalnum())), "")
     if found:
         return found
-    if head[4:8] in _BOXES:
+    if zeros and head[4:8] in _BOXES:
         return "" if head[4:8] == b"ftyp" and head[8:12] in STILL else "mov"
     if head[:4] in (b"RIFF", b"RF64"):
         return _RIFF.get(head[8:12], "")

@@ -187,9 +187,12 @@ def _is_unseen(run: Any) -> bool:
 
 
 def _table(table: Any) -> Block:
-    """One line per row; the first row is the header unless the table has a single row."""
+    """One line per row; the first row is the header unless the table has a single row.
+
+    A table inside a cell is read with the cell, and its rows are none of this table.
+    """
     rows = []
-    for row in table.iter(f"{W}tr"):
+    for row in (r for r in table.iter(f"{W}tr") if next(r.iterancestors(f"{W}tbl")) is table):
         cells = [" ".join(t for p in cell.iter(f"{W}p") if (t := _text(p))) for cell in row.iterchildren(f"{W}tc")]
         if any(cells):
             rows.append(" | ".join(c.replace("\n", " ") for c in cells))

@@ -13,7 +13,10 @@ from ragweave.corpora.hidden import Styles, addresses_machines
 from ragweave.corpora.meta import first_date, front_matter, iso_date, language_code
 from ragweave.models.errors import SourceError
 
-_CHARSET = re.compile(rb"<(?:meta[^>]{0,200}charset|\?xml[^>]{0,100}encoding)\s*=\s*[\"']?([\w-]+)", re.I)
+_CHARSET = re.compile(
+    rb"<(?:meta[^>]{0,200}charset|\?xml[^>]{0,100}encoding)\s*=\s*[\"']?(?!utf-?(?:16|32))([\w-]+)", re.I
+)
+"""A declared encoding; what can be read in single bytes is not UTF-16, whatever it says of itself (HTML, 13.2.3.2)."""
 _DROPPED = frozenset(
     "script style noscript template nav footer aside iframe object embed svg math canvas audio video map button select "
     "input textarea datalist dialog title meta link base".split()

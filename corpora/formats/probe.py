@@ -11,7 +11,7 @@ from ragweave.corpora.archive import BROKEN
 from ragweave.corpora.decode import encoding_of, unreadable
 from ragweave.corpora.formats import KINDS
 from ragweave.corpora.formats.items import states_items
-from ragweave.corpora.sniff import STILL
+from ragweave.corpora.sniff import STILL, demuxer
 from ragweave.models.errors import SourceError
 
 HEAD_BYTES = 64 * 1024
@@ -54,10 +54,6 @@ _MAGIC = (
     (b"\x7fELF", "a program"),
     (b"MZ", "a program"),
     (b"SQLite format 3", "an SQLite database"),
-    (b"OggS", "a recording"),
-    (b"fLaC", "a recording"),
-    (b"ID3", "a recording"),
-    (b"\x1aE\xdf\xa3", "a video"),
 )
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _PACKAGES = (
@@ -136,12 +132,12 @@ def _binary_kind(path: Path, data: bytes) -> str:
     # Signatures made of letters are weak: "BM" and "MZ" also begin words. Their headers hold zeros, which no text does.
     if magic.isalnum() and b"\0" not in data[:64] and encoding_of(data):
         named = ""
-    if data[4:8] == b"ftyp":
-        if data[8:12] in STILL:
-            raise SourceError(f"{path.name} is a HEIC or AVIF picture, which is not read", "save it as JPEG or PNG")
-        named = "a video or recording"
-    if data.startswith(b"RIFF"):
-        named = {b"WEBP": "a WebP picture", b"WAVE": "a recording"}.get(data[8:12], "a video")
+    if data[4:8] == b"ftyp" and data[8:12] in STILL:
+        raise SourceError(f"{path.name} is a HEIC or AVIF picture, which is not read", "save it as JPEG or PNG")
+    if data.startswith(b"RIFF") and data[8:12] == b"WEBP":
+        named = "a WebP picture"
+    elif demuxer(data):
+        named = "a recording or a video"
     if named.endswith("picture"):
         return PICTURE
     if named:

@@ -93,6 +93,11 @@ def run(text: str) -> str:
             f"<mc:Fallback><w:p>{run('once')}</w:p></mc:Fallback></mc:AlternateContent></w:r></w:p>",
             ["once"],
         ),
+        (
+            f"<w:tbl><w:tr><w:tc><w:p>{run('Rent')}</w:p></w:tc><w:tc><w:p>{run('900')}</w:p><w:tbl><w:tr><w:tc>"
+            f"<w:p>{run('inside')}</w:p></w:tc></w:tr></w:tbl></w:tc></w:tr></w:tbl>",
+            ["Rent | 900 inside"],
+        ),
         ("<w:p><w:r><w:t>a</w:t><w:tab/><w:t>b</w:t><w:br/><w:t>c</w:t></w:r></w:p>", ["a b\nc"]),
     ],
 )

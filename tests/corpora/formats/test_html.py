@@ -93,6 +93,14 @@ def test_the_encoding_is_the_declared_one_or_told(
     assert parsed.blocks[0].text == words.strip()
 
 
+@pytest.mark.parametrize("pad", ["", " "])
+def test_a_page_that_is_read_byte_by_byte_is_not_utf_16_whatever_it_declares(
+    write: Callable[[str, bytes], Path], pad: str
+) -> None:
+    page = f'<html><head><meta charset="utf-16"></head><body><p>The rent is 900 €.</p></body></html>{pad}'
+    assert parse(write("a.html", page.encode())).blocks[0].text == "The rent is 900 €."
+
+
 def test_external_entities_are_not_read(write: Callable[[str, str], Path], tmp_path: Path) -> None:
     write("secret.txt", "hunter2")
     entity = f'<!DOCTYPE html [<!ENTITY x SYSTEM "file://{tmp_path}/secret.txt">]>'
