@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from ragweave.models.asr import Asr, Transcript, Word
-from ragweave.models.child import import_path
+from ragweave.models.child import environment
 from ragweave.models.errors import ModelError
 from ragweave.models.vad import RATE, Sound
 
@@ -94,7 +94,7 @@ def _started() -> subprocess.Popen[bytes]:
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
-        env={**os.environ, "PYTHONPATH": import_path()},
+        env=environment(),
         start_new_session=True,
     )
 

@@ -3,8 +3,18 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from pathlib import Path
+
+_SECRET = re.compile(r"KEY|TOKEN|SECRET|PASSW|DATABASE_URL", re.I)
+"""Variables that a process which opens strangers' files has no business with."""
+
+
+def environment() -> dict[str, str]:
+    """Return the variables for a process that opens strangers' files."""
+    kept = {name: value for name, value in os.environ.items() if not _SECRET.search(name)}
+    return {**kept, "PYTHONPATH": import_path()}
 
 
 def import_path() -> str:

@@ -8,9 +8,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from ragweave.corpora.ingest.readers import environment
 from ragweave.corpora.settings import corpora_settings
 from ragweave.corpora.store.objects import here
+from ragweave.models.child import environment
 from ragweave.models.errors import SourceError
 from ragweave.serve.problems import NotFound
 

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from pydantic import SecretStr
 
-from ragweave.corpora.ingest.readers import Readers, environment
+from ragweave.corpora.ingest.readers import Readers
 from ragweave.corpora.settings import CorporaSettings
 from ragweave.corpora.store.blobs import Matrix
 from ragweave.corpora.store.files import File
@@ -28,6 +28,7 @@ from ragweave.corpora.store.temporary import temporary
 from ragweave.corpora.video.intake import Intake
 from ragweave.corpora.video.job import Stopped
 from ragweave.models import embed
+from ragweave.models.child import environment
 from ragweave.models.embed import Encoder
 from ragweave.models.errors import LibraryError, MissingExtra, SourceError
 from ragweave.models.settings import model_settings

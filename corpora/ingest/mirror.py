@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+import shutil
 from pathlib import Path, PurePosixPath
 
 from ragweave.corpora.settings import corpora_settings
@@ -40,8 +41,12 @@ def _mirrored(address: str) -> Path:
     if strange := next((name for name in there if not _is_inside(name)), None):
         raise InputError(f"An object at {address} has the name {strange[:80]!r}", "rename it")
     try:
+        try:
+            known = json.loads(noted.read_text(encoding="utf-8"))
+        except (FileNotFoundError, ValueError):  # a run that was killed left no note of what it had copied, or half
+            shutil.rmtree(folder, ignore_errors=True)
+            known = {}
         folder.mkdir(parents=True, exist_ok=True)
-        known = json.loads(noted.read_text(encoding="utf-8")) if noted.exists() else {}
         for name in (known.keys() | there.keys()) - {n for n, state in there.items() if known.get(n) == state}:
             (folder / name).unlink(missing_ok=True)
         for name in there:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import queue
-import re
 import selectors
 import shutil
 import signal
@@ -25,13 +24,11 @@ from ragweave.corpora.store.prepared import VERSION, Prepared
 from ragweave.corpora.store.temporary import temporary
 from ragweave.corpora.video.intake import Intake
 from ragweave.corpora.video.job import Tell
-from ragweave.models.child import import_path
+from ragweave.models.child import environment
 from ragweave.models.embed import Encoder
 from ragweave.models.errors import LibraryError, SourceError
 
 _COMMAND = (sys.executable, "-P", "-m", "ragweave.corpora.ingest.worker")
-_SECRET = re.compile(r"KEY|TOKEN|SECRET|PASSW|DATABASE_URL", re.I)
-"""Variables that a process which reads strangers' files has no business with."""
 _TIME_IS_UP = {name: int(getattr(signal, name, 0)) for name in ("SIGPROF", "SIGALRM")}
 """Signals by which a process ends that took too long, of the processor or by the clock; the next would end as well."""
 
@@ -137,7 +134,8 @@ class _Reader:
 
     def _limit(self) -> str:
         """Return the name of the signal by which a process ended that took too long; "" where it ended otherwise."""
-        assert self._process is not None
+        if self._process is None:  # it was not even started
+            return ""
         try:
             ended = -self._process.wait(5)
         except subprocess.TimeoutExpired:  # it has closed its output, and goes on
@@ -197,12 +195,6 @@ class _Reader:
             for pipe in (process.stdin, process.stdout):
                 if pipe is not None:
                     pipe.close()
-
-
-def environment() -> dict[str, str]:
-    """Return the variables for a process that reads strangers' files."""
-    kept = {name: value for name, value in os.environ.items() if not _SECRET.search(name)}
-    return {**kept, "PYTHONPATH": import_path()}
 
 
 def _exactly(descriptor: int, selector: selectors.BaseSelector, count: int, deadline: float) -> bytes:

@@ -160,9 +160,9 @@ def _import(path: Path, name: str, files: Path | None) -> Bundle:
                     known, counts = {str(id_) for (id_,) in raw.execute("SELECT id FROM sources")}, _counts(raw)
                     (encoder,) = raw.execute("SELECT encoder FROM about").fetchone()
                 (folder / GIVEN).unlink()
-                engine = connect(folder / CATALOG)
+                engine, kind = connect(folder / CATALOG), TypeAdapter(Item)
                 with write(engine) as connection:
-                    index_words(connection, lambda item: TypeAdapter(Item).validate_python(asdict(item)))
+                    index_words(connection, lambda item: kind.validate_python(asdict(item)))
                 engine.dispose()
                 media = Media(folder / "media")
                 for part in manifest["parts"]:
@@ -290,8 +290,9 @@ def _check_rows(raw: sqlite3.Connection) -> None:
             raise ValueError("a vector that is not of length 1")
     for (date,) in raw.execute("SELECT date FROM sources WHERE date NOT NULL UNION SELECT indexed_at FROM sources"):
         datetime.fromisoformat(date)
+    counted = TypeAdapter(list[tuple[str, int]])
     for (named,) in raw.execute("SELECT items FROM mentions"):
-        TypeAdapter(list[tuple[str, int]]).validate_json(named)
+        counted.validate_json(named)
 
 
 def _inside(path: str) -> PurePosixPath:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import os
-import re
 import selectors
 import subprocess
 import sys
@@ -15,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Self
 
+from ragweave.models.child import environment
 from ragweave.models.errors import MissingExtra, SourceError
 
 logger = logging.getLogger(__name__)
@@ -28,7 +28,6 @@ CPU_SECONDS = 12 * 3600
 _BLOCK = 1 << 20
 _LOG = 4_000
 """Lines of its messages that are kept: a film may name hundreds of chapters."""
-_SECRET = re.compile(r"KEY|TOKEN|SECRET|PASSW", re.I)
 # The limits are set in a small process that then becomes ffmpeg: a function run between fork and exec is not safe
 # in a program with threads.
 _LAUNCH = """
@@ -79,7 +78,7 @@ class Running:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             bufsize=0,
-            env={n: v for n, v in os.environ.items() if not _SECRET.search(n)},
+            env=environment(),
             start_new_session=True,
         )
         self._told = threading.Thread(target=self._gather, name="ragweave-ffmpeg", daemon=True)

@@ -45,6 +45,12 @@ def test_an_unknown_engine_is_refused_with_the_known_forms(name: str) -> None:
         asr(name)
 
 
+def test_the_process_that_hears_knows_no_keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RAGWEAVE_CHAT_KEY", "sk-something")
+    monkeypatch.setattr("subprocess.Popen", lambda *command, env, **more: env)
+    assert "RAGWEAVE_CHAT_KEY" not in _started()
+
+
 def test_an_endpoint_needs_an_address() -> None:
     with pytest.raises(InputError, match="RAGWEAVE_ASR_URL"):
         asr("api:whisper-1")

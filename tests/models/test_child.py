@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ragweave.models.child import import_path
+from ragweave.models.child import environment, import_path
 
 
 def test_a_package_that_stands_on_the_path_while_it_is_imported_is_not_handed_to_a_child(
@@ -30,3 +30,10 @@ def test_a_checkout_that_is_a_package_stays_on_the_path_of_a_child(
         (folder / "__init__.py").touch()
     monkeypatch.setattr(sys, "path", [str(checkout), str(other)])
     assert import_path() == os.pathsep.join([str(checkout), str(other)])
+
+
+def test_a_child_that_opens_files_of_strangers_knows_no_keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("RAGWEAVE_CHAT_KEY", "RAGWEAVE_DATABASE_URL", "AWS_SECRET_ACCESS_KEY", "PGPASSWORD", "HARMLESS"):
+        monkeypatch.setenv(name, "x")
+    given = environment()
+    assert "HARMLESS" in given and not {n for n in given if "KEY" in n or "DATABASE" in n or "PASS" in n}

@@ -67,6 +67,16 @@ async def test_an_address_where_nothing_lies_forgets_nothing(there, home):
     assert set(await names()) == {"rome.md"}
 
 
+async def test_a_run_that_was_killed_while_it_noted_what_it_had_copied_is_made_up_for(there, home):
+    address, put = there
+    put("rome.md", "# Rome\n\nAqueducts.\n")
+    folder = await mirrored(address)
+    (folder / "gone since.md").write_text("# Nothing\n")
+    (folder / ".mirror.json").write_text('{"rome.md": "3')
+    assert await mirrored(address) == folder
+    assert [path.name for path in folder.glob("*.md")] == ["rome.md"]
+
+
 async def test_no_name_leads_out_of_the_copy(there, home, monkeypatch):
     monkeypatch.setattr("ragweave.corpora.store.objects.Objects.states", lambda self: {"a/../../../b.md": "1"})
     with pytest.raises(InputError, match="Rename it"):

@@ -152,6 +152,15 @@ def test_the_real_reading_process_answers_with_items_chunks_and_terms(folder):
         readers.close()
 
 
+def test_a_reading_process_that_cannot_be_started_is_a_sentence(folder):
+    readers = Readers(CorporaSettings(parse_workers=1), [str(folder / "no such program")])
+    try:
+        with pytest.raises(SourceError, match="ended the reading process"):
+            readers.read(str(folder / "good.md"), "s", 300)
+    finally:
+        readers.close()
+
+
 def test_the_reading_process_knows_no_keys(tmp_path, monkeypatch):
     monkeypatch.setenv("RAGWEAVE_CHAT_KEY", "sk-something")
     monkeypatch.setenv("HARMLESS", "1")

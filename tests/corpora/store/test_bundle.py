@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from pydantic import TypeAdapter
 
 from ragweave.corpora.ingest.readers import Readers
 from ragweave.corpora.ingest.run import index
@@ -128,6 +129,13 @@ async def test_files_that_are_not_here_are_indexed_later_without_reading(bundle,
     await import_library(bundle.path, "carried")
     report = await index([tmp_path / "notes"], "carried")
     assert (report.linked, report.indexed) == (3, 0)
+
+
+async def test_what_checks_items_is_made_once_for_all_of_them(bundle, monkeypatch):
+    made = []
+    monkeypatch.setattr(module, "TypeAdapter", lambda kind: made.append(kind) or TypeAdapter(kind))
+    assert (await import_library(bundle.path)).items == 6
+    assert len(made) == len(set(map(str, made)))
 
 
 async def test_a_name_that_is_taken_is_refused(bundle):

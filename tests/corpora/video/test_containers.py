@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragweave.corpora.sniff import HEAD, demuxer
+from ragweave.corpora.video.ffmpeg import run
 from ragweave.corpora.video.streams import described, examine
 from tests.corpora.video.conftest import Film
 
@@ -55,7 +56,9 @@ def test_no_text_is_taken_for_a_recording(text: str) -> None:
         assert demuxer(text.encode("utf-8")) in ("", "mpegts" if text[0] == "G" or text[4:5] == "G" else "")
 
 
-@pytest.mark.parametrize("text", ["The free trial lasts 14 days.", "Our wide range", "caffeine", "ID3 tags", "OggS pages"])
+@pytest.mark.parametrize(
+    "text", ["The free trial lasts 14 days", "Our wide range", "caffeine", "ID3 tags", "OggS pages"]
+)
 def test_a_text_that_begins_with_the_letters_of_a_recording_is_none(text: str) -> None:
     assert demuxer(text.encode()) == ""
 
@@ -109,3 +112,17 @@ def test_a_film_of_many_chapters_is_described_whole(film: Film, ffmpeg: Callable
     ffmpeg("-i", str(film(seconds=6)), "-i", str(told), "-map_chapters", "1", "-c", "copy", str(path))
     found = examine(str(path), "matroska")
     assert found.picture() and len(found.chapters) == 60 and found.chapters[-1][2] == "Part 59"
+
+
+def test_the_process_that_decodes_knows_no_keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RAGWEAVE_DATABASE_URL", "postgresql+psycopg://u:secret@host/name")
+    given: list[dict[str, str]] = []
+
+    def started(*command: object, env: dict[str, str], **more: object) -> None:
+        given.append(env)
+        raise OSError
+
+    monkeypatch.setattr("subprocess.Popen", started)
+    with pytest.raises(OSError):
+        run(["-version"])
+    assert "secret" not in " ".join(given[0].values())
