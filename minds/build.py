@@ -61,7 +61,7 @@ def build(context: Context) -> Minds:
         evaluator=_graded(context, by, graded, llm_grade.grade, llm_grade.grade_by_checkpoint),
         strip_evaluator=_graded(context, strips, passages, llm_grade.passages, llm_grade.passages_by_checkpoint),
         reasoner=either(context, small_reason.reason, llm_reason.reason, role="reasoner"),
-        recaller=Mind(recall.nothing, recall.recall) if chosen("writer", context) else None,
+        recaller=either(context, recall.nothing, recall.recall, role="writer") if chosen("writer", context) else None,
         writer=either(context, small_write.write, llm_write.write, role="writer"),
         checker=Mind(small_check.check),
         second=None if second.alone else second,
@@ -88,7 +88,7 @@ def either(
         role: role of the model; None for none.
     """
     model = chosen(role, context, choice) if role else None
-    return Mind(small) if model is None else Mind(small, llm)
+    return Mind(small) if model is None else Mind(small, llm, host=model.host)
 
 
 def _graded(
@@ -104,5 +104,7 @@ def _router(context: Context) -> Router:
     if context.route_by == "ensemble":
         trained = llm_route.by_checkpoint if model_settings().router else None
         first = Mind(small_route.route, trained, "checkpoint")
-        return llm_route.Ensemble(first, Mind(small_route.route, llm_route.route))
+        model = chosen("judge", context)
+        host = "" if model is None else model.host
+        return llm_route.Ensemble(first, Mind(small_route.route, llm_route.route, host=host))
     return _graded(context, context.route_by, small_route.route, llm_route.route, llm_route.by_checkpoint)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
 from ragweave.corpora.store.library import Library, open_library
+from ragweave.corpora.video.scope import Scope, scope_of
 from ragweave.minds.context import Context
 from ragweave.models.chat import Chat, Messages, Role, chat
 from ragweave.models.errors import ModelError
@@ -26,13 +27,13 @@ class Turn:
     Attributes:
         meter: its budget.
         library: what is asked in it, once it was opened.
-        down: the chat model could not be reached, all tries spent; the rest of the turn does not wait for it again.
+        down: servers of models that could not be reached, all tries spent; the rest of the turn asks none again.
         minds: who decides in it (`contracts.Minds`), once they were chosen.
     """
 
     meter: Meter
     library: Library | None = None
-    down: bool = False
+    down: set[str] = field(default_factory=set)
     minds: Any = None
 
 
@@ -100,6 +101,13 @@ class Desk:
 def reads(context: Context) -> bool:
     """Tell whether a chat model reads what was found, and so is shown it whole."""
     return chosen("writer", context) is not None
+
+
+async def within(desk: Desk) -> Scope:
+    """Return what the run may search; where nothing of that is in the library, a scope that holds nothing."""
+    context = desk.context
+    scope, _ = await scope_of(await desk.library(), context.sources, context.videos, context.collection)
+    return replace(scope or Scope(("",)), start=context.from_time, end=context.to_time)
 
 
 async def idf_of(desk: Desk, text: str) -> Callable[[str], float]:

@@ -51,10 +51,13 @@ class Mind(Generic[P, T]):
         small: stands in, or decides alone where there is no other.
         first: the maker of choice; None from it says that its reply cannot be read.
         name: what the maker of choice is called.
+        host: server of its model; another role may have another one, and go on where this one is down.
     """
 
-    def __init__(self, small: Maker[P, T], first: Maker[P, T | None] | None = None, name: str = "llm") -> None:
-        self._small, self._first, self._name = small, first, name
+    def __init__(
+        self, small: Maker[P, T], first: Maker[P, T | None] | None = None, name: str = "llm", host: str = ""
+    ) -> None:
+        self._small, self._first, self._name, self._host = small, first, name, host
 
     @property
     def alone(self) -> bool:
@@ -67,7 +70,7 @@ class Mind(Generic[P, T]):
             return Made(await self._small(desk, *args, **kwargs), "small")
         kind: Literal["unreadable", "failed", "down"] = "unreadable"
         why = "its reply could not be read"
-        if self._name == "llm" and desk.turn.down:
+        if self._name == "llm" and self._host in desk.turn.down:
             kind, why = "down", "it could not be reached"
         else:
             try:
@@ -77,8 +80,9 @@ class Mind(Generic[P, T]):
             except RagweaveError as error:
                 logger.info("%s fell back: %s", desk.node, error)
                 kind, why = "failed", str(error)
-                if not desk.turn.down:
+                if self._host not in desk.turn.down:
                     desk.note(f"{desk.node}: {error}")
-                desk.turn.down |= isinstance(error, ModelTransient) and self._name == "llm"
+                if isinstance(error, ModelTransient) and self._name == "llm":
+                    desk.turn.down.add(self._host)
         stood_in = await self._small(desk, *args, **kwargs)
         return Made(stood_in, f"small, {self._name} {kind}", Fallback(why, "small", kind))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ragweave.minds.desk import Desk
+from ragweave.minds.desk import Desk, within
 from ragweave.minds.passages import floors, passage_of
 
 FIRST_LOOK = 5
@@ -21,7 +21,7 @@ async def strong(desk: Desk, query: str) -> bool:
     library = await desk.library()
     if not (await library.counts()).get("paragraph"):
         return False
-    (lists,) = await library.search("paragraph", [query], FIRST_LOOK, desk.context.sources)
+    (lists,) = await library.search("paragraph", [query], FIRST_LOOK, (await within(desk)).sources)
     items = await library.items([h.id for h in (*lists.lexical, *lists.dense)])
     read = await floors(library, query, [passage_of(i, query) for i in items.values()]) if items else []
     return max(read, default=-1.0) >= STRONG

@@ -11,6 +11,7 @@ import pytest
 from ragweave.corpora.types import Hit, Item, Lists
 from ragweave.corpora.video.items import items_of
 from ragweave.corpora.video.recording import Cue, Frame, Recording, Shown
+from ragweave.minds.context import Context
 from ragweave.minds.small.answer.deck import deck
 
 SLIDES = (
@@ -36,7 +37,7 @@ class Shelf:
     """A desk whose library holds one recording and finds all of it."""
 
     def __init__(self) -> None:
-        self.held = recorded()
+        self.held, self.context = recorded(), Context()
 
     async def library(self) -> Shelf:
         return self
@@ -44,7 +45,7 @@ class Shelf:
     async def recordings(self) -> list[Any]:
         return [SimpleNamespace(id="w", source="s", title="Beekeeping", end=50.0)]
 
-    async def search(self, corpus: str, queries: Sequence[str], length: int) -> list[Lists]:
+    async def search(self, corpus: str, queries: Sequence[str], length: int, sources: Sequence[str]) -> list[Lists]:
         hits = tuple(Hit(i.id, 1.0) for i in self.held)
         return [Lists(dense=hits, lexical=hits)]
 

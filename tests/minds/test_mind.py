@@ -65,6 +65,16 @@ async def test_a_model_that_cannot_be_reached_is_asked_and_noted_once_a_turn() -
     assert made.fallback is not None and made.fallback.kind == "down"
 
 
+async def test_a_server_that_is_down_silences_no_model_of_another_one() -> None:
+    at = desk()
+    lost, _ = maker(ModelTransient("it is down", "start it"))
+    found, asked = maker("big")
+    await Mind(small, lost, host="eyes")(at, "one")
+    made = await Mind(small, found, host="words")(at, "two")
+    assert made.value == "big" and asked == ["two"]
+    assert len(at.notes) == 1
+
+
 async def test_what_is_no_error_of_ragweave_is_not_hidden() -> None:
     with pytest.raises(ZeroDivisionError):
         await Mind(small, maker(ZeroDivisionError())[0])(desk(), "q")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -43,6 +44,12 @@ async def test_the_picture_that_is_asked_for_is_cited(harbour: str, question: st
     assert answer.sure == "answer" and said in answer.text
     place = answer.citations[0].locator
     assert place["kind"] == "image" and place["image"]
+
+
+@pytest.mark.parametrize("knobs", [{"sources": ("another",)}, {"collection": "/nowhere"}])
+async def test_no_picture_is_shown_that_the_run_may_not_search(harbour: str, knobs: dict[str, Any]) -> None:  # noqa: F811
+    answer = await aask("Show me the crane of Pell", context=Context(mind="small", **knobs))
+    assert answer.abstained and not answer.citations
 
 
 async def test_a_picture_that_there_is_none_of_is_not_shown(harbour: str, tmp_path: Path) -> None:  # noqa: F811

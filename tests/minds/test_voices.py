@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -27,8 +28,8 @@ async def shows(tmp_path: Path, home: Path) -> None:
     await build_library(tmp_path / "shows", {"shows.jsonl": "\n".join(map(json.dumps, rows))})
 
 
-async def told(question: str) -> list[tuple[str, str]]:
-    answer = await aask(question, context=Context(mind="small"))
+async def told(question: str, **knobs: Any) -> list[tuple[str, str]]:
+    answer = await aask(question, context=Context(mind="small", **knobs))
     cited = {c.n: c.title for c in answer.citations}
     return [(s.text, cited[s.citations[0]]) for s in answer.sentences]
 
@@ -37,6 +38,11 @@ async def test_recordings_come_by_how_often_they_speak_of_a_thing_with_a_quotati
     rows = await told("Which episodes talk most about ropes?")
     assert [title for _, title in rows] == ["harbour-1", "harbour-2"]
     assert rows[0][0].startswith("harbour-1, 4 times, at 0:") and "rope" in rows[0][0].split("“")[1]
+
+
+async def test_only_recordings_that_the_run_may_search_are_counted(shows: None) -> None:
+    rows = await told("Which episodes talk most about ropes?", videos=("harbour-2",))
+    assert [title for _, title in rows] == ["harbour-2"]
 
 
 async def test_guests_are_told_without_those_who_are_in_several_recordings(shows: None) -> None:

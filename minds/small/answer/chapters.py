@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from ragweave.corpora.store.library import Library
+from ragweave.corpora.store.rows import Recording
 from ragweave.corpora.types import Item, Span
 from ragweave.corpora.video.places import KINDS
 from ragweave.corpora.video.scope import Scope, named_scope
@@ -25,9 +27,16 @@ PHRASES = re.compile(r"^Key phrases: (.+)\.$", re.M)
 """The line of the whole that has the key phrases."""
 
 
-async def named(library: Library, about: str, source: str = "") -> Item | None:
+async def recordings_in(library: Library, scope: Scope) -> list[Recording]:
+    """Return the recordings that lie within a scope."""
+    held = [r for r in await library.recordings() if not scope.sources or r.source in scope.sources]
+    return [r for r in held if not scope.titles or r.title in scope.titles]
+
+
+async def named(library: Library, about: str, scope: Scope, source: str = "") -> Item | None:
     """Return the whole of the recording whose title or topic a subject names, of one source where it is given."""
-    known = [r for r in await library.recordings() if not source or r.source == source]
+    scope = replace(scope, sources=(source,)) if source else scope
+    known = await recordings_in(library, scope)
     wanted = content_terms(re.sub(rf"\b{KINDS}\b", " ", about, flags=re.I))
     idf = await library.idf(wanted)
 
@@ -37,7 +46,7 @@ async def named(library: Library, about: str, source: str = "") -> Item | None:
     best = max(known, key=lambda r: names(r.title), default=None)
     only = source and len(known) == 1
     if best is None or (not only and names(best.title) < NAMED):
-        meant = await named_scope(library, f"in {about}", Scope((source,) if source else ()))
+        meant = await named_scope(library, f"in {about}", scope)
         best = next((r for r in known if meant.titles == (r.title,)), None)
     if best is None:
         return None

@@ -6,13 +6,12 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from ragweave.corpora.store.library import Library
 from ragweave.corpora.types import SURE, Item
 from ragweave.corpora.video.places import KINDS
-from ragweave.corpora.video.scope import Scope, named_scope
+from ragweave.corpora.video.scope import named_scope, search_within
 from ragweave.corpora.video.slides import Slide, slides_of
 from ragweave.minds.contracts import Brief
-from ragweave.minds.desk import Desk, idf_of
+from ragweave.minds.desk import Desk, idf_of, within
 from ragweave.minds.evidence import Strip
 from ragweave.minds.page import Page
 from ragweave.minds.passages import as_strip, evidence_of
@@ -96,8 +95,7 @@ async def deck(desk: Desk, brief: Brief, page: Page) -> bool:
     shown = _SHOWN.search(asked) is not None
     if not (named or noun or shown or any(e["corpus"] == "clip" for e in brief.rows.values())):
         return False
-    library = await desk.library()
-    decks = await decks_of(library, brief, asked, named is not None or moment is not None or shown)
+    decks = await decks_of(desk, brief, asked, named is not None or moment is not None or shown)
     if not decks:
         return False
     idf = await idf_of(desk, asked)
@@ -107,7 +105,7 @@ async def deck(desk: Desk, brief: Brief, page: Page) -> bool:
     meant = _named(decks, named, asked, idf) if named else _of_noun(decks, noun, asked, idf) if noun else None
     if meant is None and named is None:
         about = subject_of(asked)
-        if about and await chapters.named(library, about) is not None:
+        if about and await chapters.named(await desk.library(), about, await within(desk)) is not None:
             return False  # a recording may be called by its first slide
         meant = _titled(decks, asked, idf) or (_covering(decks, asked, idf) if shown else None)
     if meant is None:
@@ -115,32 +113,34 @@ async def deck(desk: Desk, brief: Brief, page: Page) -> bool:
     of, slide = meant
     if named and _SAID.search(asked):
         return _show_said(page, of, slide, brief.question)
+    told = ""
     if noun and noun.re is _COUNT and len(slide.entries) > 1:
         told = f"“{slide.title}” lists {len(slide.entries)}: {'; '.join(slide.entries)}"
+    elif noun and noun.re is _ENTRY and (named is None or not named["nth"]):
+        told = _entry(of, slide, noun)
+    if told:
         _show(page, of, slide, told, brief.question)
-        return True
-    if noun and noun.re is _ENTRY and (named is None or not named["nth"]) and (told := _entry(of, slide, noun)):
-        _show(page, of, slide, told, brief.question)
-        return True
-    show_block(page, of, slide, brief.question)
+    else:
+        show_block(page, of, slide, brief.question)
     return True
 
 
-async def decks_of(library: Library, brief: Brief, asked: str, free: bool) -> list[Deck]:
+async def decks_of(desk: Desk, brief: Brief, asked: str, free: bool) -> list[Deck]:
     """Return the recordings that are looked through: the one that is named, those found, or, of a slide, any."""
-    scope = await named_scope(library, asked, Scope())
-    rows = [e["id"] for e in brief.rows.values() if e["corpus"] == "clip"]
-    if free or scope.sources:
-        (lists,) = await library.search("clip", [asked], FOUND)
-        rows += [h.id for h in (*lists.lexical, *lists.dense)]
-    held = await library.items(list(dict.fromkeys(rows)))
-    keys = list(dict.fromkeys((held[i].source, held[i].title) for i in rows if i in held))
-    if scope.sources:
-        keys = [(r.source, r.title) for r in await library.recordings() if r.source in scope.sources]
-        keys = [k for k in keys if not scope.titles or k[1] in scope.titles]
+    library = await desk.library()
+    scope = await named_scope(library, asked, await within(desk))
+    if scope.titles:
+        keys = [(r.source, r.title) for r in await chapters.recordings_in(library, scope)]
+    else:
+        rows = [e["id"] for e in brief.rows.values() if e["corpus"] == "clip"]
+        if free:
+            (lists,) = await search_within(library, "clip", [asked], scope, FOUND)
+            rows += [h.id for h in (*lists.lexical, *lists.dense)]
+        held = await library.items(list(dict.fromkeys(rows)))
+        keys = list(dict.fromkeys((held[i].source, held[i].title) for i in rows if i in held))
     out = []
     for source, title in keys[:DECKS]:
-        clips = [i for i in await library.items_of(source, "clip") if i.title == title]
+        clips = [i for i in await library.items_of(source, "clip") if i.title == title and scope.in_time(i.locator)]
         if slides := slides_of(clips):
             out.append(Deck(clips, slides))
     return out
@@ -192,6 +192,11 @@ def _of_noun(
         if _TOPIC.match(m["what"]) and not any(row[1] is of for row in able):
             body = [s for s in of.slides if not _CLOSING.match(s.title)]
             able += [(share(rest, of.words, idf) if rest else 1.0, of, body[-1])] if body else []
+    return _alone(able)
+
+
+def _alone(able: Sequence[tuple[float, Deck, Slide]]) -> tuple[Deck, Slide] | None:
+    """Return the slide that the question is about most; None where it is about none, or about two alike."""
     best = max(able, key=lambda row: row[0], default=None)
     alike = best is not None and sum(row[0] == best[0] for row in able) > 1
     return None if best is None or best[0] < ABOUT or alike else best[1:]
@@ -200,27 +205,24 @@ def _of_noun(
 def _titled(decks: Sequence[Deck], asked: str, idf: Callable[[str], float]) -> tuple[Deck, Slide] | None:
     """Return the slide whose title the question has as a phrase, where the rest is about its recording."""
     said = terms(asked)
-    able: list[tuple[int, float, Deck, Slide]] = []
+    least = 1 if _SHOWN.search(asked) else 2
+    able: dict[int, list[tuple[float, Deck, Slide]]] = {}
     for of in decks:
         for slide in of.slides:
             title = terms(slide.title)
             begins = [n for n in range(len(said)) if title and said[n : n + len(title)] == title]
-            least = 1 if _SHOWN.search(asked) else 2
             if begins and len(title) >= least and content_terms(slide.title):
                 rest = set(content_terms(_GENERIC.sub(" ", asked))) - set(title)
-                able.append((len(title), share(rest, of.words, idf) if rest else 1.0, of, slide))
-    best = max(able, key=lambda row: row[:2], default=None)
-    alike = best is not None and sum(row[:2] == best[:2] for row in able) > 1
-    return None if best is None or best[1] < ABOUT or alike else best[2:]
+                row = (share(rest, of.words, idf) if rest else 1.0, of, slide)
+                able.setdefault(len(title), []).append(row)
+    return _alone(able[max(able)]) if able else None
 
 
 def _covering(decks: Sequence[Deck], asked: str, idf: Callable[[str], float]) -> tuple[Deck, Slide] | None:
     """Return the slide that has most of what is asked of slides, where it is one and has a value of that kind."""
     rest, kind = content_terms(_GENERIC.sub(" ", asked)), asked_of(asked)
-    able = [(share(rest, set(terms(s.text)), idf), of, s) for of in decks for s in of.slides if not lacks(kind, s.text)]
-    best = max(able, key=lambda row: row[0], default=None)
-    alike = best is not None and sum(row[0] == best[0] for row in able) > 1
-    return None if best is None or best[0] < ABOUT or alike else best[1:]
+    slides = [(of, s) for of in decks for s in of.slides if not lacks(kind, s.text)]
+    return _alone([(share(rest, set(terms(s.text)), idf), of, s) for of, s in slides])
 
 
 def _entry(of: Deck, slide: Slide, m: re.Match[str]) -> str:

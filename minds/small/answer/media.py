@@ -6,8 +6,9 @@ import asyncio
 import re
 
 from ragweave.corpora.types import Corpus, Item, Locator
+from ragweave.corpora.video.scope import search_within
 from ragweave.minds.contracts import Brief
-from ragweave.minds.desk import Desk, idf_of
+from ragweave.minds.desk import Desk, idf_of, within
 from ragweave.minds.evidence import Strip
 from ragweave.minds.page import Page
 from ragweave.minds.passages import as_read, as_strip, evidence_of, floors
@@ -96,10 +97,10 @@ def is_of(name: str, item: Item) -> bool:
 
 async def _slide(desk: Desk, brief: Brief, asked: str, told: str, page: Page) -> None:
     """Show the slide that speaks of what was asked and told."""
-    library, answer = await desk.library(), set(content_terms(told))
+    answer = set(content_terms(told))
     idf = await idf_of(desk, f"{asked} {told}")
     about = " ".join(w for w in asked.split() if answer.issuperset(content_terms(w))) or asked
-    decks = await decks_of(library, brief, about, True)
+    decks = await decks_of(desk, brief, about, True)
     able = [
         (_near(asked, told, s.text, idf), len(answer & set(terms(s.title))), of, s) for of in decks for s in of.slides
     ]
@@ -130,7 +131,7 @@ async def _best(desk: Desk, name: str, question: str, told: str) -> Extract | No
 async def _held(desk: Desk, name: str, query: str) -> list[Strip]:
     """Return what a search of a medium finds, as strips; of a recording what was said."""
     library = await desk.library()
-    (lists,) = await library.search(MEDIA[name][0], [query], READ, desk.context.sources)
+    (lists,) = await search_within(library, MEDIA[name][0], [query], await within(desk), READ)
     items = await library.items([h.id for h in (*lists.lexical, *lists.dense)])
     out = []
     for item in items.values():

@@ -12,7 +12,7 @@ from ragweave.corpora.store.library import Library
 from ragweave.corpora.store.rows import Source
 from ragweave.corpora.types import Item
 from ragweave.minds.contracts import Brief
-from ragweave.minds.desk import Desk
+from ragweave.minds.desk import Desk, within
 from ragweave.minds.evidence import Strip
 from ragweave.minds.page import Page
 from ragweave.minds.passages import as_strip, evidence_of, without_doubt
@@ -76,17 +76,15 @@ async def overview(desk: Desk, brief: Brief, page: Page) -> bool:
     about = subject_of(brief.question)
     if about is None and not _WHICH.match(brief.question):
         return False
-    library = await desk.library()
-    held = [
-        s for s in await library.sources() if s.items and (not desk.context.sources or s.id in desk.context.sources)
-    ]
+    library, scope = await desk.library(), await within(desk)
+    held = [s for s in await library.sources() if s.items and (not scope.sources or s.id in scope.sources)]
     if about is not None and _ALL.fullmatch(about) and len(held) > 1:
         return await _whole(library, held, brief.question, page)
     if about is not None and len(held) == 1 and (_THIS.fullmatch(about) or _ALL.fullmatch(about)):
         found: Source | None = held[0]
     else:
         found = await _named(library, held, brief, about)
-    whole = None if about is None else await chapters.named(library, about, found.id if found else "")
+    whole = None if about is None else await chapters.named(library, about, scope, found.id if found else "")
     if whole is not None:
         clips = [c for c in await library.items_of(whole.source, "clip") if c.title == whole.title]
         if chapters.show(whole, clips, brief.question, page):

@@ -7,7 +7,7 @@ import re
 from ragweave.corpora.parts import described
 from ragweave.corpora.types import Item
 from ragweave.minds.contracts import Brief
-from ragweave.minds.desk import Desk
+from ragweave.minds.desk import Desk, within
 from ragweave.minds.fusion import fuse_scores
 from ragweave.minds.page import Page
 from ragweave.minds.passages import as_strip, evidence_of, heading_title
@@ -42,7 +42,7 @@ async def pictured(desk: Desk, brief: Brief, page: Page) -> bool:
     if m is None or not wanted:
         return False
     library = await desk.library()
-    (lists,) = await library.search("image", [m["what"]], desk.context.method.pool)
+    (lists,) = await library.search("image", [m["what"]], desk.context.method.pool, (await within(desk)).sources)
     dense, words = ([(h.id, h.score) for h in hits] for hits in (lists.dense, lists.lexical))
     ids = [i for i, _ in fuse_scores([(desk.context.method.dense_weight, dense, None), (1.0, words, 0.0)])]
     items = await library.items(ids)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from ragweave.corpora.types import Box, Item, Locator, union
 from ragweave.minds.contracts import Brief
-from ragweave.minds.desk import Desk
+from ragweave.minds.desk import Desk, within
 from ragweave.minds.evidence import Strip
 from ragweave.minds.page import Page
 from ragweave.minds.passages import as_strip, evidence_of
@@ -139,7 +139,7 @@ async def record(desk: Desk, brief: Brief, page: Page) -> str | None:
     if not wanted or not (priced or (field and paper)):
         return None
     library = await desk.library()
-    (lists,) = await library.search("image", [told], FOUND)
+    (lists,) = await library.search("image", [told], FOUND, (await within(desk)).sources)
     ids = [h.id for h in (*lists.lexical, *lists.dense)]
     ids += [e["id"] for e in brief.rows.values() if e["corpus"] == "image"]
     items = await library.items(list(dict.fromkeys(ids)))

@@ -7,11 +7,10 @@ from collections import Counter, defaultdict
 
 from ragweave.corpora.types import Item
 from ragweave.corpora.video.mentions import SPEAKER, Mention, mentions_of, whole
-from ragweave.corpora.video.scope import Scope
 from ragweave.minds.contracts import Brief
-from ragweave.minds.desk import Desk
+from ragweave.minds.desk import Desk, within
 from ragweave.minds.page import Page
-from ragweave.minds.small.answer.chapters import PHRASES
+from ragweave.minds.small.answer.chapters import PHRASES, recordings_in
 from ragweave.minds.small.answer.tell import strip
 from ragweave.models.text import fold
 
@@ -30,8 +29,8 @@ async def themes(desk: Desk, brief: Brief, page: Page) -> bool:
     """Show the themes of the recordings, most recordings first; False where none are asked for or too few are held."""
     if not _ASKS.fullmatch(brief.question.strip()):
         return False
-    library, within = await desk.library(), desk.context.sources
-    held = [r for r in await library.recordings() if not within or r.source in within]
+    library, scope = await desk.library(), await within(desk)
+    held = await recordings_in(library, scope)
     if len(held) < LEAST:
         return False
     wholes = await library.items([r.id for r in held])
@@ -41,7 +40,7 @@ async def themes(desk: Desk, brief: Brief, page: Page) -> bool:
     speakers: set[str] = set()
     for said in (spelt[key] for key, n in shared.most_common() if n > 1):
         by: dict[tuple[str, str], list[Mention]] = defaultdict(list)
-        for m in await mentions_of(library, said, Scope(tuple(within))):
+        for m in await mentions_of(library, said, scope):
             by[m.recording].append(m)
             speakers |= {word for name in SPEAKER.findall(m.item.text) for word in fold(name).split()}
         if len(by) > 1:

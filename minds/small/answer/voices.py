@@ -11,7 +11,7 @@ from ragweave.corpora.video.mentions import Mention, mentions_of, whole
 from ragweave.corpora.video.places import KINDS, named_in
 from ragweave.corpora.video.scope import Scope
 from ragweave.minds.contracts import Brief
-from ragweave.minds.desk import Desk
+from ragweave.minds.desk import Desk, within
 from ragweave.minds.page import Page
 from ragweave.minds.small.answer.tell import strip
 from ragweave.models.text import clip, clock, fold, terms
@@ -63,7 +63,7 @@ async def voices(desk: Desk, brief: Brief, page: Page) -> bool:
 
 async def _mentions(library: Library, desk: Desk, thing: str) -> list[Mention]:
     """Return the mentions of a thing, not of other words of its stem (“explain” of explainability)."""
-    found = await mentions_of(library, thing, Scope(tuple(desk.context.sources)))
+    found = await mentions_of(library, thing, await within(desk))
     begins = fold(thing)[: max(3, len(thing) - 2)]
     return [m for m in found if fold(m.text).startswith(begins)] or found
 
