@@ -43,6 +43,8 @@ _LABEL = re.compile(
     r"|最终答案|查询|已知|缺少)[*_`]*\s*[:：][*_`]*",
     re.I | re.M,
 )
+_BEGINS = re.compile(r"(?:^|[.!?。！？\n\]】])[\s*#>(\[“\"'_`]*$")
+"""What stands before the begin of a sentence."""
 _FINAL = "final answer"
 _DRESS = '*_` \n"“”<>'
 """What some models put around an answer."""
@@ -59,29 +61,40 @@ _UNKNOWN = re.compile(r"\W*unknown\b[\s.:,;–—-]*", re.I)
 _NONE = {"", "none", "n/a", "na", "nothing", "no query", "无", "-"}
 
 
+def _labels(text: str) -> list[tuple[str, re.Match[str]]]:
+    """Return the labels of a turn by kind; “Two keys are missing: ...” goes on with the final answer that it is in."""
+    out: list[tuple[str, re.Match[str]]] = []
+    for m in _LABEL.finditer(text):
+        kind = _KINDS.get(m["label"].lower(), m["label"].lower())
+        word = m["label"].islower() and not _BEGINS.search(text[: m.start()])
+        if not word or all(k != _FINAL for k, _ in out):
+            out.append((kind, m))
+    return out
+
+
 def read_turn(reply: str) -> Turn | None:
     """Read a turn in the paper's form or as JSON, or return None.
 
-    Labels count in any case, anywhere in a line, in bold or with a wide colon. A final answer wins over queries. What
-    stands before the first label is what was learnt; prose without any label that cites documents is an answer.
+    Labels count in any case, anywhere in a line, in bold or with a wide colon; words in the middle of a sentence of a
+    final answer are none. A final answer wins over queries. What stands before the first label is what was learnt;
+    prose without any label that cites documents is an answer.
     """
     text = without_thoughts(reply)[: 2 * ANSWER].strip()
     turn = settled(read_json(text, Turn))
     if turn is not None:
         return turn
-    marks = list(_LABEL.finditer(text))
+    marks = _labels(text)
     if not marks and (_CITES.search(text) or _UNKNOWN.match(text)):
         return settled(Turn(answer=text))
     parts: dict[str, str] = {}
     queries: list[str] = []
-    for mark, end in zip(marks, [*(m.start() for m in marks[1:]), len(text)], strict=False):
-        kind = _KINDS.get(mark["label"].lower(), mark["label"].lower())
+    for (kind, mark), end in zip(marks, [*(m.start() for _, m in marks[1:]), len(text)], strict=False):
         said = text[mark.end() : end]
         if kind == "query":
             queries.append(_clean(said, kind))
         elif said := said.strip(_DRESS) if kind == _FINAL else _clean(said, kind):
             parts[kind] = said
-    before = " ".join(text[: marks[0].start()].split()).strip("*#> ") if marks else ""
+    before = " ".join(text[: marks[0][1].start()].split()).strip("*#> ") if marks else ""
     missing, answer = parts.get("missing", ""), parts.get(_FINAL, "")
     return settled(Turn(learnt=parts.get("learnt", before), missing=missing, queries=queries, answer=answer))
 
@@ -142,11 +155,11 @@ class Answering:
 
     async def read(self, text: str, ended: bool = False) -> bool:
         """Tell what is complete of a turn that has arrived up to here; False where more need not be read."""
-        marks = list(_LABEL.finditer(text)) if self.tell is not None else []
-        first = next((m for m in marks if _KINDS.get(m["label"].lower(), m["label"].lower()) == _FINAL), None)
+        marks = _labels(text) if self.tell is not None else []
+        first = next((m for kind, m in marks if kind == _FINAL), None)
         if self.tell is None or first is None:
             return True
-        end = next((m.start() for m in marks if m.start() > first.start()), None)
+        end = next((m.start() for _, m in marks if m.start() > first.start()), None)
         answer = text[first.end() : end].lstrip(_DRESS)
         if not self.told and _UNKNOWN.match(answer):
             return True

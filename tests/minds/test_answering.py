@@ -46,6 +46,7 @@ async def test_a_sentence_is_told_before_the_turn_has_ended() -> None:
         ("Final Answer: It was Rao [1].\nQuery: more of it", ["It was Rao [1]."]),
         ("Query: rao\nFinal Answer: It was Rao [1].", ["It was Rao [1]."]),
         ('Final Answer: "It was Rao [1]."', ["It was Rao [1]."]),
+        ("Final Answer: Two are missing: Rao and Pell [1].", ["Two are missing: Rao and Pell [1]."]),
         ('{"answer": "It was Rao [1]."}', []),
         ("It was Rao [1].", []),
         ("最终答案：是拉奥。[1]那是真的。", ["是拉奥。[1]", "那是真的。"]),

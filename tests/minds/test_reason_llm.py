@@ -64,6 +64,13 @@ def test_reasoning_before_the_first_label_is_what_was_learnt() -> None:
     assert (turn.learnt, turn.answer) == ("Marwen set the mill up in 1871.", "1871")
 
 
+def test_words_of_an_answer_that_are_spelt_as_a_label_stay_in_it() -> None:
+    answer = "Two keys are missing: the shed's and the boat's [1]. One learnt: never lend them."
+    turn = read_turn(f"Learnt: two keys.\nFinal Answer: {answer}")
+    assert turn is not None
+    assert (turn.answer, turn.missing) == (answer, "")
+
+
 @given(st.text())
 def test_no_reply_breaks_the_reader(reply: str) -> None:
     turn = read_turn(reply)
