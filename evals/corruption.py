@@ -71,7 +71,7 @@ def corrupted(
 
     async def fuse_corrupted(state: State, runtime: Runtime[Context]) -> Update:
         update = await fuse(state, runtime)
-        run = Run.of("fuse", state, runtime)
+        run = Run("fuse", state, runtime)
         library, query = await run.library(), state["query"]
         ranking = fused(state.get("found", []), query, run.context)
         items = await library.items([i for i, _ in ranking])

@@ -96,7 +96,7 @@ async def _one_round(state: State, runtime: Runtime[Context], node: Node) -> Upd
     if not (state.get("tasks") or state.get("routes")):
         # Auto-RAG's own graph reasons before its first search as well.
         return await node(state, runtime)
-    run = Run.of("reason", state, runtime)
+    run = Run("reason", state, runtime)
     run.by = "off"
     grade = state.get("grade")
     row: Hop = {
@@ -118,7 +118,7 @@ async def _as_asked(state: State, runtime: Runtime[Context], node: Node) -> Upda
     async def as_it_stands(desk: Desk, question: str) -> str:
         return question
 
-    run = Run.of("search_web", state, runtime)
+    run = Run("search_web", state, runtime)
     run.turn.minds = replace(run.minds, web_querist=Mind(as_it_stands))
     return await node(state, runtime)
 

@@ -18,8 +18,6 @@ MOST = 4
 """Pictures that one question may have."""
 _WORDS = 500
 """Characters of the words in pictures that are searched with the question: more would drown it."""
-_TOLD = 2_000
-"""Characters of the words in pictures that a vision model is told."""
 _HELD = 256
 """Pictures that are kept: those of the questions that are under way, and of the last ones."""
 _KEY = "ragweave_pictures"

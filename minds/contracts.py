@@ -119,13 +119,11 @@ class Graded:
         scores: one per item.
         upper: from here on an item is relevant.
         lower: below, it is not.
-        looked: what a vision model saw in items that were looked at for the verdict, by id.
     """
 
     scores: list[float]
     upper: float
     lower: float
-    looked: dict[str, str] = field(default_factory=dict)
 
 
 class Evaluator(Protocol):

@@ -229,6 +229,21 @@ def as_strip(e: Evidence) -> Strip:
     }
 
 
+def strip_at(item: Item, start: int, end: int, query: str, hop: int = 0, score: float = 1.0) -> Strip:
+    """Return text[start:end] of an item as a strip, its locator narrowed to exactly that."""
+    return {
+        "id": f"{item.id}#{start}-{end}",
+        "evidence": item.id,
+        "text": item.text[start:end],
+        "title": item.title,
+        "locator": item.locate(start, end),
+        "origin": "library",
+        "query": query,
+        "hop": hop,
+        "score": score,
+    }
+
+
 def as_seen(e: Evidence) -> list[Strip]:
     """Read what a vision model saw in a clip as a strip of its own; none where nothing was looked at."""
     if not e.get("seen"):

@@ -89,29 +89,13 @@ def readable(date: datetime | None, now: datetime) -> datetime | None:
     return aware
 
 
-def decay(age: float, half_life: float, floor: float) -> float:
-    """Return the weight of an item, in [floor, 1].
-
-    Args:
-        age: days; a negative age counts as 0.
-        half_life: days after which half of what is above the floor is left.
-        floor: weight that even the oldest item keeps.
-
-    Raises:
-        ValueError: if the half-life is not positive, or the floor not in [0, 1].
-    """
-    if half_life <= 0 or not 0 <= floor <= 1:
-        raise ValueError("the half-life must be positive and the floor between 0 and 1")
+def decay(age: float, half_life: float, floor: float = FLOOR) -> float:
+    """Return the weight of an item in [floor, 1] by its age in days; a negative age counts as 0."""
     return floor + (1 - floor) * 2 ** (-max(age, 0.0) / half_life)
 
 
 def weights(
-    dates: Sequence[datetime | None],
-    relevance: Sequence[float],
-    *,
-    half_life: float,
-    floor: float,
-    now: datetime,
+    dates: Sequence[datetime | None], relevance: Sequence[float], half_life: float, now: datetime
 ) -> list[float]:
     """Return what each item's probability of being relevant, (1 + relevance) / 2, is to be multiplied by.
 
@@ -123,7 +107,6 @@ def weights(
         dates: date of each item, or None.
         relevance: calibrated relevance of the same items, in [-1, 1].
         half_life: days.
-        floor: share that even the oldest item keeps.
         now: the clock.
     """
     known = [readable(d, now) for d in dates]
@@ -132,25 +115,22 @@ def weights(
     if not bearing:
         return [1.0] * len(known)
     start = max(bearing)
-    made = [decay((start - d).total_seconds() / 86_400, half_life, floor) if d else None for d in known]
+    made = [decay((start - d).total_seconds() / 86_400, half_life) if d else None for d in known]
     middle = statistics.median([w for w in made if w is not None])
-    whole = [middle if w is None else w for w in made]
-    best = max(p * w for p, w in zip(chance, whole, strict=True))
-    scale = max(chance) / best if best > 0 else 1.0
-    return [w * scale for w in whole]
+    return _scaled(relevance, [middle if w is None else w for w in made])
 
 
-def refaded(relevance: Sequence[float], made: Sequence[float]) -> list[float]:
-    """Return what another evaluator's relevance becomes under weights by age; the best item keeps what the best had.
-
-    Args:
-        relevance: calibrated relevance of items in [-1, 1].
-        made: weights of the same items.
-    """
+def _scaled(relevance: Sequence[float], made: Sequence[float]) -> list[float]:
+    """Scale weights so that the best item keeps what the best had."""
     chance = [(1 + r) / 2 for r in relevance]
     best = max((p * w for p, w in zip(chance, made, strict=True)), default=0.0)
     scale = max(chance) / best if best > 0 else 1.0
-    return [faded(r, w * scale) for r, w in zip(relevance, made, strict=True)]
+    return [w * scale for w in made]
+
+
+def refaded(relevance: Sequence[float], made: Sequence[float]) -> list[float]:
+    """Return what another evaluator's relevance, in [-1, 1], becomes under weights by age."""
+    return [faded(r, w) for r, w in zip(relevance, _scaled(relevance, made), strict=True)]
 
 
 def faded(relevance: float, weight: float) -> float:
@@ -168,13 +148,7 @@ def by_age(rows: list[Evidence], half_life: float, now: datetime) -> list[Eviden
 
     Only the document's own date counts, never that of its file on a disk. `decay` says what the numbers mean.
     """
-    made = weights(
-        [date_of(r) for r in rows],
-        [r["relevance"] for r in rows],
-        half_life=half_life,
-        floor=FLOOR,
-        now=now,
-    )
+    made = weights([date_of(r) for r in rows], [r["relevance"] for r in rows], half_life, now)
     aged: list[Evidence] = [
         {**r, "relevance": round(faded(r["relevance"], w), 4), "fresh": round(w, 4)}
         for r, w in zip(rows, made, strict=True)

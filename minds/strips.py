@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from ragweave.corpora.types import Item
 from ragweave.minds.evidence import Evidence, Strip
 from ragweave.minds.method import Method
-from ragweave.minds.passages import best_window, heading_title, pieces
+from ragweave.minds.passages import best_window, heading_title, pieces, strip_at
 from ragweave.models import tables
 from ragweave.models.text import UNSPACED, content_terms, fold, terms, words
 
@@ -79,18 +79,8 @@ def _likeliest(text: str, spans: Sequence[Span], query: str) -> list[Span]:
 
 
 def strip_of(e: Evidence, item: Item, start: int, end: int, hop: int) -> Strip:
-    """Build the row of an item's strip, not scored yet; its locator is narrowed to exactly its text."""
-    return {
-        "id": f"{e['id']}#{start}-{end}",
-        "evidence": e["id"],
-        "text": item.text[start:end],
-        "title": heading_title(item),
-        "locator": item.locate(start, end),
-        "origin": e["origin"],
-        "query": e["query"],
-        "hop": hop,
-        "score": -1.0,
-    }
+    """Build the row of an item's strip, not scored yet."""
+    return {**strip_at(item, start, end, e["query"], hop, -1.0), "title": heading_title(item)}
 
 
 def select(made: Sequence[Strip], method: Method) -> list[Strip]:

@@ -18,7 +18,7 @@ from ragweave.nodes.state import State, Update, message_id
 
 async def check(state: State, runtime: Runtime[Context]) -> Update:
     """Return the answer of this turn: the sentences that passed, their citations, confidence, or why there are none."""
-    run = Run.of("check", state, runtime)
+    run = Run("check", state, runtime)
     run.by = "rule"
     draft = [Sentence.model_validate(s) for s in state.get("draft", [])]
     cited = {n for s in draft for n in s.citations}

@@ -34,7 +34,7 @@ async def condense(state: State, runtime: Runtime[Context]) -> Update:
         InputError: if the last turn holds no text, or more than QUESTION_LIMIT characters.
     """
     turn = uuid.uuid4().hex
-    run = Run.of("condense", state, runtime, turn)
+    run = Run("condense", state, runtime, turn)
     messages = state.get("messages", [])
     last = max((i for i, m in enumerate(messages) if isinstance(m, HumanMessage)), default=None)
     if last is None:

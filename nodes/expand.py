@@ -19,7 +19,7 @@ async def expand(state: State, runtime: Runtime[Context]) -> Update:
 
     A model that fails or cannot be read leaves the query alone. Its replies are cached with their prompt and model.
     """
-    run = Run.of("expand", state, runtime)
+    run = Run("expand", state, runtime)
     query, context = state["query"], run.context
     if context.phrasings == 0 or context.expand_when == "never":
         made: Made[list[str]] = Made([], "off")

@@ -37,25 +37,16 @@ async def fuse(state: State, runtime: Runtime[Context]) -> Update:
     ranks, and the pool is ordered by the relevance model or a cross-encoder. The relevance model reads each item
     once: `grade` uses the same scores. Where the question asks for the newest, age counts last.
     """
-    run = Run.of("fuse", state, runtime)
+    run = Run("fuse", state, runtime)
     run.by = run.context.method.fusion
-    query = state["query"]
-    found = state.get("found", [])
-    also = state.get("also", [])
+    query, found, also = state["query"], state.get("found", []), state.get("also", [])
     library = await run.library()
     routed = next((r for r in reversed(state.get("routes", [])) if r["hop"] == run.hop), None)
     confidence: Mapping[str, float] | None = None
     if routed is not None and routed["by"] != "unified" and {row["corpus"] for row in found} - {*TEXTUAL}:
         confidence = routed["confidence"] or dict.fromkeys(routed["corpora"], 1.0)
-
-    async def order(asked: str, lists: list[RankedList]) -> list[Evidence]:
-        if confidence is not None:
-            return merged(await _by_corpus(library, asked, lists, confidence, run), confidence)
-        pool = fused(lists, asked, run.context)
-        return await score_items(library, asked, pool, run.context, run.hop, run.notes, seen_in(lists))
-
-    ordered = [await order(query, [row for row in found if row["query"] not in also])]
-    ordered += [await order(q, [row for row in found if row["query"] == q]) for q in also]
+    ordered = [await _order(run, library, query, [row for row in found if row["query"] not in also], confidence)]
+    ordered += [await _order(run, library, q, [row for row in found if row["query"] == q], confidence) for q in also]
     rows = _in_turns(ordered)
     most, read = items_kept(run.context), list[Evidence]()
     if reads(run.context) and run.hop > 1:
@@ -90,8 +81,6 @@ async def fuse(state: State, runtime: Runtime[Context]) -> Update:
 
 def _in_turns(lists: list[list[Evidence]]) -> list[Evidence]:
     """Take the best of each list in turns, each item once."""
-    if len(lists) == 1:
-        return lists[0]
     rows: dict[str, Evidence] = {}
     for tier in zip_longest(*lists):
         for row in tier:
@@ -100,21 +89,21 @@ def _in_turns(lists: list[list[Evidence]]) -> list[Evidence]:
     return list(rows.values())
 
 
-async def _by_corpus(
-    library: Library, query: str, found: list[RankedList], confidence: Mapping[str, float], run: Run
-) -> dict[str, list[Evidence]]:
-    """Rank what each corpus gave by itself: the likeliest from as many items as if it were alone."""
-    context = run.context
+async def _order(
+    run: Run, library: Library, query: str, found: list[RankedList], confidence: Mapping[str, float] | None
+) -> list[Evidence]:
+    """Score what a query found; with a confidence what each corpus gave, the likeliest as if it were alone."""
+
+    async def scored(lists: list[RankedList], most: int = POOL) -> list[Evidence]:
+        pool = fused(lists, query, run.context)
+        compared = frozenset(i for row in lists if row["kind"] == "visual" for i in row["ids"])
+        return await score_items(library, query, pool, run.context, run.hop, run.notes, compared, most)
+
+    if confidence is None:
+        return await scored(found)
+    ranked: dict[str, list[Evidence]] = {}
     corpora = dict.fromkeys(str(row["corpus"]) for row in found)
-    likeliest = max(corpora, key=lambda c: confidence.get(c, 0.0), default="")
-    out: dict[str, list[Evidence]] = {}
-    for corpus in corpora:
-        most = POOL if corpus == likeliest else max(EACH, items_kept(context))
-        pool = fused([row for row in found if row["corpus"] == corpus], query, context)
-        out[corpus] = await score_items(library, query, pool, context, run.hop, run.notes, seen_in(found), most)
-    return out
-
-
-def seen_in(found: list[RankedList]) -> frozenset[str]:
-    """Return the items whose picture was compared with the query."""
-    return frozenset(i for row in found if row["kind"] == "visual" for i in row["ids"])
+    for corpus in sorted(corpora, key=lambda c: -confidence.get(c, 0.0)):
+        most = max(EACH, items_kept(run.context)) if ranked else POOL
+        ranked[corpus] = await scored([row for row in found if row["corpus"] == corpus], most)
+    return merged(ranked, confidence)

@@ -63,7 +63,7 @@ async def generate(state: State, runtime: Runtime[Context]) -> Update:
 
     What the reasoning turn said while it was written is shown already, and only closed here.
     """
-    run = Run.of("generate", state, runtime)
+    run = Run("generate", state, runtime)
     question, timeline = state["question"], state.get("timeline")
     moments = timeline["moments"] if timeline is not None else []
     strips = moments or known(state, items_shown(run.context))

@@ -21,7 +21,7 @@ async def grade(state: State, runtime: Runtime[Context]) -> Update:
     by what an image encoder makes of them, or by what a vision model, asked first, sees in them. A model's verdict
     that cannot be read is `ambiguous`. Where newer items are preferred, age changes their order and never the verdict.
     """
-    run = Run.of("grade", state, runtime)
+    run = Run("grade", state, runtime)
     rows = {e["id"]: e for e in state.get("evidence", [])}
     items = [rows[i] for i in state.get("candidates", []) if i in rows]
     looked = await look_first(run, state["query"], items, relevance.UPPER)

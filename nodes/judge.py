@@ -17,7 +17,7 @@ async def judge(state: VideoState, runtime: Runtime[Context]) -> Update:
     A filter may only take away what is surely of no use. A verdict of its evaluator goes along, so that `grade` need
     not ask about the same clip again.
     """
-    run = Run.of("judge", state, runtime)
+    run = Run("judge", state, runtime)
     query, clips = state["query"], state.get("clips", [])
     items = await (await run.library()).items(clips)
     held = [i for i in clips if i in items]

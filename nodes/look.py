@@ -11,7 +11,7 @@ from ragweave.nodes.state import Update, VideoState
 
 async def look(state: VideoState, runtime: Runtime[Context]) -> Update:
     """Return what is seen in each kept clip; one that cannot be looked at costs a note, not the others."""
-    run = Run.of("look", state, runtime)
+    run = Run("look", state, runtime)
     clips = state.get("clips", [])
     items = await (await run.library()).items(clips) if clips else {}
     kept = [items[i] for i in clips if i in items]

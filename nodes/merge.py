@@ -28,7 +28,7 @@ async def merge(state: VideoState, runtime: Runtime[Context]) -> Update:
 
     The union counts: a retriever that found nothing takes nothing away from the others.
     """
-    run = Run.of("merge", state, runtime)
+    run = Run("merge", state, runtime)
     run.by = "rrf"
     lists = {row["retriever"]: row["ids"] for row in state.get("lists", [])}
     joined = fuse_ranks([(WEIGHTS[r], [(i, 0.0) for i in ids]) for r, ids in lists.items() if r in WEIGHTS])

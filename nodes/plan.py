@@ -31,7 +31,7 @@ async def plan_recordings(state: State, runtime: Runtime[Context]) -> Update:
 
 
 async def _plan(state: State, runtime: Runtime[Context], without_router: Sequence[Corpus]) -> Update:
-    run = Run.of("plan", state, runtime)
+    run = Run("plan", state, runtime)
     run.by = "rule"
     corpora = await _corpora(state, run, without_router)
     library, context = await run.library(), run.context

@@ -31,7 +31,7 @@ async def reason(state: State, runtime: Runtime[Context]) -> Update:
     Rounds are counted here; when all are spent, or a limit is reached, what is there has to do. The sentences of a chat
     model's answer are shown as it writes them.
     """
-    run = Run.of("reason", state, runtime)
+    run = Run("reason", state, runtime)
     context = run.context
     opening = not (state.get("tasks") or state.get("routes") or state.get("recalls"))
     rows = {e["id"]: e for e in state.get("evidence", [])}
@@ -62,7 +62,7 @@ async def reason(state: State, runtime: Runtime[Context]) -> Update:
     else:
         made = Made(Decision(known.learnt(), query=state["question"] if opening else ""), "budget" if spent else "rule")
     decision = made.value
-    repeated = not opening and not decision.again and known.asked(decision.query)
+    repeated = not (opening or decision.again) and known.asked(decision.query)
     if repeated or (spent and not opening):
         decision = replace(decision, query="", lead="", more=())
     then: Then = "generate" if not decision.query else "more" if can_search else "recall" if can_recall else "generate"
@@ -73,15 +73,13 @@ async def reason(state: State, runtime: Runtime[Context]) -> Update:
         await page.close()
         update |= written(page)
     asked = " | ".join([decision.query, *decision.more])
-    told = {"more": f"next: {asked}", "recall": f"recall: {decision.query}", "generate": "enough"}[then]
-    if repeated:
-        told = "asked only what was asked before"
+    done = "asked only what was asked before" if repeated else "enough"
+    told = {"more": f"next: {asked}", "recall": f"recall: {decision.query}", "generate": done}[then]
     if opening:
         update["plan"] = " ".join(filter(None, (decision.learnt, decision.missing)))
         if not decision.query:
             told = "no search is needed"
-            route: Route = {"hop": state["hop"], "corpora": ["none"], "confidence": {}, "by": made.by, "why": told}
-            update["routes"] = [route]
+            update["routes"] = [Route(hop=state["hop"], corpora=["none"], confidence={}, by=made.by, why=told)]
         elif not can_search:
             run.note("Nothing was searched: this run allows no round of retrieval (max_hops is 0).")
     else:
@@ -95,11 +93,9 @@ async def reason(state: State, runtime: Runtime[Context]) -> Update:
         elif then == "generate" and spent and "reply" not in update:
             told = f"stopped by the limit of {spent}"
     if then != "generate" or opening:
-        update["query"] = decision.query or state["query"]
-        update["also"] = list(decision.more)
+        update |= {"query": decision.query or state["query"], "also": list(decision.more)}
     data = {"then": then, "query": decision.query, "learnt": decision.learnt, "missing": decision.missing}
-    summary = "; ".join(s for s in (decision.learnt, decision.missing, told) if s)
-    return run.done(summary, made, data=data, **update)
+    return run.done("; ".join(filter(None, (decision.learnt, decision.missing, told))), made, data=data, **update)
 
 
 def _spent(run: Run) -> str:

@@ -17,7 +17,7 @@ TITLE = "The model's own knowledge"
 
 async def recall(state: State, runtime: Runtime[Context]) -> Update:
     """Return one parametric passage. It is marked as the model's own, ordered last, and never cited as a source."""
-    run = Run.of("recall", state, runtime)
+    run = Run("recall", state, runtime)
     count = state.get("recalls", 0) + 1
     ask = run.minds.recaller
     made = await ask(run, state["question"], state["query"]) if ask is not None else Made("", "small")

@@ -26,7 +26,7 @@ async def refine(state: State, runtime: Runtime[Context]) -> Update:
 
     A chat model is shown every item whole: it leaves out itself what does not help.
     """
-    run = Run.of("refine", state, runtime)
+    run = Run("refine", state, runtime)
     grade = state.get("grade")
     lower = grade["lower"] if grade else relevance.LOWER
     rows = {e["id"]: e for e in state.get("evidence", [])}

@@ -15,7 +15,7 @@ from ragweave.nodes.state import RetrieveTask, Update
 
 async def retrieve(task: RetrieveTask, runtime: Runtime[Context]) -> Update:
     """Return the dense, lexical and visual lists of each phrasing; a corpus that fails is noted, the others go on."""
-    run = Run.of("retrieve", task, runtime)
+    run = Run("retrieve", task, runtime)
     run.by = task["corpus"]
     try:
         library = await run.library()

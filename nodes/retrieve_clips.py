@@ -27,7 +27,7 @@ RECORDINGS = 20
 
 async def retrieve_clips(task: ClipTask, runtime: Runtime[Context]) -> Update:
     """Return the list of one retriever; one that fails or finds nothing is noted or silent, and the others go on."""
-    run = Run.of("retrieve_clips", task, runtime)
+    run = Run("retrieve_clips", task, runtime)
     run.by = name = task["retriever"]
     scope = Scope(
         tuple(task.get("sources", [])), tuple(task.get("titles", [])), run.context.from_time, run.context.to_time

@@ -8,12 +8,12 @@ from langgraph.types import Send
 from ragweave.minds.context import Context
 from ragweave.minds.small.timeline import asked_of
 from ragweave.nodes.run import Run
-from ragweave.nodes.state import Retriever, RewrittenTask, Update, VideoState
+from ragweave.nodes.state import Retriever, Update, VideoState, VideoTask
 
 
 async def rewrite(state: VideoState, runtime: Runtime[Context]) -> Update:
     """Return the statement, the scene and the keywords of the hop's query, and what it asks of the timeline."""
-    run = Run.of("rewrite", state, runtime)
+    run = Run("rewrite", state, runtime)
     made = await run.minds.rewriter(run, state["query"])
     forms = made.value
     told = f"{forms['statement']} | {forms['scene']} | {', '.join(forms['keywords'])}"
@@ -31,5 +31,5 @@ def retrievers(state: VideoState, runtime: Runtime[Context]) -> list[Send]:
         wanted.append("chunk")  # what a writer reads as well lies around the clips that it finds
     if state["asked"] is not None:
         wanted.append("timeline")
-    task = {key: value for key, value in state.items() if key in RewrittenTask.__annotations__}
+    task = {key: value for key, value in state.items() if key in VideoTask.__annotations__}
     return [Send("retrieve_clips", {**task, "retriever": name}) for name in wanted]

@@ -23,7 +23,7 @@ async def route(state: State, runtime: Runtime[Context]) -> Update:
     Corpora that the library lacks are masked; `none` is masked after hop 1, because a hop is only made to search. A
     query that is asked again goes to what was not searched for it before.
     """
-    run = Run.of("route", state, runtime)
+    run = Run("route", state, runtime)
     held: set[Label] = {*labels(await run.held())}
     if run.context.corpora:
         made = Made(_forced(run, held), "asked")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -36,29 +36,18 @@ ANSWERING = ("reason", "generate")
 class Run(Desk):
     """One execution of one node: the desk that it lends to minds, and what it says when it is done.
 
+    Args:
+        node: its name.
+        state: its state or task.
+        runtime: what LangGraph gives it.
+        turn: id of the turn, from the node that opens it.
+
     Attributes:
         by: maker that decided, for the trace, where no mind was asked.
+        event: sends a typed event to the `custom` stream.
     """
 
-    def __init__(
-        self,
-        node: str,
-        context: Context,
-        turn: Turn,
-        hop: int = 0,
-        write: Callable[[Any], None] = lambda event: None,
-        in_turn: bool = True,
-    ) -> None:
-        super().__init__(node, context, turn, hop)
-        self.by = "small"
-        self._in_turn = in_turn
-        self.event = write
-        """Sends a typed event to the `custom` stream."""
-        self._started = time.perf_counter()
-
-    @classmethod
-    def of(cls, node: str, state: Mapping[str, Any], runtime: Runtime[Context], turn: str = "") -> Run:
-        """Start a node on its state or task: `turn` is given by the node that opens the turn."""
+    def __init__(self, node: str, state: Mapping[str, Any], runtime: Runtime[Context], turn: str = "") -> None:
         context = Context.of(runtime)
         named = turn or state.get("turn", "")
 
@@ -67,7 +56,9 @@ class Run(Desk):
 
         # A task that `plan` sends knows no turn, and so not what it has spent; it shares nothing with other turns.
         shared = context.turn(named, opened) if named else opened()
-        return cls(node, context, shared, state.get("hop", 0), runtime.stream_writer, bool(named))
+        super().__init__(node, context, shared, state.get("hop", 0))
+        self.by, self.event = "small", runtime.stream_writer
+        self._in_turn, self._started = bool(named), time.perf_counter()
 
     @property
     def minds(self) -> Minds:

@@ -37,7 +37,7 @@ async def search_web(state: State, runtime: Runtime[Context]) -> Update:
     """
     provider, obstacle = await asyncio.to_thread(_provider)
     consent = None if obstacle else state.get("consent") or _consent(state, Context.of(runtime), provider)
-    run = Run.of("search_web", state, runtime)
+    run = Run("search_web", state, runtime)
     if obstacle:
         run.note(f"The web was not searched: {obstacle}")
         return run.done(f"not searched: {obstacle}")

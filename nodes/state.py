@@ -210,18 +210,13 @@ class VideoTask(TypedDict, total=False):
     """Source ids to stay within; empty means all."""
     titles: list[str]
     """Titles of recordings to stay within; empty means all. One file may hold several recordings."""
-
-
-class RewrittenTask(VideoTask):
-    """The task with what `rewrite` made of its query."""
-
     forms: Forms
-    """The query's other forms."""
+    """The query's other forms, from `rewrite`."""
     asked: Asked | None
-    """What it asks of the timeline."""
+    """What it asks of the timeline, from `rewrite`."""
 
 
-class ClipTask(RewrittenTask):
+class ClipTask(VideoTask):
     """Payload of one `Send`: one retriever, with all that it asks."""
 
     retriever: Retriever
@@ -251,7 +246,7 @@ class VideoResult(TypedDict, total=False):
     """What each node spent."""
 
 
-class VideoState(RewrittenTask, VideoResult, total=False):
+class VideoState(VideoTask, VideoResult, total=False):
     """State of the search in the recordings."""
 
     lists: Annotated[list[ClipList], operator.add]

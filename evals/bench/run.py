@@ -153,7 +153,7 @@ def _fixed(labels: Mapping[str, str]) -> Callable[..., Any]:
     """Return a node that routes each question to the label that is given for it."""
 
     async def route(state: State, runtime: Runtime[Context]) -> Update:
-        run = Run.of("route", state, runtime)
+        run = Run("route", state, runtime)
         run.by = "bench"
         label: Any = labels[str(state["messages"][-1].content)]
         row: Route = {"hop": run.hop, "corpora": [label], "confidence": {}, "by": "bench", "why": "given"}

@@ -89,10 +89,9 @@ async def grade(desk: Desk, query: str, items: Sequence[Evidence], reread: Colle
     shown = [reading(e) for e in items]
 
     async def ask(left: Sequence[int]) -> list[float] | None:
-        return await _verdicts(desk, query, [shown[n] for n in left], likely=[items[n]["relevance"] for n in left])
+        return await passages(desk, query, [shown[n] for n in left], [items[n]["relevance"] for n in left])
 
-    scores = await _scored(items, ask)
-    return None if scores is None else Graded(_whole(desk, items, shown, scores, reread), *BY_MODEL)
+    return await _graded(desk, items, reread, ask, BY_MODEL)
 
 
 async def grade_by_checkpoint(
@@ -104,45 +103,36 @@ async def grade_by_checkpoint(
     async def ask(left: Sequence[int]) -> list[float]:
         return await passages_by_checkpoint(desk, query, [shown[n] for n in left])
 
-    scores = await _scored(items, ask) or []
-    return Graded(_whole(desk, items, shown, scores, reread), *PRESETS[desk.context.method.thresholds])
+    return await _graded(desk, items, reread, ask, PRESETS[desk.context.method.thresholds])
 
 
-async def _scored(
-    items: Sequence[Evidence], ask: Callable[[Sequence[int]], Awaitable[list[float] | None]]
-) -> list[float] | None:
-    """Return the verdict over each item: the one it has, or what `ask` returns for the places of the others."""
+async def _graded(
+    desk: Desk,
+    items: Sequence[Evidence],
+    reread: Collection[str],
+    ask: Callable[[Sequence[int]], Awaitable[list[float] | None]],
+    thresholds: tuple[float, float],
+) -> Graded | None:
+    """Return the relevance of items: the verdict that one has, or what `ask` returns for the places of the others.
+
+    Added is what `fuse` knows besides: what pictures show, and the age of items.
+    """
     left = [n for n, e in enumerate(items) if "judged" not in e]
     found = await ask(left) if left else []
     if found is None:
         return None
-    made = dict(zip(left, found, strict=True))
-    return [e["judged"] if "judged" in e else made[n] for n, e in enumerate(items)]
-
-
-async def passages(desk: Desk, query: str, passages: Sequence[Passage]) -> list[float] | None:
-    """Ask the language model for a verdict over each passage; None where nothing can be read."""
-    return await _verdicts(desk, query, passages)
+    made, alpha = dict(zip(left, found, strict=True)), desk.context.method.alpha
+    whole = [e["judged"] if "judged" in e else made[n] for n, e in enumerate(items)]
+    whole = [
+        joined(s, e["looks"], alpha, bool(reading(e).text)) if "looks" in e and e["id"] not in reread else s
+        for s, e in zip(whole, items, strict=True)
+    ]
+    if any("fresh" in e for e in items):
+        whole = [round(s, 9) for s in refaded(whole, [e.get("fresh", 1.0) for e in items])]
+    return Graded(whole, *thresholds)
 
 
 async def passages_by_checkpoint(desk: Desk, query: str, passages: Sequence[Passage]) -> list[float]:
-    """Ask the evaluator that RAGWEAVE_EVALUATOR names for the relevance of passages."""
-    return await asyncio.to_thread(by_checkpoint, query, passages)
-
-
-def _whole(
-    desk: Desk, items: Sequence[Evidence], shown: Sequence[Passage], scores: Sequence[float], reread: Collection[str]
-) -> list[float]:
-    """Add to the relevance of texts what `fuse` knows besides: what pictures show, and the age of items."""
-    whole = [
-        joined(s, e["looks"], desk.context.method.alpha, bool(p.text)) if "looks" in e and e["id"] not in reread else s
-        for s, e, p in zip(scores, items, shown, strict=True)
-    ]
-    aged = any("fresh" in e for e in items)
-    return [round(s, 9) for s in refaded(whole, [e.get("fresh", 1.0) for e in items])] if aged else whole
-
-
-def by_checkpoint(query: str, passages: Sequence[Passage]) -> list[float]:
     """Score with the checkpoint that RAGWEAVE_EVALUATOR names, cut to [-1, 1].
 
     Raises:
@@ -153,13 +143,13 @@ def by_checkpoint(query: str, passages: Sequence[Passage]) -> list[float]:
         raise ModelError("No evaluator checkpoint is configured", "set RAGWEAVE_EVALUATOR to its folder")
     from ragweave.models.checkpoint import evaluator
 
-    scores = [float(s) for s in evaluator(path)(query, passages)]
+    scores = await asyncio.to_thread(lambda: [float(s) for s in evaluator(path)(query, passages)])
     if len(scores) != len(passages) or not all(map(math.isfinite, scores)):
         raise ModelError(f"The evaluator at {path} gave no number for each passage", "train or fetch it again")
     return [max(-1.0, min(1.0, s)) for s in scores]
 
 
-async def _verdicts(
+async def passages(
     desk: Desk, query: str, passages: Sequence[Passage], likely: Sequence[float] = ()
 ) -> list[float] | None:
     """Grade all passages in one call. A passage the reply leaves out is undecided; None where nothing can be read.

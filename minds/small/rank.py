@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Sequence
-from typing import cast
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import TypeVar, cast
 
 from ragweave.corpora.store.library import Library
 from ragweave.corpora.types import Item, Locator
@@ -16,11 +17,12 @@ from ragweave.minds.fusion import Ranking, standardise
 from ragweave.minds.looks import lifted
 from ragweave.minds.passages import evidence_of, passage_of, scores_of
 from ragweave.models.errors import RagweaveError
-from ragweave.models.relevance import Passage
-from ragweave.models.rerank import Reranker, reranker
+from ragweave.models.rerank import reranker
 from ragweave.models.text import fold
 
 logger = logging.getLogger(__name__)
+
+T = TypeVar("T")
 
 TEXTUAL = ("paragraph", "document")
 """Corpora whose items are their text. Pictures and clips with the same caption are different pictures and clips."""
@@ -91,48 +93,39 @@ async def score_items(
 
     def scored() -> list[Evidence]:
         with library.held.catalog.reading(library.id):  # one transaction for all that is read
-            return _scored(library, query, pool, context, hop, notes, seen, most)
+            return list(_scored(library, query, pool[:most], context, hop, [] if notes is None else notes, seen))
 
     return await asyncio.to_thread(scored)
 
 
 def _scored(
-    library: Library,
-    query: str,
-    pool: Ranking,
-    context: Context,
-    hop: int,
-    notes: list[str] | None,
-    seen: frozenset[str],
-    most: int,
-) -> list[Evidence]:
-    judge = _judge(notes) if context.rerank else None
-    best = [i for i, _ in pool[:most]]
+    library: Library, query: str, pool: Ranking, context: Context, hop: int, notes: list[str], seen: frozenset[str]
+) -> Iterator[Evidence]:
+    judge = _tried(reranker, notes) if context.rerank else None
+    best = [i for i, _ in pool]
     embedded = context.rerank and judge is None
     kept = _read(library, best, max(EMBEDDED_POOL, items_kept(context)) if embedded else len(best))
     if not kept:
-        return []
+        return
     passages = [passage_of(item, query) for item, _ in kept]
     scores = scores_of(library, query, passages)
     joined = dict(pool)
     order = before = [joined[item.id] for item, _ in kept]
     if context.rerank:
         needed = judge if scores.floor.max() < STRONG else None
-        crossed = _crossed(needed, query, passages, notes) if needed else None
+        crossed = _tried(partial(needed.scores, query, passages), notes) if needed else None
         # The relevance model's order, with a little of the fused one.
         both = zip(standardise(scores.order.tolist()), standardise(before), strict=True)
-        order = crossed or [a + BEFORE * b for a, b in both]
+        order = [a + BEFORE * b for a, b in both] if crossed is None else crossed.tolist()
         if seen:
             order = with_pictures(order, before, [item.id in seen for item, _ in kept], context.method.alpha)
-    rows: list[Evidence] = []
     ranked = zip(kept, order, scores.floor, strict=True)
     compared = [item.id for item, _ in kept if item.corpus == "image" and item.id in seen]
     deviations = library.stand_out(query, compared) if compared else {}
     for (item, also), rank, floor in sorted(ranked, key=lambda r: (-r[1], r[0][0].id)):
         row = evidence_of(item, query, hop, rank, floor)
         row = lifted(row, item, deviations, context.method.alpha)
-        rows.append({**row, "also": also} if also else row)
-    return rows
+        yield {**row, "also": also} if also else row
 
 
 def _read(library: Library, ids: Sequence[str], enough: int) -> list[tuple[Item, list[Locator]]]:
@@ -155,24 +148,11 @@ def with_pictures(order: Sequence[float], before: Sequence[float], seen: Sequenc
     return [alpha * b + (1 - alpha) * a if picture else a for a, b, picture in rows]
 
 
-def _judge(notes: list[str] | None) -> Reranker | None:
+def _tried(make: Callable[[], T], notes: list[str]) -> T | None:
+    """Return what a reranker gives; None where it failed, which is noted."""
     try:
-        return reranker()
+        return make()
     except RagweaveError as error:
-        _unused(error, notes)
-        return None
-
-
-def _crossed(judge: Reranker, query: str, passages: list[Passage], notes: list[str] | None) -> list[float] | None:
-    try:
-        found: list[float] = judge.scores(query, passages).tolist()
-        return found
-    except RagweaveError as error:
-        _unused(error, notes)
-        return None
-
-
-def _unused(error: RagweaveError, notes: list[str] | None) -> None:
-    logger.info("reranking fell back: %s", error)
-    if notes is not None:
+        logger.info("reranking fell back: %s", error)
         notes.append(f"The reranker was not used: {error}")
+        return None

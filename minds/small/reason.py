@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from functools import partial
 
 from ragweave.minds.chain import BEST
-from ragweave.minds.desk import Desk
+from ragweave.minds.desk import Desk, idf_of
 from ragweave.minds.evidence import Evidence
 from ragweave.minds.known import Decision, Known
 from ragweave.minds.looks import shown_by_look
@@ -19,7 +18,7 @@ from ragweave.minds.phrases import idle_words
 from ragweave.minds.recency import timeless
 from ragweave.minds.small.answer.sentences import Extract, rank
 from ragweave.minds.small.clauses import splits, standing, value_of
-from ragweave.minds.small.question.asked import has_clause, share
+from ragweave.minds.small.question.asked import Idf, has_clause, share
 from ragweave.models.relevance_features import FUNCTION_HAN
 from ragweave.models.text import UNSPACED, content_terms, fold, names, sentences, terms
 
@@ -62,7 +61,7 @@ async def reason(desk: Desk, known: Known) -> Decision:
             return Decision(learnt, f"{missing} where it was looked for", known.hops[-1]["query"], again=True)
         return Decision(learnt, missing)
     question = timeless(known.question, datetime.now(UTC))
-    idf = await (await desk.library()).idf(content_terms(question))
+    idf = await idf_of(desk, question)
     asked = standing(known.question, known.hops)
     inner, further, sure = await _described(desk, asked, known, idf)
     if further is None and sure < LIKELY and asked != known.question:
@@ -84,9 +83,7 @@ async def reason(desk: Desk, known: Known) -> Decision:
     return Decision(learnt, missing, query, led)
 
 
-async def _described(
-    desk: Desk, asked: str, known: Known, idf: Mapping[str, float]
-) -> tuple[str, Decision | None, float]:
+async def _described(desk: Desk, asked: str, known: Known, idf: Idf) -> tuple[str, Decision | None, float]:
     """Look for what a question describes in what was found.
 
     Returns:
@@ -97,7 +94,7 @@ async def _described(
 
     async def best(question: str) -> list[Extract]:
         strips = [as_strip(e) for e in await reread(library, question, known.rows)]
-        found = await asyncio.to_thread(rank, question, strips, partial(_rarity, idf), rows=not _MOST.search(question))
+        found = await asyncio.to_thread(rank, question, strips, idf, rows=not _MOST.search(question))
         return sorted(found[:NEXT], key=lambda e: -e.sure)
 
     if not apart and asked == known.question:
@@ -123,7 +120,7 @@ async def _described(
     return apart[0].inner if apart[0].asks and clause else "", None, sure
 
 
-def enough(question: str, ordered: Sequence[Evidence], gap: float, idf: Mapping[str, float], searched: int = 1) -> bool:
+def enough(question: str, ordered: Sequence[Evidence], gap: float, idf: Idf, searched: int = 1) -> bool:
     """Tell whether what was found looks like the answer.
 
     The best item by itself is enough where it covers the question, or half of it and stands apart from the others.
@@ -131,15 +128,10 @@ def enough(question: str, ordered: Sequence[Evidence], gap: float, idf: Mapping[
     """
     wanted, clause = content_terms(question), has_clause(question)
     held = [set(terms(f"{e['title']} {e['text']}")) for e in ordered[:BEST]]
-    rare = partial(_rarity, idf)
-    if searched > 1 and share(wanted, set[str]().union(*held), rare) >= (JOINTLY if clause else NEARLY):
+    if searched > 1 and share(wanted, set[str]().union(*held), idf) >= (JOINTLY if clause else NEARLY):
         return True
-    covered = share(wanted, held[0], rare)
+    covered = share(wanted, held[0], idf)
     return covered >= WHOLE if clause else covered >= CLEAR or (covered >= COVERED and gap >= APART)
-
-
-def _rarity(idf: Mapping[str, float], term: str) -> float:
-    return idf.get(term, 1.0)
 
 
 def open_words(question: str, texts: Iterable[str]) -> list[str]:
@@ -160,18 +152,16 @@ def missing_words(question: str, texts: Sequence[str]) -> list[str]:
     return [*found, *(r for r in runs if not any(r in text for text in texts))]
 
 
-def lead(
-    question: str, ordered: Sequence[Evidence], used: Collection[str], idf: Mapping[str, float]
-) -> tuple[str, str]:
+def lead(question: str, ordered: Sequence[Evidence], used: Collection[str], idf: Idf) -> tuple[str, str]:
     """Make the next query from the best item that was not used for one yet and that names something new.
 
     Returns:
         New names with the question's open words, and the id of the item; both empty where nothing new is named.
     """
-    said, wanted, rare = fold(question), content_terms(question), partial(_rarity, idf)
+    said, wanted = fold(question), content_terms(question)
     for row in (e for e in ordered if e["id"] not in used):
         cut = [row["text"][a:b] for a, b in sentences(row["text"])]
-        best = max(cut, key=lambda s: share(wanted, set(terms(f"{row['title']} {s}")), rare), default="")
+        best = max(cut, key=lambda s: share(wanted, set(terms(f"{row['title']} {s}")), idf), default="")
         for text in (best, row["text"]):
             fresh = [n for n in names(text) if len(n) > 2 and fold(n) not in said]
             if fresh:

@@ -102,14 +102,8 @@ def test_seven_days_are_about_the_published_lambda() -> None:
     assert all(decay(d, 6.93, 0.0) == pytest.approx(exp(-0.1 * d), rel=0.01) for d in range(30))
 
 
-@pytest.mark.parametrize(("half_life", "floor"), [(0, 0.3), (-1, 0.3), (7, -0.1), (7, 1.1)])
-def test_meaningless_settings_are_refused(half_life: float, floor: float) -> None:
-    with pytest.raises(ValueError, match="half-life"):
-        decay(1, half_life, floor)
-
-
 def weigh(dates: list[datetime | None], relevance: list[float], half_life: float = 7.0) -> list[float]:
-    return weights(dates, relevance, half_life=half_life, floor=0.3, now=NOW)
+    return weights(dates, relevance, half_life, NOW)
 
 
 def test_newest_of_equals_comes_first_and_keeps_its_relevance() -> None:

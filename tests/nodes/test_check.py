@@ -43,7 +43,7 @@ SUM = "Yes, two people had to do with it."
 
 async def opinions(runtime: Any, *replies: Any, text: str = EVIDENCE, **knobs: Any) -> Any:
     model = ScriptedChat(replies=replies)
-    run = Run.of("generate", state(), runtime(**knobs))
+    run = Run("generate", state(), runtime(**knobs))
     claims = [Claim(s, "unverified", (strip(text),), 0.0, (strip(text),)) for s in (OTHER, SUM)]
     with override(writer=model):
         second = run.minds.second
@@ -53,7 +53,7 @@ async def opinions(runtime: Any, *replies: Any, text: str = EVIDENCE, **knobs: A
 
 
 async def test_the_small_check_alone_reads_words_only(runtime: Any) -> None:
-    run = Run.of("generate", state(), runtime())
+    run = Run("generate", state(), runtime())
     made = await run.minds.checker(run, SWAPPED, [strip()], "Who built the telescope?")
     assert made.value.supported
     said, model, _ = await opinions(runtime, check_by="small")
@@ -90,7 +90,7 @@ async def test_evidence_cannot_leave_its_quotation(runtime: Any) -> None:
 
 async def test_asking_for_a_model_that_is_not_there_is_an_error_with_a_remedy(runtime: Any) -> None:
     with pytest.raises(ModelError, match="RAGWEAVE_CHAT"):
-        _ = Run.of("generate", state(), runtime(check_by="llm")).minds
+        _ = Run("generate", state(), runtime(check_by="llm")).minds
 
 
 def test_what_older_threads_say_of_a_sentence_is_still_read() -> None:

@@ -287,7 +287,7 @@ async def test_strips_are_graded_by_the_evaluator_that_was_chosen_unless_another
 ) -> None:
     use_checkpoint(monkeypatch, [0.1])
     with override(writer=ScriptedChat(react=lambda messages: said((1, "relevant")))):
-        run = Run.of("refine", state_of(), runtime(**knobs))
+        run = Run("refine", state_of(), runtime(**knobs))
         made = await run.minds.strip_evaluator(run, "q", [Passage("T", "A strip.")])
     assert made.by == maker
 
@@ -301,7 +301,7 @@ async def test_of_many_strips_a_model_sees_the_likeliest_in_one_call(
     monkeypatch.setattr(llm_grade, "floors", likely)
     model = ScriptedChat(react=lambda messages: said((40, "relevant"), (1, "irrelevant")))
     with override(writer=model):
-        run = Run.of("refine", state_of(), runtime(refine_by="llm"))
+        run = Run("refine", state_of(), runtime(refine_by="llm"))
         made = await run.minds.strip_evaluator(run, "q", [Passage("T", f"Strip number {n}.") for n in range(60)])
     (call,) = model.calls
     assert call.prompt.count("Strip number") == 40

@@ -46,7 +46,7 @@ _PIECES = re.compile(r"[,;]\s+|\s+(?:and|but|while|whereas|against)\s+")
 
 
 class Weighed(NamedTuple):
-    """What a comparison gives, in words, and the places it rests on; without words it cannot be told."""
+    """What a comparison gives, in words, and the places it rests on."""
 
     text: str
     rests: tuple[Strip, ...]
@@ -95,9 +95,9 @@ async def weigh(desk: Desk, brief: Brief, page: Page) -> bool:
     strips = await _strips(desk, [e for e in brief.rows.values() if e["origin"] == "library"])
     idf = await idf_of(desk, brief.question)
     found = await asyncio.to_thread(compare, brief.question, strips, idf, brief.rows)
-    if found is not None and found.text:
-        page.show(found.text, "verified", [*found.rests], 1.0)
-    return bool(found and found.text)
+    if found is not None:
+        page.show(found.text, "verified", found.rests, 1.0)
+    return found is not None
 
 
 async def _strips(desk: Desk, rows: Sequence[Evidence]) -> list[Strip]:
@@ -122,7 +122,7 @@ def strip_of(item: Item, like: Evidence) -> Strip:
 def compare(
     question: str, strips: Sequence[Strip], idf: Idf, rows: Mapping[str, Evidence] | None = None
 ) -> Weighed | None:
-    """Return what a question that compares two things gives; None where it compares nothing.
+    """Return what a question that compares two things gives; None where it compares nothing, or it cannot be told.
 
     Args:
         question: standing by itself.
@@ -145,19 +145,19 @@ def compare(
         if (a.rests, a.at) != (b.rests, b.at)  # one value does not stand for both
     ]
     if not pairs:
-        return Weighed("", ())
+        return None
     _, one, two = max(pairs, key=lambda pair: pair[0])
     n = min(len(one.at), len(two.at))
     left, right = one.at[:n], two.at[:n]
     rests = (one.rests, two.rests)
     if asked.how == "difference":
         if one.kind == "clock":
-            return Weighed("", ())
+            return None
         gap = written(abs(left[0] - right[0]))
         unit = "years" if one.kind == "date" else re.sub(r"^[\d.,\s]+", "", one.shown or two.shown)
         return Weighed(f"{gap} {unit}".strip() + f": {one.shown} against {two.shown}.", rests)
     if left == right:
-        return Weighed("", ())
+        return None
     wins = (left > right) == (asked.sign > 0)
     names = [re.sub(rf"^{PREP} (?:the )?", "", x, flags=re.I) for x in (asked.a, asked.b)]
     (first, top), (last, low) = ((names[0], one), (names[1], two)) if wins else ((names[1], two), (names[0], one))

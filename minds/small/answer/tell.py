@@ -10,6 +10,7 @@ from typing import NamedTuple
 from ragweave.corpora.video.mentions import Mention, Told
 from ragweave.corpora.video.summary import most_telling
 from ragweave.minds.evidence import Strip, Timeline
+from ragweave.minds.passages import strip_at
 from ragweave.models.text import clip, clock, content_terms, script, terms
 
 QUOTED = ("after", "before", "at")
@@ -41,18 +42,7 @@ def timeline_of(told: Told, query: str, hop: int) -> Timeline:
 
 def strip(mention: Mention, query: str, hop: int) -> Strip:
     """Return a place on the timeline as a strip, with the seconds of exactly its text."""
-    item = mention.item
-    return {
-        "id": f"{item.id}#{mention.start}-{mention.end}",
-        "evidence": item.id,
-        "text": mention.text,
-        "title": item.title,
-        "locator": mention.place,
-        "origin": "library",
-        "query": query,
-        "hop": hop,
-        "score": 1.0,
-    }
+    return strip_at(mention.item, mention.start, mention.end, query, hop)
 
 
 def tell(timeline: Timeline, question: str, most: int) -> list[Row]:

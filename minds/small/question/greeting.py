@@ -17,19 +17,13 @@ _WORDS = r"""
     こんにちは ありがとう(?:ございます)?
 """
 _AFTER = r"there again everyone all ragweave team please that(?:\W?s|\W+is|\W+was)\W+all for\W+(?:the|your)\W+help"
-_GREETING = re.compile(
-    rf"\W*(?:(?:{'|'.join(_WORDS.split())})(?![a-zа-я])\W*(?:(?:{'|'.join(_AFTER.split())})(?![a-z])\W*)?)+"
-)
+_ONE = rf"(?:{'|'.join(_WORDS.split())})(?![a-zа-я])\W*(?:(?:{'|'.join(_AFTER.split())})(?![a-z])\W*)?"
+_GREETING = re.compile(rf"\W*(?:{_ONE})+")
 _THANKS = re.compile(
     r"thank|cheers|bye|danke?|dank\b|gracias|merci|grazie|obrigad|au\W+revoir|adios|tschuss|спасибо|谢谢|再见|ありがとう"
 )
 _LONGEST = 60
-
-
-_ADDRESSED = re.compile(
-    rf"\W*(?:(?:{'|'.join(_WORDS.split())})(?![a-zа-я])\W*(?:(?:{'|'.join(_AFTER.split())})(?![a-z])\W*)?"
-    r"|dear(?:\s+\w+){1,2}\s*[,:]\s*)+(?:(?<=[a-z] )(?:\w+\s?){1,2}[,!:]\s*)?"
-)
+_ADDRESSED = re.compile(rf"\W*(?:{_ONE}|dear(?:\s+\w+){{1,2}}\s*[,:]\s*)+(?:(?<=[a-z] )(?:\w+\s?){{1,2}}[,!:]\s*)?")
 """A greeting, and whom it addresses."""
 
 

@@ -17,6 +17,7 @@ from ragweave.minds.contracts import Brief
 from ragweave.minds.desk import Desk, idf_of
 from ragweave.minds.evidence import Strip
 from ragweave.minds.page import Page
+from ragweave.minds.passages import strip_at
 from ragweave.minds.small.tables.plan import Worked, plan
 from ragweave.models.table import Table, tables
 from ragweave.models.text import terms
@@ -101,18 +102,4 @@ def _rests(found: _Found, worked: Worked, question: str) -> list[Strip]:
     if len(used) > _CITED:
         texts = dict.fromkeys(t for t, _, _ in used)
         used = [(n, min(a for t, a, _ in used if t == n), max(b for t, _, b in used if t == n)) for n in texts]
-    return [_strip(found.items[n], a, b, question) for n, a, b in used]
-
-
-def _strip(item: Item, start: int, end: int, question: str) -> Strip:
-    return {
-        "id": f"{item.id}#{start}-{end}",
-        "evidence": item.id,
-        "text": item.text[start:end],
-        "title": item.title,
-        "locator": item.locate(start, end),
-        "origin": "library",
-        "query": question,
-        "hop": 0,
-        "score": 1.0,
-    }
+    return [strip_at(found.items[n], a, b, question) for n, a, b in used]
