@@ -126,7 +126,7 @@ def measure(way: str, count: int, home: Path, database: str) -> dict[str, float]
         spent[1] += after[1] - cpu
 
     fill(catalog, library, count, gold, put=timed)
-    catalog.compact(library)
+    catalog.kept.compact(library)
     figures: dict[str, float] = {}
 
     def note(**found: float) -> None:
@@ -142,7 +142,7 @@ def measure(way: str, count: int, home: Path, database: str) -> dict[str, float]
         for question, _ in asked:
             wall, cpu = clock.read()
             with catalog.reading(library) as connection:
-                hits = lexical.search(connection, known, "paragraph", 0, question, 50, budget=budget)
+                hits = lexical.search(connection, known, "paragraph", question, 50, budget=budget)
             after = clock.read()
             walls.append((after[0] - wall) * 1000)
             cpus.append((after[1] - cpu) * 1000)
@@ -158,7 +158,8 @@ def measure(way: str, count: int, home: Path, database: str) -> dict[str, float]
             taken[f"gold in top {k}"] = statistics.mean(there)
         note(**{f"{label} {name}": value for name, value in taken.items()}, **{f"{label} load": os.getloadavg()[0]})
 
-    known = lexical.Frequencies("paragraph")
+    with catalog.reading(library) as connection:
+        known = lexical.Frequencies(connection, "paragraph")
     run("first", lexical.BUDGET, known)
     if way == "gin":
         run("ts_rank pruned", lexical.BUDGET, known)

@@ -11,7 +11,7 @@ from typing import Literal, get_args
 from typing_extensions import TypedDict
 
 Corpus = Literal["paragraph", "document", "image", "clip", "video"]
-"""What can be searched (UniversalRAG, section 3). A new corpus is added here and in `corpora/stores`."""
+"""What can be searched (UniversalRAG, section 3)."""
 
 CORPORA: tuple[Corpus, ...] = get_args(Corpus)
 

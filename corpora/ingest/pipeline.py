@@ -197,7 +197,7 @@ class Pipeline:
         if prepared is None:
             self.media.discard(file.source)
         self._spent("read", began)
-        self._to_embed.put(Outcome(file, prepared, _EMPTY, error, passing, began))
+        self._to_embed.put(Outcome(file, prepared, _EMPTY, error, passing))
 
     def _embed(self) -> None:
         ended = False

@@ -11,7 +11,10 @@ from pathlib import Path
 
 from ragweave.corpora.formats import parse
 from ragweave.corpora.formats.probe import PICTURE, TEXTS, opened
-from ragweave.corpora.images.look import Look
+from ragweave.corpora.images.files import picture_file
+from ragweave.corpora.images.look import inside
+from ragweave.corpora.images.reader import PictureReader
+from ragweave.corpora.images.scans import PdfPictures
 from ragweave.corpora.split import split
 from ragweave.corpora.store.prepared import Prepared, made_of
 from ragweave.corpora.types import Item
@@ -56,17 +59,18 @@ def prepare(
             if not path.suffix.lower().startswith((".json", ".ndjson")):
                 raise
             kind = "json"  # its beginning looked like a transcript, the rest did not
-    look = Look(path, source, media, roots, ocr_seconds, begins)
+    reader = PictureReader(media, ocr_seconds, begins)
     if kind == PICTURE:
-        seen = look.file()
+        seen = picture_file(path, source, reader)
         date = seen.date.isoformat() if seen.date else None
         made = made_of(
             kind, path.stem, seen.items, max_words, language=seen.language, date=date, warnings=seen.warnings
         )
-        return replace(made, reached=look.reached)
-    parsed = parse(path, kind, look.pages if kind == "pdf" else None)
-    inside, missed = look.inside(kind, parsed)
-    items = [*split(source, str(path), parsed), *inside]
+        return replace(made, reached=reader.reached)
+    pages, links = PdfPictures(reader), dict[str, str]()
+    parsed = parse(path, kind, pages if kind == "pdf" else None)
+    pictures, missed = inside(path, source, kind, parsed, reader, pages.shots, roots, links)
+    items = [*split(source, str(path), parsed), *pictures]
     if not items:
         raise SourceError("There is no text in it", "leave it out, or give it text")
     made = made_of(
@@ -79,11 +83,10 @@ def prepare(
         date=parsed.date.isoformat() if parsed.date else None,
         warnings=(*parsed.warnings, *missed),
     )
-    return replace(made, reached=look.reached, links=tuple(look.links.items()))
+    return replace(made, reached=reader.reached, links=tuple(links.items()))
 
 
 def _transcript(path: Path, source: str, max_words: int) -> Prepared:
-
     items: list[Item] = []
     recordings = read_transcript(path)
     for recording in recordings:

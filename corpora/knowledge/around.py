@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from sqlalchemy import Connection, desc, func, select, union_all
 
 from ragweave.corpora.knowledge.describe import described, merged_of
-from ragweave.corpora.store.protocols import Catalog
+from ragweave.corpora.store.catalog import Catalog
 from ragweave.corpora.store.schema import mentions, relations
 
 SHOWN = 10

@@ -10,7 +10,7 @@ from sqlalchemy import Connection, delete, select
 from ragweave.corpora.knowledge.facts import Facts
 from ragweave.corpora.store import ledger
 from ragweave.corpora.store.blobs import CORPUS
-from ragweave.corpora.store.protocols import Catalog
+from ragweave.corpora.store.catalog import Catalog
 from ragweave.corpora.store.schema import add, items, mentions, relations, stages
 
 EXTRACT, WHOLE = "extract", "graph"

@@ -108,7 +108,7 @@ def _export(name: str, path: Path, overwrite: bool) -> Bundle:
             path.parent.stat()
             for left in path.parent.glob(f".{glob.escape(path.name)}.*"):  # of an export that was killed
                 left.unlink()
-            with held.catalog.file(row.id) as given, _copied(copy, given) as raw:
+            with held.catalog.kept.file(row.id) as given, _copied(copy, given) as raw:
                 _strip(raw)
                 known = [str(id_) for (id_,) in raw.execute("SELECT id FROM sources ORDER BY id")]
                 counts = _counts(raw)

@@ -96,7 +96,7 @@ class FolderIndexes:
         part = folder / f"{name}{_PART}"
         part.mkdir(parents=True)
         # Chroma writes its index with unused memory as it finds it: this process knows questions and keys, that not.
-        with self._catalog.file(library) as catalog:
+        with self._catalog.kept.file(library) as catalog:
             done = subprocess.run(
                 [sys.executable, "-m", __name__, str(catalog), str(part), name, *map(str, group)],
                 capture_output=True,

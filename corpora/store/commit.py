@@ -26,7 +26,7 @@ class Outcome:
     """What became of a file before the commit.
 
     `vectors` has one row per chunk, shape (chunks, dim). A `passing` failure may be gone next time, so what is known
-    from the path stays; `began` is the monotonic time at which its reading began, in seconds.
+    from the path stays.
     """
 
     file: File
@@ -34,7 +34,6 @@ class Outcome:
     vectors: Matrix
     error: str = ""
     passing: bool = False
-    began: float = 0.0
 
 
 class Committer:

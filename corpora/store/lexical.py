@@ -8,7 +8,6 @@ One table per corpus keeps document frequencies its own and a deletion a deletio
 from __future__ import annotations
 
 import math
-import threading
 from collections.abc import Iterable, Mapping, Sequence
 from types import ModuleType
 from typing import TYPE_CHECKING
@@ -16,7 +15,7 @@ from typing import TYPE_CHECKING
 from sqlalchemy import BindParameter, Connection, bindparam, func, select, text
 
 from ragweave.corpora.store import fts5, postings
-from ragweave.corpora.store.schema import generation, items
+from ragweave.corpora.store.schema import items
 from ragweave.corpora.store.words import K1, WEIGHTS, B, Row
 from ragweave.corpora.types import CORPORA, Corpus
 from ragweave.models.text import content_terms, terms
@@ -72,40 +71,31 @@ def delete(connection: Connection, source: str) -> None:
 
 
 class Frequencies:
-    """Document frequencies of one corpus, read from the index and kept for one generation."""
+    """Document frequencies of one corpus in one generation, read from the index and kept."""
 
-    def __init__(self, corpus: Corpus) -> None:
-        self._corpus = corpus
-        self._generation = -1
-        self._total = 0
-        self._average = (-1, 0.0)
+    def __init__(self, connection: Connection, corpus: Corpus) -> None:
+        self._name = table(corpus)
+        count = select(func.count()).where(items.c.corpus == corpus)
+        self.total = int(connection.execute(count).scalar_one())
+        """Items of the corpus."""
+        self._average = 0.0
         self._known: dict[str, int] = {}
-        self._lock = threading.Lock()
 
-    def of(self, connection: Connection, generation: int, wanted: Iterable[str]) -> tuple[int, dict[str, int]]:
-        """Return the number of items and the document frequency of each term (0 where it does not occur)."""
-        with self._lock:
-            if len(self._known) > _MOST_KNOWN:
-                self._known.clear()
-            if generation != self._generation:
-                self._known.clear()
-                count = select(func.count()).where(items.c.corpus == self._corpus)
-                self._total = int(connection.execute(count).scalar_one())
-                self._generation = generation
-            needed = dict.fromkeys(wanted)
-            if missing := list(needed.keys() - self._known.keys()):
-                whole = [t for t in missing if "\0" not in t]  # no index holds others
-                found = _engine(connection).frequencies(connection, table(self._corpus), whole)
-                self._known |= dict.fromkeys(missing, 0) | found
-            return self._total, dict(zip(needed, map(self._known.__getitem__, needed), strict=True))
+    def of(self, connection: Connection, wanted: Iterable[str]) -> dict[str, int]:
+        """Return the document frequency of each term, 0 where it does not occur."""
+        if len(self._known) > _MOST_KNOWN:
+            self._known = {}
+        known, needed = self._known, dict.fromkeys(wanted)  # another thread may begin anew meanwhile
+        if missing := list(needed.keys() - known.keys()):
+            whole = [t for t in missing if "\0" not in t]  # no index holds others
+            known.update(dict.fromkeys(missing, 0) | _engine(connection).frequencies(connection, self._name, whole))
+        return {t: known[t] for t in needed}
 
-    def average(self, connection: Connection, generation: int, total: int) -> float:
-        """Return the tokens of an item on average, given the number of items."""
-        at, found = self._average
-        if at != generation:
-            found = _engine(connection).tokens(connection, table(self._corpus)) / total
-            self._average = generation, found
-        return found
+    def average(self, connection: Connection) -> float:
+        """Return the tokens of an item on average."""
+        if not self._average:
+            self._average = _engine(connection).tokens(connection, self._name) / self.total
+        return self._average
 
 
 class Lexical:
@@ -113,26 +103,27 @@ class Lexical:
 
     def __init__(self, catalog: Libraries) -> None:
         self._catalog = catalog
-        self._known: dict[tuple[str, Corpus], Frequencies] = {}
 
     def search(
         self, library: str, corpus: Corpus, queries: Sequence[str], k: int, sources: Sequence[str] = ()
     ) -> list[list[tuple[str, float]]]:
         """Return up to k (item id, BM25 score) for each query, best first."""
         with self._catalog.reading(library) as connection:
-            at, known = generation(connection), self._frequencies(library, corpus)
-            return [search(connection, known, corpus, at, q, k, sources) for q in queries]
+            known = self._frequencies(library, connection, corpus)
+            return [search(connection, known, corpus, q, k, sources) for q in queries]
 
     def counted(self, library: str, corpora: Sequence[Corpus], terms: Sequence[str]) -> tuple[int, dict[str, int]]:
         """Return the number of items in some corpora, and in how many of them each stemmed term stands."""
         with self._catalog.reading(library) as connection:
-            at = generation(connection)
-            found = [self._frequencies(library, corpus).of(connection, at, terms) for corpus in corpora]
-        together = map(sum, zip(*(df.values() for _, df in found), strict=True))
-        return sum(total for total, _ in found), dict(zip(dict.fromkeys(terms), together, strict=True))
+            known = [self._frequencies(library, connection, corpus) for corpus in corpora]
+            found = [each.of(connection, terms) for each in known]
+        together = map(sum, zip(*(df.values() for df in found), strict=True))
+        return sum(each.total for each in known), dict(zip(dict.fromkeys(terms), together, strict=True))
 
-    def _frequencies(self, library: str, corpus: Corpus) -> Frequencies:
-        return self._known.setdefault((library, corpus), Frequencies(corpus))
+    def _frequencies(self, library: str, connection: Connection, corpus: Corpus) -> Frequencies:
+        memory, name = self._catalog.memory(library, connection), f"frequencies of {corpus}"
+        found: Frequencies = memory.get(name) or memory.setdefault(name, Frequencies(connection, corpus))
+        return found
 
 
 def prune(frequency: dict[str, int], budget: int = BUDGET, limit: int = TERM_LIMIT) -> list[str]:
@@ -153,7 +144,6 @@ def search(
     connection: Connection,
     frequencies: Frequencies,
     corpus: Corpus,
-    generation: int,
     query: str,
     k: int,
     sources: Sequence[str] = (),
@@ -163,15 +153,15 @@ def search(
 
     The rarest terms choose the candidates; where others had to be left out, the candidates are then scored by all.
     """
-    total, frequency = frequencies.of(connection, generation, content_terms(query) or terms(query))
+    frequency = frequencies.of(connection, content_terms(query) or terms(query))
     kept = prune(frequency, budget)
     if not kept:
         return []
     asked = [t for t, count in sorted(frequency.items(), key=lambda pair: (pair[1], pair[0])) if count][:TERM_LIMIT]
-    weights = {t: max(math.log((total - frequency[t] + 0.5) / (frequency[t] + 0.5)), 1e-6) for t in asked}
+    weights = {t: max(math.log((frequencies.total - frequency[t] + 0.5) / (frequency[t] + 0.5)), 1e-6) for t in asked}
     whole, most = len(kept) == len(asked), k if len(kept) == len(asked) else max(2 * k, 100)
     few = {t: weights[t] for t in kept}
-    average = frequencies.average(connection, generation, total)
+    average = frequencies.average(connection)
     found = _engine(connection).candidates(connection, table(corpus), few, average, most, sources)
     if not whole:
         found = _scored(connection, corpus, weights, average, [n for n, _ in found])[:k]

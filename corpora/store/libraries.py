@@ -74,7 +74,8 @@ class Libraries:
     def __init__(self, home: Path, database: str | None = None) -> None:
         self._home = home
         url = corpora_settings().database if database is None else database
-        self._kept = postgres.server(url) if url else Files(home)
+        self.kept = postgres.server(url) if url else Files(home)
+        """Where the rows of the libraries lie."""
         self._ids: dict[str, str] = {}
         self._begun = _Begun()
         self._memory: dict[str, tuple[int, dict[str, Any]]] = {}
@@ -83,7 +84,7 @@ class Libraries:
 
     def close(self) -> None:
         """Close every connection."""
-        self._kept.close()
+        self.kept.close()
 
     @contextmanager
     def reading(self, library: str, anew: bool = False) -> Iterator[Connection]:
@@ -99,7 +100,7 @@ class Libraries:
         if begun is not None and not anew:
             yield begun
             return
-        with self._kept.reading(library) as connection:
+        with self.kept.reading(library) as connection:
             self._begun.of[library] = connection
             try:
                 yield connection
@@ -118,27 +119,7 @@ class Libraries:
 
     def writing(self, library: str) -> AbstractContextManager[Connection]:
         """Begin a transaction that changes a library; see `reading`."""
-        return self._kept.writing(library)
-
-    def file(self, library: str) -> AbstractContextManager[Path]:
-        """Lend the catalog of a library as a SQLite file, to be read."""
-        return self._kept.file(library)
-
-    def take(self, library: str, path: Path) -> None:
-        """Make a library of a catalog that another one lent as a file, whole or not at all."""
-        self._kept.take(library, path)
-
-    def release(self, library: str) -> None:
-        """Remove the catalog of a library that lies elsewhere now; what is in its folder stays."""
-        self._kept.release(library)
-
-    def damage(self, library: str) -> list[str]:
-        """Return what is wrong with the rows of a library, in words."""
-        return self._kept.damage(library)
-
-    def compact(self, library: str) -> None:
-        """Give room that deleted rows took back to the disk."""
-        self._kept.compact(library)
+        return self.kept.writing(library)
 
     def libraries(self) -> list[LibraryRow]:
         """Return every library that can be opened, by name."""
@@ -182,7 +163,7 @@ class Libraries:
 
     def _settled(self) -> list[str]:
         """Return the ids of the libraries, after finishing what processes that were killed had begun in a database."""
-        ids = self._kept.ids()
+        ids = self.kept.ids()
         for left in (self._home / "libraries").glob(".*.*"):
             id_, end = left.name[1:].rsplit(".", 1)
             if id_ in ids and end == "part" and forsaken(left):
@@ -191,7 +172,7 @@ class Libraries:
             elif id_ in ids and end == "gone":
                 ids.remove(id_)
                 with suppress(LibraryError):
-                    self._kept.drop(id_)
+                    self.kept.drop(id_)
         return ids
 
     def row(self, library: str) -> LibraryRow:
@@ -229,11 +210,11 @@ class Libraries:
             yield part
             with locks.names(self._home):
                 self.free(name)
-                self._kept.adopt(library, part)
+                self.kept.adopt(library, part)
                 try:
                     os.rename(part, folder_of(self._home, library))
                 except OSError:
-                    self._kept.drop(library)
+                    self.kept.drop(library)
                     raise
         except OSError as error:
             raise unwritable(part, error) from error
@@ -278,7 +259,7 @@ class Libraries:
 
     def delete(self, library: str) -> None:
         """Remove a library by id, with everything in its folder; what an earlier kill left of others goes as well."""
-        self._kept.close()
+        self.kept.close()
         gone = folder_of(self._home, f".{library}.gone")
         try:
             with suppress(FileNotFoundError):
@@ -286,7 +267,7 @@ class Libraries:
         except OSError as error:
             raise unwritable(gone, error) from error
         with suppress(LibraryNotFound):  # whoever lists them meanwhile finishes this as well
-            self._kept.drop(library)
+            self.kept.drop(library)
         for left in gone.parent.glob(".*.gone"):
             shutil.rmtree(left, ignore_errors=True)
         if gone.exists():

@@ -106,26 +106,22 @@ class Library:
         return seeing.stand_out(self.held, self.held.catalog.row(self.id), query, pictures)
 
     async def idf(self, terms: Iterable[str]) -> dict[str, float]:
-        """Return the inverse document frequency of stemmed terms; see `rarity`."""
-        return await asyncio.to_thread(self.rarity, terms)
-
-    def rarity(self, terms: Iterable[str]) -> dict[str, float]:
         """Return the inverse document frequency of stemmed terms over the paragraphs and the clips of recordings.
 
         It is log((N + PRIOR + 1) / (df + 1.5)), never below 0: as if PRIOR further items, one of them with the term,
         stood in the library. Without them a word that a library of three items lacks would outweigh all others.
         """
         wanted = set(terms)
-        weights = self.weights(wanted)
+        weights = await asyncio.to_thread(self.weights, wanted)
         return {t: weights[t] for t in wanted}
 
     def weights(self, wanted: Set[str]) -> Mapping[str, float]:
-        """Return what is remembered of `rarity`, the wanted terms among it."""
+        """Return what is remembered of `idf`, the wanted terms among it, to those who have a thread of their own."""
         with self.held.catalog.reading(self.id) as connection:
             memory = self.held.catalog.memory(self.id, connection)
-            weights: dict[str, float] = memory.setdefault("rarity", {})
+            weights: dict[str, float] = memory.setdefault("idf", {})
             if len(weights) > _WEIGHED:
-                memory["rarity"] = weights = {}
+                memory["idf"] = weights = {}
             if missing := wanted - weights.keys():
                 items, counts = self.held.lexical.counted(self.id, _COUNTED, list(missing))
                 # Of thousands of terms most stand in as few items as others do.
@@ -169,7 +165,7 @@ class Library:
                 )
             sweep(corpora_settings().home, self.id, (s.sha256 for s in self.held.catalog.sources(self.id)))
             self.held.vectors.forget_indexes(self.id)
-            self.held.catalog.compact(self.id)
+            self.held.catalog.kept.compact(self.id)
 
 
 async def open_library(name: str = "default") -> Library:

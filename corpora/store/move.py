@@ -52,17 +52,17 @@ def _move(name: str, database: str) -> dict[str, int]:
             wanted = _digests(here, row.id)
             with suppress(LibraryNotFound):
                 if _digests(there, row.id) != wanted:  # of a run that was stopped, and what was written since
-                    there.release(row.id)
+                    there.kept.release(row.id)
             try:
                 there.row(row.id)
             except LibraryNotFound:
                 there.free(row.name)
-                with here.file(row.id) as file:
-                    there.take(row.id, file)
+                with here.kept.file(row.id) as file:
+                    there.kept.take(row.id, file)
             if _digests(there, row.id) != wanted or not _answer_alike(here, there, row.id):
-                there.release(row.id)
+                there.kept.release(row.id)
                 raise LibraryError("The copy of the library is not the same", "it is where it was; move it once more")
-            here.release(row.id)
+            here.kept.release(row.id)
     finally:
         there.close()
     return {table: rows for table, (rows, _) in wanted.items()}

@@ -70,7 +70,7 @@ def _repair(name: str) -> Repaired:
     found = held.catalog.library(name)
     with locks.writer(found.id, name):
         row, media = held.catalog.row(found.id), Media.of(found.id)
-        if damage := held.catalog.damage(row.id):
+        if damage := held.catalog.kept.damage(row.id):
             raise LibraryError(
                 f"The catalog is damaged ({damage[0]})",
                 "bring back its catalog.sqlite from a backup, or delete the library and index the files again",
@@ -92,7 +92,7 @@ def _repair(name: str) -> Repaired:
             notes.append(catch_up(held, row, media, threading.Event())[1])
         else:
             notes.append(f"missing vectors were not made: its encoder is {row.encoder!r}, and another one is set")
-        held.catalog.compact(row.id)
+        held.catalog.kept.compact(row.id)
         notes.append(held.vectors.tidy(row.id, anew=True))
         there = {picture for source in media.orphans(()) for picture in media.files(source)}
         pages = (item for corpus in SEEN for page in held.catalog.pages(row.id, corpus) for item in page)

@@ -6,7 +6,6 @@ import threading
 from dataclasses import dataclass
 
 from ragweave.corpora.settings import corpora_settings
-from ragweave.corpora.store import protocols
 from ragweave.corpora.store.catalog import Catalog, LibraryRow
 from ragweave.corpora.store.lexical import Lexical
 from ragweave.corpora.store.vectors import Vectors
@@ -18,8 +17,8 @@ class Stores:
     """The stores of one home."""
 
     catalog: Catalog
-    lexical: protocols.Lexical
-    vectors: protocols.Vectors
+    lexical: Lexical
+    vectors: Vectors
 
 
 _open: dict[tuple[str, str, str], Stores] = {}

@@ -6,7 +6,7 @@ from sqlalchemy import text as sql
 from ragweave.corpora.store import lexical
 from ragweave.corpora.store.catalog import Catalog
 from ragweave.corpora.store.lexical import Frequencies, indexed, prune
-from ragweave.corpora.store.schema import items, sources
+from ragweave.corpora.store.schema import bump, items, sources
 
 pytestmark = pytest.mark.both
 
@@ -44,10 +44,10 @@ def fill(catalog, name, texts):
     return library
 
 
-def find(catalog, library, query, k=10, only=(), budget=lexical.BUDGET, generation=0):
+def find(catalog, library, query, k=10, only=(), budget=lexical.BUDGET):
     with catalog.reading(library) as connection:
-        known = Frequencies("paragraph")
-        return lexical.search(connection, known, "paragraph", generation, query, k, only, budget)
+        known = Frequencies(connection, "paragraph")
+        return lexical.search(connection, known, "paragraph", query, k, only, budget)
 
 
 @pytest.mark.parametrize(
@@ -92,7 +92,8 @@ def test_no_text_breaks_a_search_and_every_score_is_positive(filled, query):
 def test_a_term_with_a_null_character_is_counted_as_absent_beside_one_that_occurs(filled):
     catalog, library = filled
     with catalog.reading(library) as connection:
-        assert Frequencies("paragraph").of(connection, 0, ["map", "\0", "a\0b"])[1] == {"map": 2, "\0": 0, "a\0b": 0}
+        known = Frequencies(connection, "paragraph")
+        assert known.of(connection, ["map", "\0", "a\0b"]) == {"map": 2, "\0": 0, "a\0b": 0}
 
 
 def test_the_source_filter_leaves_the_others_out(filled):
@@ -111,18 +112,20 @@ def test_a_deleted_source_is_found_no_more_and_counts_no_more(filled):
     catalog, library = filled
     with catalog.writing(library) as connection:
         lexical.delete(connection, "s-maps")
-        assert Frequencies("paragraph").of(connection, 0, ["map"])[1] == {"map": 1}
+        assert Frequencies(connection, "paragraph").of(connection, ["map"]) == {"map": 1}
     assert [i for i, _ in find(catalog, library, "maps")] == ["plain"]
 
 
 def test_frequencies_are_kept_for_one_generation_and_read_anew_in_the_next(filled):
     catalog, library = filled
-    known = Frequencies("paragraph")
+    words = lexical.Lexical(catalog)
+    assert words.counted(library, ["paragraph"], ["map", "nowhere"]) == (len(TEXTS), {"map": 2, "nowhere": 0})
     with catalog.writing(library) as connection:
-        assert known.of(connection, 1, ["map", "nowhere"]) == (len(TEXTS), {"map": 2, "nowhere": 0})
         lexical.delete(connection, "s-maps")
-        assert known.of(connection, 1, ["map"])[1] == {"map": 2}
-        assert known.of(connection, 2, ["map"])[1] == {"map": 1}
+    assert words.counted(library, ["paragraph"], ["map"])[1] == {"map": 2}
+    with catalog.writing(library) as connection:
+        bump(connection)
+    assert words.counted(library, ["paragraph"], ["map"])[1] == {"map": 1}
 
 
 def test_scoring_by_all_terms_equals_the_score_of_the_index_itself(filled):

@@ -1,4 +1,4 @@
-"""The four store protocols against a model of dictionaries: any order of changes, with the stores closed in between."""
+"""The four stores against a model of dictionaries: any order of changes, with the stores closed in between."""
 
 from __future__ import annotations
 

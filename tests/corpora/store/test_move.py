@@ -13,6 +13,7 @@ import pytest
 from ragweave.app.api import aask
 from ragweave.corpora.settings import corpora_settings
 from ragweave.corpora.store import lexical, move
+from ragweave.corpora.store.embedded import Files
 from ragweave.corpora.store.stores import close_stores, stores
 from ragweave.tests.conftest import Main
 from ragweave.tests.support.library import build_library
@@ -137,7 +138,7 @@ def test_a_move_that_was_stopped_goes_on_also_where_the_library_was_written_sinc
 
     with postgres.database() as url:
         with monkeypatch.context() as stopped:
-            stopped.setattr(move.Libraries, "release", killed)
+            stopped.setattr(Files, "release", killed)
             with pytest.raises(KeyboardInterrupt):
                 move._move("default", url)
         asyncio.run(build_library(tmp_path / "notes", {"tea.md": "# Tea\n\nTea is brewed at ninety degrees.\n"}))

@@ -168,7 +168,7 @@ async def test_what_was_seen_outlives_compaction_and_another_text_encoder(home, 
     store({A: {"red": "sea"}, B: {"blue": "sea"}})
     catch_up()
     held = stores()
-    held.catalog.compact(held.catalog.library("default").id)
+    held.catalog.kept.compact(held.catalog.library("default").id)
     assert catch_up() == (0, "")
 
     class Other:
