@@ -19,7 +19,9 @@ _ITEM = re.compile(r"[ \t]*(?:[-*+•‣–]|\d{1,3}[.)]|[a-z][.)]|\d{4}-\d\d-\d
 _SENTENCE_END = tuple(".!?:;,。！？：；，")
 _MANUAL = re.compile(r"[A-Z][A-Z ]{2,40}\n[ \t]+\S")
 """A heading as manual pages have it: in capitals at the margin, over a text that is moved in."""
-_LONGEST_TITLE = 100
+_CAPITALS, _LONGEST_TITLE = 0.9, 100
+"""Share of capitals among the letters of a first line, without what stands in brackets, from which it is a title; and
+how long a title may be."""
 _WIDE = 0.7
 """A line at least this share of the longest of its paragraph was wrapped; a shorter one ends there on purpose."""
 _NARROW = 40
@@ -46,9 +48,18 @@ def blocks(text: str) -> tuple[Block, ...]:
         if line:
             held.append(line)
         elif held:
-            out += _paragraph(held, number - len(held))
+            if not out and _in_capitals(held[0]) and not _MANUAL.match("\n".join(held[:2])):
+                out.append(Block(held.pop(0).strip(), "heading", 1, number - len(held) - 1))
+            out += _paragraph(held, number - len(held)) if held else []
             held = []
     return _numbered(out)
+
+
+def _in_capitals(line: str) -> bool:
+    """Tell whether a line is several words, written in capitals for the most part, that end no sentence."""
+    letters = [c for c in re.sub(r"\(.*?\)", "", line) if c.isalpha()]
+    loud = sum(c.isupper() for c in letters) >= _CAPITALS * len(letters) >= _CAPITALS * 8
+    return loud and len(line.split()) > 1 and len(line) <= _LONGEST_TITLE and not line.endswith(_SENTENCE_END)
 
 
 def _paragraph(lines: list[str], first: int) -> list[Block]:

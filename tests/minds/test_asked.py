@@ -16,6 +16,7 @@ from ragweave.minds.small.question.asked import asked_of, cases
         ("Is it open on Mondays?", "yes"),
         ("Why is it red?", ""),
         ("What is the day job of Ada Brook?", ""),
+        ("Up to what height may it be used?", "count"),
         ("What is the date of the race?", "time"),
         ("什么时候建成?", "time"),
         ("茶室几点关门?", "time"),
@@ -47,6 +48,12 @@ def test_kind_of_thing_asked_for(question: str, kind: str) -> None:
         ("How heavy is the bell?", "The bell has 11 turns.", 0.0),
         ("What does the key cost?", "A lost key costs 65 euros.", 1.0),
         ("How many kilometres is it?", "88 km, all paved", 1.0),
+        ("How old is the cook?", "The cook has been with us for nineteen years.", 0.0),
+        ("How old is the cook?", "The cook is a man of 43 years.", 1.0),
+        ("What does the tent cost?", "The tent 4711 is free on your date.", 0.0),
+        ("What does the tent cost?", "The tent 4711 is free.", 1.0),
+        ("What share of it does the town pay?", "The town pays 118430, its share.", 0.0),
+        ("What share of it does the town pay?", "The town pays 55 per cent.", 1.0),
     ],
 )
 def test_sentence_that_fits_the_kind(question: str, sentence: str, fit: float) -> None:

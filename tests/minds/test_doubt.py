@@ -50,6 +50,7 @@ def test_what_is_not_so_is_told_by_what_denies() -> None:
     asked = asked_of("Which members did not come to the meeting?")
     assert affirms(asked, "Rufus Tenby, cook at the meeting.")
     assert not affirms(asked, "Ada Brook did not come.")
+    assert not affirms(asked_of("How warm is the hall, not the bays?"), "The hall: 17 degrees")
     assert not affirms(asked_of("How long do cats go without food?"), "Cats: eight hours")
     assert not affirms(asked_of("What do I owe if I can't find my key any more?"), "Whoever loses one pays 35 pounds.")
 
@@ -141,3 +142,9 @@ def test_what_is_told_of_another_is_doubted_but_not_in_a_recording_where_names_a
     assert doubts(question, strip(told))
     assert not doubts("When was the crane of Vellmouth built?", strip(told))
     assert not doubts(question, {**strip(told), "locator": {"kind": "time", "start": 0.0, "end": 5.0}})
+
+
+def test_how_wide_a_thing_is_tells_nobody_how_long_it_is() -> None:
+    asked = asked_of("How long is the yard?")
+    assert lacks(asked, "The yard is 11 metres wide.")
+    assert not lacks(asked, "The yard is 40 metres long and 11 metres wide.")

@@ -35,7 +35,8 @@ _DATE = re.compile(
 """A time, in a folded text."""
 _MONEY = (
     r"[€$£¥₹₽₩]|\b(?:euros?|dollars?|pounds?|pence|(?<!per )cents?|eur|usd|gbp|yuan|francs?|crowns?|kron(?:a|or|er|e)"
-    r"|chf|yen|livres?|libras?|pfund|rupees?|rou?bles?|pesos?|shillings?|forints?|zloty)\b|[元円]|free\b|gratis"
+    r"|chf|yen|livres?|libras?|pfund|rupees?|rou?bles?|pesos?|shillings?|forints?|zloty)\b|[元円]|gratis"
+    r"|free\b(?! (?:on|at|in|from|until|till|again|that|this|to)\b)"
     r"|\b(?:price|cost|fee|rent|charge):? \d{1,3}(?:[.,]\d\d)?(?![\d%])"
 )
 _MEASURES: tuple[tuple[str, str, str], ...] = (
@@ -51,7 +52,11 @@ _MEASURES: tuple[tuple[str, str, str], ...] = (
      r"\d ?(?:km|m|cm|mm|ft|in|mi)\b|(?<!square )\b(?:kilo|centi)?met(?:re|er)s?\b"
      r"|\b(?:feet|foot|inch(?:es)?|miles?|yards)\b|[米厘]"),
     ("size", r"(?:what|which) size|how (?:big|large)\b", r"\d"),
-    ("age", r"how old|quel âge|wie alt|多大", r"\b(?:years?|aged?|old|jahre?|ans|born)\b|岁"),
+    ("share", r"(?:what|which) (?:share|percentage|proportion)\b",
+     r"%|\bper ?cent|\b(?:half|third|quarter|fifth|tenth|prozent)|百分"),
+    ("age", r"how old|quel âge|wie alt|多大",
+     r"(?<!\bfor )\b[a-z\d-]+ years?\b(?! (?:ago|later|with|of|in|before|after|earlier)\b)"
+     r"|\b(?:aged?|old|jahre?|ans|born)\b|岁"),
     ("heat", r"how (?:warm|hot|cold)|(?:what|which) temperature", 
      r"°|\bdegrees?\b|\d ?[CFK]\b|[℃度]|\bminus [a-z\d]|\b(?:below|above) (?:zero|freezing)"),
 )  # fmt: skip
@@ -67,6 +72,7 @@ _KINDS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("count", re.compile(
         r"\b(?:how (?:many|much|long|far|old|tall|big|often|deep|high|large|heavy|wide|warm|hot|cold|expensive|fast)"
         r"|what (?:percentage|number|share|temperature|height|width|length|weight|price|fee|amount)"
+        r"|(?:up to|above|below) what(?! (?:year|date|day|time))"
         r"|wie ?viele?|wie (?:lange|alt|hoch|oft)"
         r"|combien|quel âge|(?:phone|telephone|house|account|customer|flat) number)\b"
         r"|多少|几[个年天次]|多[长大高远]", re.I)),

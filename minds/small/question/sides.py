@@ -63,6 +63,7 @@ _DIFFERENCES = tuple(
         rf"{_MUCH}(?P<ask>.*?) {_VERB} (?P<a>.+?) {_RISE} (?:from|between) (?P<from>\S.*?) (?:to|and) (?P<b>.+)",
         rf"how (?:much|many|\w+er)(?P<ask>.*?) {_VERB} (?P<a>.+?) than (?P<b>.+)",
         rf"{_MUCH}(?P<ask>) (?P<a>(?:{_FORM}) .+?) than (?P<b>.+?)(?P<rest>{_TAIL})?",
+        rf"{_MUCH}(?P<ask>) (?:more|less|fewer) than (?P<b>.+?) (?P<a>(?:{_VERB}|would|must|should|can) .+)",
         rf"{_MUCH}(?P<ask>.*?) {_VERB} (?P<a>.+?) (?:exceed|surpass|outweigh|beat) (?P<b>.+)",
         r"(?:what(?:['’]s| is| was)|how (?:big|large|much) (?:is|was)) the (?:price )?difference"
         r" (?P<ask>in .+? )?between (?P<a>.+?) and (?P<b>.+)",
@@ -73,6 +74,7 @@ _CHOICES = (
     re.compile(r"^(?P<ask>.*?)[,:;] (?P<a>[^,]+?),? or (?P<b>[^,]+)$", re.I),
     re.compile(rf"^(?:which|who|what) of (?P<a>.+?) (?:and|or) (?P<b>.+?) (?P<ask>{_VERB}\b.*)$", re.I),
     re.compile(r"^(?:between|of) (?P<a>.+?) and (?P<b>.+?), (?P<ask>(?:which|who|what)\b.*)$", re.I),
+    re.compile(r"^(?P<a>[^,:;]+) or (?P<b>[^,:;]+)[,:;] (?P<ask>(?:which|whose|who|what)\b.*)$", re.I),
     re.compile(rf"^(?P<ask>.*\b{_FORM}\b.*?) (?P<a>{PREP} .+?) or (?P<b>{PREP} .+)$", re.I),
     re.compile(rf"^(?P<ask>{_VERB}) (?P<a>.+?) or (?P<b>.+?)(?P<rest> {_FORM}\b.*|{_TAIL})$", re.I),
     re.compile(rf"^(?P<ask>.*\b{_FORM}\b.*? (?P<prep>in|at|on|for|with|by)) (?P<a>\S+(?: \S+)?) or (?P<b>.+)$", re.I),

@@ -19,6 +19,8 @@ _LASTS = re.compile(
     r"|[秒分时天周月年米]",
     re.I,
 )
+_ACROSS = re.compile(r"\b[\w.,]+ ?(?:[a-z]+|[′″'\"]) (?:wide|high|tall|deep|thick|broad|across|old|away)\b", re.I)
+"""A measure of something else than of length."""
 """How long something lasts or is."""
 _HOW_LONG = re.compile(r"(?:and |for )*how long\b", re.I)
 _HOW_MUCH = re.compile(r"\bhow much ([a-z-]+)", re.I)
@@ -31,8 +33,8 @@ _CODE = re.compile(r"\d|[\"“‘]|: \S")
 """What a code has: a figure, or that it is quoted or stands behind its label."""
 _DENIES = re.compile(r"(?<!\()\b(?:not|never|nobody|cannot)\b(?! \w+ing\b)|n['’]t\b")
 
-_IF = re.compile(r"\b(?:if|unless|because|in case)\b[^,?]*", re.I)
-"""What is not so there is a condition, and not what is asked."""
+_IF = re.compile(r"\b(?:if|unless|because|in case)\b[^,?]*|, (?:and )?not (?!\w+ing\b)[^,?]*", re.I)
+"""What is not so there is a condition or a contrast (“the hall, not the bays”), and not what is asked."""
 
 
 def lacks(asked: Asked, text: str) -> bool:
@@ -46,7 +48,7 @@ def lacks(asked: Asked, text: str) -> bool:
         if not measured or not asked.numbered(text):
             return True
         if _HOW_LONG.match(asked.question):
-            return not _LASTS.search(text)
+            return not _LASTS.search(_ACROSS.sub(" ", text))
     much = _HOW_MUCH.search(asked.question)
     named = much is not None and stem(fold(much[1])) in terms(text)
     return asked.value is not None and not (named or asked.value.search(text))

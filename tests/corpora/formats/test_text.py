@@ -45,6 +45,19 @@ def test_headings_of_manual_pages_stand_in_capitals_over_a_text_that_is_moved_in
     ]
 
 
+def test_a_first_line_in_capitals_is_the_title(tmp_path: Path) -> None:
+    file = tmp_path / "changes.txt"
+    file.write_text(
+        "GANNET G-15 - CHANGES (bulletins)\nKeep with the manual.\n\nSOME WORDS\nof a text.\n", encoding="utf-8"
+    )
+    assert parse(file).title == "GANNET G-15 - CHANGES (bulletins)"
+    assert shapes(file.read_text(encoding="utf-8"))[1:] == [
+        ("text", 0, "Keep with the manual."),
+        ("text", 0, "SOME WORDS\nof a text."),
+    ]
+    assert [b[0] for b in shapes("OPEN THE DOOR NOW!\nIt said.")] == ["text"]
+
+
 def test_underlined_lines_are_headings() -> None:
     assert shapes("Tides\n=====\n\nText here.\n\nNeap\n----\nMore.") == [
         ("heading", 1, "Tides"),
