@@ -1,17 +1,13 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragweave.app.api import astate
-from ragweave.minds.context import Context
 from ragweave.minds.small.tables.plan import plan
 from ragweave.models.table import tables
-from ragweave.tests.support import build_library
 
 BAKERY = """Bread | Grain | Weight (g) | Price | Baked on | Vegan
 Farmer's loaf | rye | 1,000 | 5.80 € | 2026-03-02 | yes
@@ -55,6 +51,12 @@ LAPS = """Loop | Minutes | Shoes
 lake | 92 | grey
 lake | 89 | blue
 hill | 41 | blue
+"""
+STORE = """Type | Diameter mm | Count | Place
+A suction | 110 | 8 | Heron
+B | 75 | 28 | Heron
+B | 75 | 14 | tower
+C | 52 | 31 | Wagtail
 """
 MONTHS = """month | year | sauna visits
 April | 2026 | 280
@@ -350,14 +352,7 @@ def test_what_a_table_does_not_measure_is_not_worked_out(text: str, question: st
     assert said(question, text) == ""
 
 
-async def test_of_two_tables_that_answer_alike_the_corrected_one_counts(home: Path, tmp_path: Path) -> None:
-    heads = "Name,Bins,Bunk\n"
-    texts = {
-        "pickers-2026.csv": heads + "Marisol Vega,101,B2\nRamiro Ochoa,230,B1\n",
-        "pickers-2026-v2-corrected.csv": "# by hand, from the cards\n"
-        + heads
-        + "Marisol Vega,108,B2\nRamiro Ochoa,236,B1\n",
-    }
-    await build_library(tmp_path / "files", texts)
-    state = await astate("How many bins did Marisol Vega pick?", context=Context(mind="small"))
-    assert "108" in state["answer"].text and "101" not in state["answer"].text
+def test_an_inventory_is_counted_by_its_column_and_a_log_by_its_rows() -> None:
+    assert said("How many B hoses have we got?", STORE, "hoses") == "Count: 28 + 14 = 42 (rows 2, 3; B)."
+    log = "Day | Type | Count\n2025-03-04 | B | 2\n2025-03-09 | C | 1\n2025-03-16 | B | 1\n"
+    assert said("How many B orders are there?", log, "orders").startswith("2 of 3 rows")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from ragweave.minds.small.tables.ask import Asked
-from ragweave.minds.small.tables.measures import UNIT_STEMS
+from ragweave.minds.small.tables.measures import HOW_MANY, UNIT_STEMS
 from ragweave.minds.small.tables.rows import Choice, measured, rows
 from ragweave.models.calendar import NUMBER_WORDS
 from ragweave.models.table import Column, Row, Table, spoken
@@ -112,6 +112,10 @@ def _target(asked: Asked, table: Table, choice: Choice, alone: bool = False) -> 
     scored = sorted(((_likeness(asked, table.columns[n]), -n) for n in fitting), reverse=True)
     if scored and scored[0][0] > 0 and (len(scored) == 1 or scored[0][0] > scored[1][0] or asked.measured):
         return -scored[0][1]
+    # An inventory says in a column of its own how many there are of each; a log has a row for each.
+    counts = [n for n in fitting if table.columns[n].terms and table.columns[n].terms <= HOW_MANY]
+    if asked.operation == "count" and len(counts) == 1 and all(c.kind != "date" for c in table.columns):
+        return counts[0]
     return fitting[0] if alone and len(fitting) == 1 else None
 
 
