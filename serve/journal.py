@@ -46,7 +46,7 @@ class Journal:
 
     def kept_by(self, keep: Keep) -> None:
         """From now on keep what is added."""
-        self._keep, self._told = keep, list(self.entries)
+        self._keep = keep
 
     def add(self, event: Mapping[str, Any]) -> None:
         """Append an event; its `type` names its kind."""
@@ -81,6 +81,7 @@ class Journal:
     def show(self, entries: Sequence[Entry]) -> None:
         """Let readers see further events, which are kept; nothing follows `end`."""
         self.entries += [e for e in entries if e.id > len(self.entries)]
+        self._told += self.entries[len(self._told) :]  # by another server, which this one may go on for
         self.closed = bool(self.entries) and self.entries[-1].type == "end"
         self._wake()
 

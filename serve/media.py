@@ -108,7 +108,7 @@ def _shown(path: Path) -> tuple[str, str, dict[str, str]]:
     return kind, shown, {"Cache-Control": "private, no-cache", "Content-Security-Policy": policy}
 
 
-_RANGE = re.compile(r"bytes=(\d*)-(\d*)")
+_RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})")
 
 
 def _object(path: Path, request: Request) -> Response | None:

@@ -32,4 +32,4 @@ def nearest(answer: Answer, evidence: Sequence[Evidence]) -> list[dict[str, Any]
         best = max(spans, key=lambda span: len(asked & set(content_terms(span))))
         quote = clip(" ".join(best.split()), _LONGEST)
         found.append({"id": row["id"], "title": row["title"], "locator": row["locator"], "quote": quote})
-    return found[: _MOST - len(answer.citations)]
+    return found[: max(0, _MOST - len(answer.citations))]

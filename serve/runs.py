@@ -169,7 +169,6 @@ class Runs:
     async def _take_over(self, record: Record, status: Status, *events: Mapping[str, Any], **kept: Any) -> None:
         if await asyncio.to_thread(self._records.claim, record):
             journal = await self._followed.take(record.id)
-            journal.kept_by(partial(self._records.tell, record.id))
             await self._close(record, journal, status, *events, **kept)
             if not record.turn:
                 await self._saver.adelete_thread(record.thread)

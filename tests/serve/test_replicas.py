@@ -159,6 +159,7 @@ async def test_what_a_server_that_is_gone_had_in_hand_is_ended_and_its_uploads_a
     kept = uploads.keep("left.md", io.BytesIO(b"# Mill\n\nThe mill was built in 1702.\n"), library)
     records = Records(Store(home / "serve.sqlite"), "gone")
     records.begin(Record("job-1", OWNER, library, "", 0, {"paths": [str(kept)]}, "running", "gone"))
+    records.tell("job-1", [Entry(1, "started", '{"type": "started"}')])
     thread = (await a.post("/api/threads", json={})).json()["id"]
     about = {"graph": "agent", "question": QUESTION, "context": {}}
     records.begin(Record("run-1", OWNER, library, thread, 0, about, "running", "gone"), knobs={})
@@ -168,7 +169,7 @@ async def test_what_a_server_that_is_gone_had_in_hand_is_ended_and_its_uploads_a
         for client in two:
             assert [e["type"] for e in await told(client, "run-1")] == ["sentence", "error", "end"]
             events = parse_events((await client.get("/api/jobs/job-1/events")).text)
-            assert [e["type"] for e in events] == ["error", "end"]
+            assert [e["type"] for e in events] == ["started", "error", "end"]
         while not [s for s in stores().catalog.sources(library) if s.path == str(kept) and s.items]:  # noqa: ASYNC110
             await asyncio.sleep(0.1)
     (turn,) = (await b.get(f"/api/threads/{thread}")).json()["turns"]
