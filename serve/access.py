@@ -51,7 +51,7 @@ class Caller:
             raise Refused(403, "this key is bound to its libraries", "use a key that was made for all libraries")
 
 
-def current_caller(request: Request) -> Caller:
+async def current_caller(request: Request) -> Caller:  # async, so that it takes no thread
     """Return the caller that the guard let in."""
     caller: Caller = request.state.caller
     return caller
@@ -66,15 +66,21 @@ async def visible(caller: Caller) -> list[LibraryRow]:
     return [row for row in rows if caller.sees(row.id)]
 
 
-async def library_named(caller: Caller, name: str) -> LibraryRow:
+async def library_named(caller: CallerNow, library: str) -> LibraryRow:
     """Return a library by name."""
-    name = check_name(name)
+    name = check_name(library)
     return await _only(caller, "name", name, f"There is no library named {name!r}")
 
 
-async def library_by_id(caller: Caller, id: str) -> LibraryRow:
+async def library_by_id(caller: CallerNow, library: str) -> LibraryRow:
     """Return a library by id."""
-    return await _only(caller, "id", id, "There is no such library")
+    return await _only(caller, "id", library, "There is no such library")
+
+
+NamedLibrary = Annotated[LibraryRow, Depends(library_named)]
+"""The one that a query names as `library`."""
+LibraryOfId = Annotated[LibraryRow, Depends(library_by_id)]
+"""The one whose id stands in the path as `library`."""
 
 
 async def _only(caller: Caller, column: str, value: str, missing: str) -> LibraryRow:

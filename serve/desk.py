@@ -129,7 +129,7 @@ async def _look_round(replica: Replica, records: Records, desk: Desk) -> None:
             await place.interrupt(record)
 
 
-def current_desk(request: Request) -> Desk:
+async def current_desk(request: Request) -> Desk:  # async, so that it takes no thread
     """Return the desk of the app that a request came to."""
     desk: Desk = request.app.state.desk
     return desk

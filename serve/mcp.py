@@ -25,7 +25,7 @@ from ragweave.minds.attached import MOST
 from ragweave.models.errors import RagweaveError
 from ragweave.models.text import clip
 from ragweave.serve import tools
-from ragweave.serve.access import Caller, Slots, current_caller, library_for, visible
+from ragweave.serve.access import Caller, Slots, library_for, visible
 from ragweave.serve.pictures import PictureDesk
 from ragweave.serve.problems import NotFound
 from ragweave.serve.routes_library import item_of
@@ -110,7 +110,7 @@ def build(caller_of: CallerOf, slots: Slots, desk: PictureDesk, seconds: float) 
     ) -> dict[str, Any]:
         """Return the whole text behind a citation, and where it stands in its source."""
         with in_words():
-            item = await item_of(await library_for(caller_of(ctx), library), id)
+            item = await asyncio.to_thread(item_of, await library_for(caller_of(ctx), library), id)
             found = {k: item[k] for k in ("id", "title", "heading", "locator", "date")}
             return {**found, "text": clip(item["text"], 50_000), "place": tools.place(item["locator"])}
 
@@ -118,7 +118,7 @@ def build(caller_of: CallerOf, slots: Slots, desk: PictureDesk, seconds: float) 
     async def passage(library: str, id: str, ctx: Context[Any, Any]) -> str:
         """A passage that was found or cited: its title, where it stands, and its whole text."""
         with in_words(ResourceError):
-            item = await item_of(await library_for(caller_of(ctx), library), id)
+            item = await asyncio.to_thread(item_of, await library_for(caller_of(ctx), library), id)
             head = " · ".join(filter(None, (item["title"], tools.place(item["locator"]))))
             return f"{head}\n\n{clip(item['text'], _MOST)}"
 
@@ -164,7 +164,7 @@ def mount(app: FastAPI, slots: Slots, pictures: PictureDesk, seconds: float) -> 
     """Put the MCP server into an app at /mcp; its session manager is run by the app's lifespan."""
 
     def caller_of(ctx: Context[Any, Any]) -> Caller:
-        return current_caller(cast(Request, ctx.request_context.request))
+        return cast(Caller, cast(Request, ctx.request_context.request).state.caller)
 
     server = build(caller_of, slots, pictures, seconds)
     # The guard has checked host and origin.

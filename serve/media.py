@@ -8,7 +8,8 @@ from __future__ import annotations
 import asyncio
 import re
 import stat
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path, PurePath
 from typing import Annotated, Any, cast
 from urllib.parse import quote
@@ -22,7 +23,7 @@ from ragweave.corpora.store.objects import objects
 from ragweave.corpora.store.rows import Source
 from ragweave.corpora.store.stores import stores
 from ragweave.models.errors import RagweaveError
-from ragweave.serve.access import CallerNow, library_by_id
+from ragweave.serve.access import LibraryOfId
 from ragweave.serve.chapters import chapters_of
 from ragweave.serve.problems import NotFound
 
@@ -58,31 +59,24 @@ _POLICY = "sandbox; default-src 'none'; media-src 'self'; style-src 'unsafe-inli
 
 
 @router.api_route("/media/{library}/source/{source}", methods=["GET", "HEAD"])
-async def source_file(caller: CallerNow, request: Request, library: str, source: str) -> Response:
+def source_file(row: LibraryOfId, request: Request, source: str) -> Response:
     """Send the file of a source."""
-    row = await library_by_id(caller, library)
-    found = await asyncio.to_thread(lambda: stores().catalog.sources(row.id, [source]))
-    for path in found[0].paths if found else ():
-        if response := await asyncio.to_thread(_sent, Path(path), request):
+    found = stores().catalog.sources(row.id, [source])
+    for path in map(Path, found[0].paths if found else ()):
+        if response := _file(path) or _object(path, request):
             return response
     raise NotFound("There is no such file", "it may have been moved or deleted since it was indexed")
 
 
 @router.api_route("/media/{library}/picture/{source}/{name}", methods=["GET", "HEAD"])
-async def picture(caller: CallerNow, library: str, source: str, name: str) -> FileResponse:
+def picture(row: LibraryOfId, source: str, name: str) -> FileResponse:
     """Send a stored picture, page or frame."""
-    row = await library_by_id(caller, library)
-    try:
-        path = await asyncio.to_thread(Media.of(row.id).path, f"{source}/{name}")
-    except RagweaveError:
-        path = None
-    if path is None or (response := await asyncio.to_thread(_file, path)) is None:
+    response = None
+    with suppress(RagweaveError):
+        response = _file(Media.of(row.id).path(f"{source}/{name}"))
+    if response is None:
         raise NotFound("There is no such picture", "it may have gone with its source")
     return response
-
-
-def _sent(path: Path, request: Request) -> Response | None:
-    return _file(path) or _object(path, request)
 
 
 def _file(path: Path) -> FileResponse | None:
@@ -137,12 +131,9 @@ NEIGHBOURS = 4
 
 
 @router.get("/api/open/{library}/{id}/around")
-async def around(
-    caller: CallerNow, library: str, id: str, most: Annotated[int, Query(ge=1, le=1000)] = NEIGHBOURS
-) -> dict[str, Any]:
+def around(row: LibraryOfId, id: str, most: Annotated[int, Query(ge=1, le=1000)] = NEIGHBOURS) -> dict[str, Any]:
     """Return an item with those that stand before and after it in its source, at most so many on either side."""
-    row = await library_by_id(caller, library)
-    found = await asyncio.to_thread(lambda: stores().catalog.beside(row.id, id, most))
+    found = stores().catalog.beside(row.id, id, most)
     if not found:
         raise NotFound("There is no such item", "it may have been removed, or indexed anew, since it was cited")
     told = [{"id": i.id, "here": i.id == id, "text": i.text, "heading": list(i.heading)} for i in found]
@@ -150,22 +141,14 @@ async def around(
 
 
 @router.get("/api/open/{library}/{id}/transcript")
-async def transcript(caller: CallerNow, library: str, id: str) -> dict[str, Any]:
+def transcript(row: LibraryOfId, id: str) -> dict[str, Any]:
     """Return what is said and shown in the recording that an item stands in, with its seconds, and its chapters."""
-    row = await library_by_id(caller, library)
-    told = await asyncio.to_thread(_transcript, row.id, id)
-    if told is None:
-        raise NotFound("There is no such recording", "it may have been removed, or indexed anew, since it was cited")
-    return told
-
-
-def _transcript(library: str, id: str) -> dict[str, Any] | None:
     catalog = stores().catalog
-    held, source = catalog.items(library, [id]).get(id), catalog.sources_of(library, [id]).get(id)
+    held, source = catalog.items(row.id, [id]).get(id), catalog.sources_of(row.id, [id]).get(id)
     if held is None or source is None or "start" not in held.locator:
-        return None
+        raise NotFound("There is no such recording", "it may have been removed, or indexed anew, since it was cited")
     # A source may hold several recordings, each under its title.
-    of_it = [[i for i in catalog.items_of(library, source.id, c) if i.title == held.title] for c in ("clip", "video")]
+    of_it = [[i for i in catalog.items_of(row.id, source.id, c) if i.title == held.title] for c in ("clip", "video")]
     metas = [cast(dict[str, Any], whole.meta) for whole in of_it[1]]
     chapters = [{"start": a, "end": b, "title": title} for m in metas for a, b, title in m.get("chapters", []) if title]
     lines: list[dict[str, Any]] = [
@@ -234,15 +217,10 @@ def href(library: LibraryRow, id: str, locator: Mapping[str, Any]) -> str:
     return f"/open/{library.id}/{quote(id, safe='')}{narrow}"
 
 
-async def sources_of(library: LibraryRow, ids: Iterable[str]) -> dict[str, Source]:
-    """Return the source of each item id of a library; unknown ids are left out."""
-    wanted = sorted(set(ids))
-    return await asyncio.to_thread(lambda: stores().catalog.sources_of(library.id, wanted)) if wanted else {}
-
-
 async def with_openings(library: LibraryRow, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Return citations or evidence rows with what each opens, and without paths."""
-    held = await sources_of(library, (str(row["id"]) for row in rows if "url" not in row["locator"]))
+    ids = sorted({str(row["id"]) for row in rows if "url" not in row["locator"]})
+    held = await asyncio.to_thread(lambda: stores().catalog.sources_of(library.id, ids)) if ids else {}
     return [
         {
             **row,

@@ -13,7 +13,7 @@ from pydantic import Field
 
 from ragweave.corpora.store.catalog import LibraryRow
 from ragweave.models.text import clip
-from ragweave.serve.access import Caller, CallerNow, library_named
+from ragweave.serve.access import Caller, CallerNow, NamedLibrary, library_named
 from ragweave.serve.database import sent
 from ragweave.serve.desk import Body, DeskNow
 from ragweave.serve.problems import NotFound, Refused
@@ -68,7 +68,7 @@ async def keep(caller: CallerNow, desk: DeskNow, body: NewNote) -> dict[str, Any
 
 async def _passage(row: LibraryRow, id: str, quote: str, page: int | None) -> tuple[str, dict[str, Any]]:
     """Return words of an item in the form of an answer that cites them and says nothing."""
-    item = await item_of(row, id)
+    item = await asyncio.to_thread(item_of, row, id)
     for place in (item["locator"], item["open"]):
         place.pop("chars", None)  # the words tell which they are
         if page is not None and place.get("page") not in (None, page):
@@ -79,21 +79,19 @@ async def _passage(row: LibraryRow, id: str, quote: str, page: int | None) -> tu
 
 
 @router.get("")
-async def list_notes(
-    caller: CallerNow, desk: DeskNow, library: str, q: Annotated[str, Query(max_length=500)] = ""
+def list_notes(
+    caller: CallerNow, desk: DeskNow, row: NamedLibrary, q: Annotated[str, Query(max_length=500)] = ""
 ) -> dict[str, Any]:
     """List the caller's notes on a library, the last kept first; with `q`, those alone that hold these words."""
-    row = await library_named(caller, library)
-    found = await asyncio.to_thread(_all, desk.store, caller, row)
-    return {"library": row.name, "notes": [note for note in found if q.casefold() in _words(note)]}
+    notes = [note for note in _all(desk.store, caller, row) if q.casefold() in _words(note)]
+    return {"library": row.name, "notes": notes}
 
 
 @router.get("/proof")
 async def save_notes(
-    caller: CallerNow, desk: DeskNow, request: Request, library: str, id: str | None = None, form: Form = "html"
+    caller: CallerNow, desk: DeskNow, request: Request, row: NamedLibrary, id: str | None = None, form: Form = "html"
 ) -> Response:
     """Send the notes on a library, or one of them, as a file that needs nothing else."""
-    row = await library_named(caller, library)
     found = [note for note in await asyncio.to_thread(_all, desk.store, caller, row) if id in (None, note["id"])]
     if not found:
         raise NotFound("There is no such note", "list the notes, and name one of them")
@@ -103,29 +101,24 @@ async def save_notes(
 
 
 @router.put("/{id}", status_code=204)
-async def write(caller: CallerNow, desk: DeskNow, id: str, body: Words) -> None:
+def write(caller: CallerNow, desk: DeskNow, id: str, body: Words) -> None:
     """Give a note other words."""
-    await _changed(desk.store, caller, id, "UPDATE notes SET text = :text", text=body.text.strip())
+    _change(desk.store, caller, id, "UPDATE notes SET text = :text", text=body.text.strip())
 
 
 @router.delete("/{id}", status_code=204)
-async def forget(caller: CallerNow, desk: DeskNow, id: str) -> None:
+def forget(caller: CallerNow, desk: DeskNow, id: str) -> None:
     """Delete a note."""
-    await _changed(desk.store, caller, id, "DELETE FROM notes")
+    _change(desk.store, caller, id, "DELETE FROM notes")
 
 
-async def _changed(store: Store, caller: Caller, id: str, statement: str, **given: Any) -> None:
-    if not await asyncio.to_thread(_change, store, caller, id, statement, given):
-        raise NotFound("There is no such note", "list the notes, and name one of them")
-
-
-def _change(store: Store, caller: Caller, id: str, statement: str, given: dict[str, Any]) -> bool:
+def _change(store: Store, caller: Caller, id: str, statement: str, **given: Any) -> None:
     mine = {"id": id, "owner": caller.id}
     with store.writing() as db:
         held = sent(db, "SELECT library FROM notes WHERE id = :id AND owner = :owner", **mine).scalar()
         if held is None or not caller.sees(held):
-            return False
-        return bool(sent(db, f"{statement} WHERE id = :id AND owner = :owner", **mine, **given).rowcount)
+            raise NotFound("There is no such note", "list the notes, and name one of them")
+        sent(db, f"{statement} WHERE id = :id AND owner = :owner", **mine, **given)
 
 
 _PLACE = "owner = :owner AND library = :library"

@@ -6,9 +6,9 @@ import asyncio
 from dataclasses import asdict
 from functools import lru_cache
 from importlib import import_module
-from typing import Any
+from typing import Annotated, Any
 
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, Depends, Request, Response
 from pydantic import Field, StrictBool, model_validator
 from sse_starlette import EventSourceResponse
 
@@ -21,7 +21,7 @@ from ragweave.minds.context import Context
 from ragweave.models.settings import model_settings
 from ragweave.nodes.condense import check_question
 from ragweave.serve import journal
-from ragweave.serve.access import Caller, CallerNow, library_by_id, library_for, library_named, visible
+from ragweave.serve.access import CallerNow, library_by_id, library_for, library_named, visible
 from ragweave.serve.aside import rewind
 from ragweave.serve.desk import Body, Desk, DeskNow
 from ragweave.serve.direct import context_of, messages_of, pictures_of
@@ -86,9 +86,9 @@ class Change(Body):
 
 
 @router.get("/graphs")
-async def list_graphs() -> dict[str, Any]:
+def list_graphs() -> dict[str, Any]:
     """List the graphs that can be asked."""
-    return {"graphs": await asyncio.to_thread(_graphs), "default": run_settings().graph}
+    return {"graphs": _graphs(), "default": run_settings().graph}
 
 
 @lru_cache(maxsize=1)
@@ -143,19 +143,28 @@ async def create_thread(caller: CallerNow, desk: DeskNow, body: NewThread) -> di
     return _thread(thread, row)
 
 
+async def find_thread(caller: CallerNow, desk: DeskNow, id: str) -> tuple[Thread, LibraryRow]:
+    """Return a conversation of a caller with its library, or raise NotFound."""
+    thread = await asyncio.to_thread(desk.store.thread, caller.id, id)
+    if thread is None or not caller.sees(thread.library):
+        raise NotFound("There is no such conversation", "it may have been deleted; choose one of those that are listed")
+    return thread, await library_by_id(caller, thread.library)
+
+
+ThreadOfId = Annotated[tuple[Thread, LibraryRow], Depends(find_thread)]
+"""The conversation whose id stands in the path as `id`, and its library."""
+
+
 @router.get("/threads/{id}")
-async def read_thread(caller: CallerNow, desk: DeskNow, id: str) -> dict[str, Any]:
+def read_thread(desk: DeskNow, found: ThreadOfId) -> dict[str, Any]:
     """Return a conversation with all its turns."""
-    thread, row = await find_thread(caller, desk, id)
-    turns = await asyncio.to_thread(desk.store.turns, thread.id)
-    return {**_thread(thread, row), "turns": [asdict(turn) for turn in turns]}
+    return {**_thread(*found), "turns": [asdict(turn) for turn in desk.store.turns(found[0].id)]}
 
 
 @router.get("/threads/{id}/turns/{turn}/pictures/{n}")
-async def sent_picture(caller: CallerNow, desk: DeskNow, id: str, turn: int, n: int) -> Response:
+def sent_picture(desk: DeskNow, found: ThreadOfId, turn: int, n: int) -> Response:
     """Send the copy of a picture that came with a question."""
-    thread, _ = await find_thread(caller, desk, id)
-    jpeg = await asyncio.to_thread(desk.store.picture, thread.id, turn, n)
+    jpeg = desk.store.picture(found[0].id, turn, n)
     if jpeg is None:
         raise NotFound("There is no such picture", "the turns of the conversation say how many each has")
     return Response(jpeg, media_type="image/jpeg")
@@ -163,11 +172,10 @@ async def sent_picture(caller: CallerNow, desk: DeskNow, id: str, turn: int, n: 
 
 @router.get("/threads/{id}/proof")
 async def save_proof(
-    caller: CallerNow, desk: DeskNow, request: Request, id: str, turn: int | None = None, form: Form = "html"
+    desk: DeskNow, found: ThreadOfId, request: Request, turn: int | None = None, form: Form = "html"
 ) -> Response:
     """Send a conversation, or one answer of it, as a file that needs nothing else."""
-    thread, row = await find_thread(caller, desk, id)
-    return as_file((await proof_of(desk, thread, row, turn, form, desk.address(request)))[1], form)
+    return as_file((await proof_of(desk, *found, turn, form, desk.address(request)))[1], form)
 
 
 async def proof_of(
@@ -180,19 +188,16 @@ async def proof_of(
 
 
 @router.patch("/threads/{id}")
-async def change_thread(caller: CallerNow, desk: DeskNow, id: str, body: Change) -> dict[str, Any]:
+def change_thread(desk: DeskNow, found: ThreadOfId, body: Change) -> dict[str, Any]:
     """Give a conversation another title, or pin it to the head of its list."""
-    thread, row = await find_thread(caller, desk, id)
-    await asyncio.to_thread(desk.store.set_thread, thread.id, body.title, body.pinned)
-    return {**_thread(thread, row), **body.model_dump(exclude_none=True)}
+    desk.store.set_thread(found[0].id, body.title, body.pinned)
+    return {**_thread(*found), **body.model_dump(exclude_none=True)}
 
 
 @router.delete("/threads/{id}", status_code=204)
-async def delete_thread(caller: CallerNow, desk: DeskNow, id: str) -> Response:
+async def delete_thread(desk: DeskNow, found: ThreadOfId) -> None:
     """Delete a conversation with everything that was said in it."""
-    thread, _ = await find_thread(caller, desk, id)
-    await forget_threads(desk, [thread.id])
-    return Response(status_code=204)
+    await forget_threads(desk, [found[0].id])
 
 
 @router.post("/ask", status_code=202, response_model=None)
@@ -261,14 +266,6 @@ async def search(caller: CallerNow, body: Query) -> dict[str, Any]:
     row = await library_for(caller, body.library)
     found = await graphs.asearch(body.query, context=context_of(body.context, row))
     return {"library": row.name, "query": body.query, "results": await with_openings(row, found)}
-
-
-async def find_thread(caller: Caller, desk: Desk, id: str) -> tuple[Thread, LibraryRow]:
-    """Return a conversation of a caller with its library, or raise NotFound."""
-    thread = await asyncio.to_thread(desk.store.thread, caller.id, id)
-    if thread is None or not caller.sees(thread.library):
-        raise NotFound("There is no such conversation", "it may have been deleted; choose one of those that are listed")
-    return thread, await library_by_id(caller, thread.library)
 
 
 def _thread(thread: Thread, row: LibraryRow) -> dict[str, Any]:

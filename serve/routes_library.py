@@ -8,7 +8,7 @@ from dataclasses import asdict
 from pathlib import Path, PurePath
 from typing import Annotated, Any
 
-from fastapi import APIRouter, File, Form, Request, Response, UploadFile
+from fastapi import APIRouter, File, Form, Request, UploadFile
 from pydantic import Field
 from sse_starlette import EventSourceResponse
 
@@ -16,14 +16,14 @@ from ragweave.corpora.store import library as libraries
 from ragweave.corpora.store.catalog import LibraryRow
 from ragweave.corpora.store.rows import Source
 from ragweave.corpora.store.stores import stores
-from ragweave.corpora.types import Corpus, Item
+from ragweave.corpora.types import Corpus
 from ragweave.graphs.settings import run_settings
 from ragweave.models.errors import InputError
 from ragweave.serve import journal, uploads
-from ragweave.serve.access import Caller, CallerNow, library_by_id, library_named, visible
+from ragweave.serve.access import Caller, CallerNow, LibraryOfId, NamedLibrary, library_by_id, library_named, visible
 from ragweave.serve.desk import Body, Desk, DeskNow
 from ragweave.serve.fetch import fetched
-from ragweave.serve.media import opening, plain_locator, sources_of
+from ragweave.serve.media import opening, plain_locator
 from ragweave.serve.problems import NotFound
 
 router = APIRouter(prefix="/api")
@@ -65,7 +65,7 @@ async def rename_library(caller: CallerNow, id: str, body: Name) -> dict[str, An
 
 
 @router.delete("/libraries/{id}", status_code=204)
-async def delete_library(caller: CallerNow, desk: DeskNow, id: str) -> Response:
+async def delete_library(caller: CallerNow, desk: DeskNow, id: str) -> None:
     """Delete a library with all that it holds: uploads and conversations as well, a person's own files not."""
     caller.require_all()
     row = await library_by_id(caller, id)
@@ -73,7 +73,6 @@ async def delete_library(caller: CallerNow, desk: DeskNow, id: str) -> Response:
     threads = await asyncio.to_thread(desk.store.threads, library=row.id)  # whoever's they are
     await forget_threads(desk, [thread.id for thread in threads])
     await asyncio.to_thread(desk.store.forget_library, row.id)
-    return Response(status_code=204)
 
 
 async def forget_threads(desk: Desk, ids: list[str]) -> None:
@@ -85,47 +84,36 @@ async def forget_threads(desk: Desk, ids: list[str]) -> None:
 
 
 @router.get("/sources")
-async def list_sources(caller: CallerNow, library: str) -> dict[str, Any]:
+def list_sources(caller: CallerNow, row: NamedLibrary) -> dict[str, Any]:
     """List the sources of a library, also those that failed, with the reason."""
-    row = await library_named(caller, library)
-    found = await asyncio.to_thread(lambda: stores().catalog.sources(row.id))
-    return {"library": row.name, "sources": [_source(caller, row, s) for s in found]}
-
-
-@router.get("/sources/{id}")
-async def read_source(caller: CallerNow, id: str, library: str) -> dict[str, Any]:
-    """Return a source with its first item and what that opens: where reading it begins."""
-    row = await library_named(caller, library)
-    source, first = await asyncio.to_thread(_first_item, row, id)
-    opened = opening(row, first.id, first.locator, source) if first else {"view": "none"}
-    locator = plain_locator(first.locator) if first else {}
-    return {**_source(caller, row, source), "item": first.id if first else None, "locator": locator, "open": opened}
+    return {"library": row.name, "sources": [_source(caller, row, s) for s in stores().catalog.sources(row.id)]}
 
 
 _READ: tuple[Corpus, ...] = ("paragraph", "video", "image")
 """Corpora of which one holds the beginning of a source."""
 
 
-def _first_item(row: LibraryRow, id: str) -> tuple[Source, Item | None]:
-    catalog = stores().catalog
-    found = catalog.sources(row.id, [id])
-    if not found:
-        raise NotFound("There is no such source", "list the sources, and name one of them")
-    for corpus in _READ:
-        if items := catalog.items_of(row.id, id, corpus):
-            return found[0], items[0]
-    return found[0], None
+@router.get("/sources/{id}")
+def read_source(caller: CallerNow, row: NamedLibrary, id: str) -> dict[str, Any]:
+    """Return a source with its first item and what that opens: where reading it begins."""
+    source = _source_of(row, id)
+    first = next((i for corpus in _READ for i in stores().catalog.items_of(row.id, id, corpus)), None)
+    opened = opening(row, first.id, first.locator, source) if first else {"view": "none"}
+    locator = plain_locator(first.locator) if first else {}
+    return {**_source(caller, row, source), "item": first.id if first else None, "locator": locator, "open": opened}
 
 
 @router.delete("/sources/{id}", status_code=204)
-async def delete_source(caller: CallerNow, id: str, library: str) -> Response:
+async def delete_source(row: NamedLibrary, id: str) -> None:
     """Forget a source; the file itself goes only where it was uploaded."""
-    row = await library_named(caller, library)
-    found = await asyncio.to_thread(lambda: stores().catalog.sources(row.id, [id]))
-    if not found:
-        raise NotFound("There is no such source", "list the sources, and name one of them")
+    await asyncio.to_thread(_source_of, row, id)
     await (await libraries.open_library(row.name)).remove(id)
-    return Response(status_code=204)
+
+
+def _source_of(row: LibraryRow, id: str) -> Source:
+    for source in stores().catalog.sources(row.id, [id]):
+        return source
+    raise NotFound("There is no such source", "list the sources, and name one of them")
 
 
 @router.post("/upload", status_code=202)
@@ -201,39 +189,36 @@ async def job_events(caller: CallerNow, desk: DeskNow, request: Request, id: str
 
 
 @router.post("/jobs/{id}/cancel", status_code=204)
-async def cancel_job(caller: CallerNow, desk: DeskNow, id: str) -> Response:
+async def cancel_job(caller: CallerNow, desk: DeskNow, id: str) -> None:
     """Stop indexing uploaded files; what was read stays."""
     await desk.jobs.cancel(await desk.jobs.get(caller, id))
-    return Response(status_code=204)
 
 
 @router.get("/items/{id}")
-async def item(caller: CallerNow, id: str, library: str) -> dict[str, Any]:
+def item(row: NamedLibrary, id: str) -> dict[str, Any]:
     """Return the text of an item, its place, and what to open."""
-    row = await library_named(caller, library)
-    return await item_of(row, id)
+    return item_of(row, id)
 
 
 @router.get("/open/{library}/{id}")
-async def item_to_open(caller: CallerNow, library: str, id: str) -> dict[str, Any]:
+def item_to_open(row: LibraryOfId, id: str) -> dict[str, Any]:
     """Return an item by the id of its library, as the links in answers name it."""
-    return await item_of(await library_by_id(caller, library), id)
+    return item_of(row, id)
 
 
-async def item_of(row: LibraryRow, id: str) -> dict[str, Any]:
+def item_of(row: LibraryRow, id: str) -> dict[str, Any]:
     """Return an item of a library with what it opens."""
-    id = id.partition("#")[0]
-    found = (await asyncio.to_thread(lambda: stores().catalog.items(row.id, [id]))).get(id)
+    id, catalog = id.partition("#")[0], stores().catalog
+    found = catalog.items(row.id, [id]).get(id)
     if found is None:
         raise NotFound("There is no such item", "it may have been removed, or indexed anew, since it was cited")
-    held = await sources_of(row, [id])
     return {
         **{k: getattr(found, k) for k in ("id", "corpus", "title", "text", "heading", "language")},
         "library": row.name,
         "locator": plain_locator(found.locator),
         "spans": [asdict(span) for span in found.spans],
         "date": found.date.isoformat() if found.date else None,
-        "open": opening(row, found.id, found.locator, held.get(found.id)),
+        "open": opening(row, id, found.locator, catalog.sources_of(row.id, [id]).get(id)),
     }
 
 

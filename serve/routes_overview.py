@@ -14,7 +14,7 @@ from ragweave.corpora.store.stores import stores
 from ragweave.corpora.types import Item
 from ragweave.models.text import clip, sentences
 from ragweave.serve import overview
-from ragweave.serve.access import CallerNow, library_named
+from ragweave.serve.access import CallerNow, NamedLibrary, library_named
 from ragweave.serve.desk import Body, DeskNow
 from ragweave.serve.media import with_openings
 from ragweave.serve.problems import NotFound
@@ -28,9 +28,8 @@ _LONGEST = 240
 
 
 @router.get("/overview")
-async def front_page(caller: CallerNow, library: str) -> dict[str, Any]:
+async def front_page(row: NamedLibrary) -> dict[str, Any]:
     """Return a timeline of a library and questions that it answers, each line with its place."""
-    row = await library_named(caller, library)
     return {"library": row.name, **await overview.overview(row)}
 
 
@@ -49,17 +48,14 @@ async def write_questions(caller: CallerNow, desk: DeskNow, body: Wanted) -> dic
 
 
 @router.get("/entities")
-async def list_entities(caller: CallerNow, library: str) -> dict[str, Any]:
+def list_entities(row: NamedLibrary) -> dict[str, Any]:
     """Return the entities of the recordings that are joined to the most others; none where no graph was built."""
-    row = await library_named(caller, library)
-    found = await asyncio.to_thread(most_joined, stores().catalog, row.id)
-    return {"entities": [asdict(node) for node in found]}
+    return {"entities": [asdict(node) for node in most_joined(stores().catalog, row.id)]}
 
 
 @router.get("/entities/{key}")
-async def entity(caller: CallerNow, key: str, library: str) -> dict[str, Any]:
+async def entity(row: NamedLibrary, key: str) -> dict[str, Any]:
     """Return an entity, its neighbours with what joins them, and the places that name it."""
-    row = await library_named(caller, library)
     found = await asyncio.to_thread(around, stores().catalog, row.id, key)
     if found is None:
         raise NotFound("There is no such entity", "list the entities of the library, and name one of them")
@@ -82,11 +78,9 @@ def _sentence(item: Item, name: str) -> str:
 
 @router.get("/next")
 async def what_next(
-    caller: CallerNow,
-    library: str,
+    row: NamedLibrary,
     item: Annotated[list[str], Query(max_length=20)],
     asked: Annotated[str, Query(max_length=2_000)] = "",
 ) -> dict[str, Any]:
     """Return questions and sections that lie next to the items of an answer."""
-    row = await library_named(caller, library)
     return await overview.follow_ups(row, [id.partition("#")[0] for id in item], asked)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
 import math
+from pathlib import Path
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query, Response
+from fastapi import APIRouter, Depends, Query, Response
 
 from ragweave.corpora.store.stores import stores
 from ragweave.models.errors import InputError
-from ragweave.serve.access import CallerNow, library_by_id
+from ragweave.serve.access import LibraryOfId
 from ragweave.serve.drawing import drawn, first_file
 from ragweave.serve.problems import NotFound
 
@@ -20,57 +20,16 @@ _KEPT = {"Cache-Control": "private, max-age=300", "Vary": "Authorization, Cookie
 """A browser may keep what was drawn for a while, for the key that it was drawn for."""
 
 
-@router.get("/media/{library}/source/{source}/page/{page}")
-async def page_picture(
-    caller: CallerNow, library: str, source: str, page: int, width: Annotated[int, Query(ge=100, le=2400)] = 1200
-) -> Response:
-    """Draw a page; the header `X-Page-Count` says how many there are."""
-    told, png = await _open(caller, library, source, do="picture", page=page, width=width)
-    return Response(png, media_type="image/png", headers={**_KEPT, "X-Page-Count": str(told["count"])})
+def pdf(row: LibraryOfId, source: str) -> Path:
+    """Return where the file of a source lies, which has to be a PDF."""
+    found = stores().catalog.sources(row.id, [source])
+    if not found or found[0].kind != "pdf":
+        raise NotFound("There is no such PDF file", "list the sources, and name one of them")
+    return first_file(found[0].paths)
 
 
-@router.get("/media/{library}/source/{source}/page/{page}/strip")
-async def page_strip(
-    caller: CallerNow,
-    library: str,
-    source: str,
-    page: int,
-    box: Annotated[str, Query(max_length=100)] = "",
-    quote: Annotated[str, Query(max_length=4_000)] = "",
-) -> Response:
-    """Draw the strip of a page around a quote, its lines marked."""
-    _, jpeg = await _open(caller, library, source, do="crop", page=page, box=_corners(box), quote=quote)
-    return Response(jpeg, media_type="image/jpeg", headers=_KEPT)
-
-
-@router.get("/media/{library}/source/{source}/page/{page}/text")
-async def page_text(
-    caller: CallerNow,
-    response: Response,
-    library: str,
-    source: str,
-    page: int,
-    box: Annotated[str, Query(max_length=100)] = "",
-    quote: Annotated[str, Query(max_length=4_000)] = "",
-) -> dict[str, Any]:
-    """Return the lines of a page with their boxes, and the boxes of the lines of a quote."""
-    corners = _corners(box)
-    told, _ = await _open(caller, library, source, do="text", page=page, box=corners, quote=quote)
-    response.headers.update(_KEPT)
-    return told
-
-
-@router.get("/media/{library}/source/{source}/find")
-async def find_words(
-    caller: CallerNow, library: str, source: str, words: Annotated[str, Query(min_length=1, max_length=200)]
-) -> dict[str, Any]:
-    """Return where words stand in the file."""
-    told, _ = await _open(caller, library, source, do="find", words=words)
-    return told
-
-
-def _corners(box: str) -> list[float]:
-    """Read a box."""
+def corners(box: Annotated[str, Query(max_length=100)] = "") -> list[float]:
+    """Read a box; an empty list where there is none."""
     if not box:
         return []
     try:
@@ -82,9 +41,35 @@ def _corners(box: str) -> list[float]:
     return found
 
 
-async def _open(caller: CallerNow, library: str, source: str, **asked: Any) -> tuple[dict[str, Any], bytes]:
-    row = await library_by_id(caller, library)
-    found = await asyncio.to_thread(lambda: stores().catalog.sources(row.id, [source]))
-    if not found or found[0].kind != "pdf":
-        raise NotFound("There is no such PDF file", "list the sources, and name one of them")
-    return await drawn(await asyncio.to_thread(first_file, found[0].paths), **asked)
+Pdf = Annotated[Path, Depends(pdf)]
+Corners = Annotated[list[float], Depends(corners)]
+Quote = Annotated[str, Query(max_length=4_000)]
+
+
+@router.get("/media/{library}/source/{source}/page/{page}")
+async def page_picture(file: Pdf, page: int, width: Annotated[int, Query(ge=100, le=2400)] = 1200) -> Response:
+    """Draw a page; the header `X-Page-Count` says how many there are."""
+    told, png = await drawn(file, do="picture", page=page, width=width)
+    return Response(png, media_type="image/png", headers={**_KEPT, "X-Page-Count": str(told["count"])})
+
+
+@router.get("/media/{library}/source/{source}/page/{page}/strip")
+async def page_strip(file: Pdf, page: int, box: Corners, quote: Quote = "") -> Response:
+    """Draw the strip of a page around a quote, its lines marked."""
+    _, jpeg = await drawn(file, do="crop", page=page, box=box, quote=quote)
+    return Response(jpeg, media_type="image/jpeg", headers=_KEPT)
+
+
+@router.get("/media/{library}/source/{source}/page/{page}/text")
+async def page_text(file: Pdf, response: Response, page: int, box: Corners, quote: Quote = "") -> dict[str, Any]:
+    """Return the lines of a page with their boxes, and the boxes of the lines of a quote."""
+    told, _ = await drawn(file, do="text", page=page, box=box, quote=quote)
+    response.headers.update(_KEPT)
+    return told
+
+
+@router.get("/media/{library}/source/{source}/find")
+async def find_words(file: Pdf, words: Annotated[str, Query(min_length=1, max_length=200)]) -> dict[str, Any]:
+    """Return where words stand in the file."""
+    told, _ = await drawn(file, do="find", words=words)
+    return told

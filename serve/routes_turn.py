@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from typing import Any
 
@@ -10,16 +9,15 @@ from fastapi import APIRouter, Response
 from pydantic import Field, StrictBool
 
 from ragweave.nodes.condense import check_question
-from ragweave.serve.access import CallerNow, library_named
+from ragweave.serve.access import CallerNow, NamedLibrary
 from ragweave.serve.aside import aside
 from ragweave.serve.desk import Body, DeskNow
 from ragweave.serve.direct import context_of
 from ragweave.serve.problems import NotFound
-from ragweave.serve.routes_ask import find_thread
+from ragweave.serve.routes_ask import ThreadOfId
 from ragweave.serve.store import Turn, now
 
-router = APIRouter(prefix="/api/threads/{id}/turns/{n}")
-plain = APIRouter(prefix="/api")
+router = APIRouter(prefix="/api")
 
 
 class Again(Body):
@@ -37,33 +35,31 @@ class Verdict(Body):
     reason: str = Field("", max_length=2_000)
 
 
-@router.post("/again", status_code=202)
-async def again(caller: CallerNow, desk: DeskNow, id: str, n: int, body: Again) -> dict[str, Any]:
+@router.post("/threads/{id}/turns/{n}/again", status_code=202)
+async def again(caller: CallerNow, desk: DeskNow, found: ThreadOfId, n: int, body: Again) -> dict[str, Any]:
     """Begin to answer a turn once more; the run is followed like any other, and the conversation stays as it is."""
-    thread, row = await find_thread(caller, desk, id)
+    thread, row = found
     if body.question:
         check_question(body.question)
     run = await aside(desk, caller, thread, row, n, context_of(body.context, row), body.question, body.step)
     return {"run": run.id, "thread": run.thread, "turn": run.turn, "step": run.step}
 
 
-@router.put("/verdict", status_code=204)
-async def judge(caller: CallerNow, desk: DeskNow, id: str, n: int, body: Verdict) -> None:
+@router.put("/threads/{id}/turns/{n}/verdict", status_code=204)
+def judge(desk: DeskNow, found: ThreadOfId, n: int, body: Verdict) -> None:
     """Keep whether an answer was good, and why."""
-    thread, _ = await find_thread(caller, desk, id)
     said = None if body.good is None else {"good": body.good, "reason": body.reason.strip(), "at": now()}
-    if not await asyncio.to_thread(desk.store.judge, thread.id, n, said):
+    if not desk.store.judge(found[0].id, n, said):
         raise NotFound("There is no such turn", "the conversation says how many it has")
 
 
-@plain.get("/verdicts")
-async def verdicts(caller: CallerNow, desk: DeskNow, library: str) -> Response:
+@router.get("/verdicts")
+def verdicts(caller: CallerNow, desk: DeskNow, row: NamedLibrary) -> Response:
     """Send what was judged of a library's answers as questions that `ragweave eval answers` reads, JSON Lines.
 
     The sentences of a good answer are gold; those of a bad one must not be said again.
     """
-    row = await library_named(caller, library)
-    found = await asyncio.to_thread(desk.store.judged, caller.id, row.id)
+    found = desk.store.judged(caller.id, row.id)
     lines = [json.dumps(question_of(thread, turn), ensure_ascii=False) + "\n" for thread, turn in found]
     named = {"Content-Disposition": 'attachment; filename="questions.jsonl"'}
     return Response("".join(lines), media_type="application/x-ndjson; charset=utf-8", headers=named)

@@ -18,7 +18,7 @@ from ragweave.serve.access import Caller, CallerNow, Keys, hashed
 from ragweave.serve.database import sent
 from ragweave.serve.desk import Body, DeskNow
 from ragweave.serve.problems import NotFound, Refused
-from ragweave.serve.routes_ask import find_thread, proof_of
+from ragweave.serve.routes_ask import ThreadOfId, proof_of
 from ragweave.serve.store import Store, now
 
 router = APIRouter()
@@ -36,34 +36,49 @@ class Share(Body):
 
 
 @router.post("/api/threads/{id}/share", status_code=201)
-async def share(caller: CallerNow, desk: DeskNow, request: Request, id: str, body: Share) -> dict[str, Any]:
+async def share(caller: CallerNow, desk: DeskNow, request: Request, found: ThreadOfId, body: Share) -> dict[str, Any]:
     """Make a link; it is told once, and kept as a hash."""
     keys: Keys = request.app.state.keys
     if not await asyncio.to_thread(keys.locked):
         raise Refused(409, "this server has no keys, so a link would open to nobody else", "save a proof and send it")
-    thread, row = await find_thread(caller, desk, id)
-    title, page = await proof_of(desk, thread, row, body.turn)
-    made = await asyncio.to_thread(_add, desk.store, caller, thread.id, title, page, body.days)
+    title, page = await proof_of(desk, *found, body.turn)
+    made = await asyncio.to_thread(_add, desk.store, caller, found[0].id, title, page, body.days)
     return {**made, "url": f"{desk.address(request)}/shared/{made.pop('secret')}"}
 
 
+_MINE = "(:everything OR owner = :owner)"
+
+
 @router.get("/api/shares")
-async def list_shares(caller: CallerNow, desk: DeskNow) -> dict[str, Any]:
+def list_shares(caller: CallerNow, desk: DeskNow) -> dict[str, Any]:
     """List the links that the caller made; whoever holds a key for all libraries sees those of all."""
-    return {"shares": await asyncio.to_thread(_listed, desk.store, caller)}
+    query = f"SELECT id, thread, title, created, expires FROM shares WHERE expires > :now AND {_MINE}"
+    with desk.store.reading() as db:
+        rows = sent(db, f"{query} ORDER BY created DESC, id", now=now(), **_whose(caller)).mappings().all()
+    return {"shares": [dict(row) for row in rows]}
 
 
 @router.delete("/api/shares/{id}", status_code=204)
-async def take_back(caller: CallerNow, desk: DeskNow, id: str) -> None:
+def take_back(caller: CallerNow, desk: DeskNow, id: str) -> None:
     """End a link; what it showed is deleted."""
-    if not await asyncio.to_thread(_remove, desk.store, caller, id):
+    with desk.store.writing() as db:
+        done = sent(db, f"DELETE FROM shares WHERE id = :id AND {_MINE}", id=id, **_whose(caller)).rowcount
+    if not done:
         raise NotFound("There is no such link", "list the links, and name one of them")
 
 
+def _whose(caller: Caller) -> dict[str, Any]:
+    return {"everything": caller.libraries is None, "owner": caller.id}
+
+
 @router.get("/shared/{secret}", include_in_schema=False)
-async def shared(desk: DeskNow, secret: str) -> Response:
+def shared(desk: DeskNow, secret: str) -> Response:
     """Send the page behind a link; one that has run out or was taken back reads like one that never was."""
-    page = await asyncio.to_thread(_page, desk.store, secret)
+    # What a key shared goes with it.
+    revoked = "SELECT 'key ' || id FROM keys WHERE revoked IS NOT NULL"
+    query = f"SELECT page FROM shares WHERE hash = :hash AND expires > :now AND owner NOT IN ({revoked})"
+    with desk.store.reading() as db:
+        page = sent(db, query, hash=hashed(secret), now=now()).scalar()
     if page is None:
         raise NotFound("This link opens nothing", "it may have run out or been taken back; ask who sent it for another")
     headers = {"Content-Security-Policy": _POLICY, "X-Robots-Tag": "noindex"}
@@ -82,30 +97,3 @@ def _add(store: Store, caller: Caller, thread: str, title: str, page: str, days:
         values = "(:id, :hash, :owner, :thread, :title, :page, :created, :expires)"
         sent(db, f"INSERT INTO shares VALUES {values}", **row, created=now(), expires=until)
     return {"id": id, "title": title, "expires": until, "secret": secret}
-
-
-_MINE = "(:everything OR owner = :owner)"
-
-
-def _listed(store: Store, caller: Caller) -> list[dict[str, Any]]:
-    query = f"SELECT id, thread, title, created, expires FROM shares WHERE expires > :now AND {_MINE}"
-    with store.reading() as db:
-        rows = sent(db, f"{query} ORDER BY created DESC, id", now=now(), **_whose(caller)).mappings().all()
-    return [dict(row) for row in rows]
-
-
-def _remove(store: Store, caller: Caller, id: str) -> bool:
-    with store.writing() as db:
-        return bool(sent(db, f"DELETE FROM shares WHERE id = :id AND {_MINE}", id=id, **_whose(caller)).rowcount)
-
-
-def _whose(caller: Caller) -> dict[str, Any]:
-    return {"everything": caller.libraries is None, "owner": caller.id}
-
-
-def _page(store: Store, secret: str) -> str | None:
-    # What a key shared goes with it.
-    revoked = "SELECT 'key ' || id FROM keys WHERE revoked IS NOT NULL"
-    query = f"SELECT page FROM shares WHERE hash = :hash AND expires > :now AND owner NOT IN ({revoked})"
-    with store.reading() as db:
-        return sent(db, query, hash=hashed(secret), now=now()).scalar()

@@ -34,7 +34,7 @@ async def open_source(
 
     `start` and `end` are those of the citation, which may be closer than those of the clip.
     """
-    found = (await routes_library.item_of(await library_named(caller, library), id))["open"]
+    found = (await run_in_threadpool(routes_library.item_of, await library_named(caller, library), id))["open"]
     if "media" not in found:
         raise NotFound("There is no file to open", "the citation quotes what it rests on")
     place = {

@@ -15,7 +15,7 @@ from pydantic import Field
 
 from ragweave.corpora.store.catalog import LibraryRow
 from ragweave.nodes.condense import check_question
-from ragweave.serve.access import Caller, CallerNow, library_named
+from ragweave.serve.access import Caller, CallerNow, NamedLibrary, library_named
 from ragweave.serve.database import sent
 from ragweave.serve.desk import Body, Desk, DeskNow
 from ragweave.serve.direct import answering, messages_of
@@ -46,9 +46,8 @@ async def watch(caller: CallerNow, desk: DeskNow, body: Watch) -> dict[str, Any]
 
 
 @router.get("")
-async def list_watches(caller: CallerNow, desk: DeskNow, library: str) -> dict[str, Any]:
+async def list_watches(caller: CallerNow, desk: DeskNow, row: NamedLibrary) -> dict[str, Any]:
     """List what is watched in a library, each with what is known now, after asking again where the library changed."""
-    row = await library_named(caller, library)
     for id, question in await asyncio.to_thread(_due, desk.store, caller, row):
         known = await _ask(desk, row, question)
         await asyncio.to_thread(_keep, desk.store, id, row.generation, known)
@@ -56,9 +55,11 @@ async def list_watches(caller: CallerNow, desk: DeskNow, library: str) -> dict[s
 
 
 @router.delete("/{id}", status_code=204)
-async def forget(caller: CallerNow, desk: DeskNow, id: str) -> None:
+def forget(caller: CallerNow, desk: DeskNow, id: str) -> None:
     """Watch a question no longer."""
-    if not await asyncio.to_thread(_remove, desk.store, caller, id):
+    with desk.store.writing() as db:
+        done = sent(db, "DELETE FROM watches WHERE id = :id AND owner = :owner", id=id, owner=caller.id).rowcount
+    if not done:
         raise NotFound("There is no such question", "list what is watched, and name one of it")
 
 
@@ -106,9 +107,3 @@ def _all(store: Store, caller: Caller, row: LibraryRow) -> list[dict[str, Any]]:
     query = f"SELECT id, question, known, created FROM watches WHERE {_PLACE} ORDER BY created, id"
     with store.reading() as db:
         return [dict(r) for r in sent(db, query, owner=caller.id, library=row.id).mappings()]
-
-
-def _remove(store: Store, caller: Caller, id: str) -> bool:
-    with store.writing() as db:
-        given = {"id": id, "owner": caller.id}
-        return bool(sent(db, "DELETE FROM watches WHERE id = :id AND owner = :owner", **given).rowcount)
