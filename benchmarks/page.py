@@ -85,7 +85,7 @@ async def make(folder: Path, sources: int, turns: int) -> str:
     from ragweave.corpora.store.stores import close_stores, stores
     from ragweave.serve.access import Caller
     from ragweave.serve.run import new_thread
-    from ragweave.serve.store import Store, begin_turn, set_turn
+    from ragweave.serve.store import Store, add_thread, begin_turn, set_turn
 
     files = folder / "files"
     files.mkdir()
@@ -97,7 +97,6 @@ async def make(folder: Path, sources: int, turns: int) -> str:
     row = next(r for r in stores().catalog.libraries() if r.name == "default")
     store = Store(Path(corpora_settings().home) / "serve.sqlite")
     thread = new_thread(Caller(), row, "A long conversation")
-    store.add_thread(thread)
     text = "The pump was built in 1874. It stands at the pier, and was painted twice since."
     said = [{"text": part, "support": "verified", "citations": [1]} for part in text.split(". ") for _ in range(3)]
     cited = {"n": 1, "id": "x", "title": "Note 1", "quote": text, "origin": "library", "open": {"view": "none"}}
@@ -106,6 +105,7 @@ async def make(folder: Path, sources: int, turns: int) -> str:
         "mind": "small", "citations": [{**cited, "locator": {"kind": "text", "file": "note-00001.md", "line": 3}}],
     }  # fmt: skip
     with store.writing() as db:
+        add_thread(db, thread)
         for n in range(turns):
             turn = begin_turn(db, thread.id, f"run-{n}", "agent", f"What was built at pier {n}?")
             set_turn(db, thread.id, turn, "done", answer=answer, trail=[])

@@ -20,7 +20,7 @@ from ragweave.models.errors import InputError
 from ragweave.serve.access import Caller
 from ragweave.serve.desk import Desk
 from ragweave.serve.run import ASIDE, Run
-from ragweave.serve.store import BeingAnswered, Thread, Turn
+from ragweave.serve.store import Thread, Turn
 
 
 def said_before(turns: Sequence[Turn], n: int) -> list[AnyMessage]:
@@ -29,22 +29,6 @@ def said_before(turns: Sequence[Turn], n: int) -> list[AnyMessage]:
     for turn in turns:
         if turn.n < n and turn.answer:
             said += [HumanMessage(turn.question), AIMessage(turn.answer["text"])]
-    return said
-
-
-async def rewind(desk: Desk, thread: Thread, n: int) -> list[AnyMessage]:
-    """Take turn `n` and those after it out of a conversation, and return what was said before.
-
-    Raises:
-        BeingAnswered: it is being answered already.
-    """
-    if await desk.runs.answers(thread.id):
-        raise BeingAnswered
-    await desk.runs.cancel_thread(thread.id)
-    said = said_before(await asyncio.to_thread(desk.store.turns, thread.id), n)
-    await asyncio.to_thread(desk.store.drop_turns, thread.id, n)
-    # The state of the graph holds what went; it is made anew from what stays.
-    await desk.saver.adelete_thread(thread.id)
     return said
 
 

@@ -17,7 +17,7 @@ from sqlalchemy import Connection, bindparam, text
 from ragweave.serve.database import sent
 from ragweave.serve.journal import Entry
 from ragweave.serve.problems import Refused
-from ragweave.serve.store import Store, begin_turn, check_free, packed, set_turn
+from ragweave.serve.store import Store, Thread, add_thread, begin_turn, packed, set_turn
 
 Status = Literal["running", "waiting", "done", "failed", "cancelled"]
 
@@ -59,8 +59,17 @@ class Records:
         """Tell whether a run counts as this server's."""
         return record.server == self._server
 
-    def begin(self, record: Record, pictures: Sequence[bytes] = (), knobs: dict[str, Any] | None = None) -> int:
+    def begin(
+        self,
+        record: Record,
+        pictures: Sequence[bytes] = (),
+        knobs: dict[str, Any] | None = None,
+        new: Thread | None = None,
+        replaces: int = 0,
+    ) -> int:
         """Keep what begins, with a turn of its conversation where `knobs` are given; return the number of that.
+
+        The conversation is kept as well where it is `new`; of another one, the turns from `replaces` on go.
 
         Raises:
             BeingAnswered: the conversation takes no other question now.
@@ -69,10 +78,11 @@ class Records:
         with self._store.writing() as db:
             sent(db, "DELETE FROM runs WHERE ended < :late", late=time.time() - _KEPT_SECONDS)
             turn = 0
+            if new is not None:
+                add_thread(db, new)
             if knobs is not None:
-                new = (record.thread, record.id, about["graph"], about["question"], pictures, knobs)
-                turn = begin_turn(db, *new)
-                check_free(db, record.thread)
+                asked = about["graph"], about["question"], pictures, knobs, replaces
+                turn = begin_turn(db, record.thread, record.id, *asked)
             sent(
                 db,
                 "INSERT INTO runs (id, owner, library, thread, turn, about, status, server) "

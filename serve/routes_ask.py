@@ -22,7 +22,7 @@ from ragweave.models.settings import model_settings
 from ragweave.nodes.condense import check_question
 from ragweave.serve import journal
 from ragweave.serve.access import CallerNow, library_by_id, library_for, library_named, visible
-from ragweave.serve.aside import rewind
+from ragweave.serve.aside import said_before
 from ragweave.serve.desk import Body, Desk, DeskNow
 from ragweave.serve.direct import context_of, messages_of, pictures_of
 from ragweave.serve.media import with_openings
@@ -30,7 +30,7 @@ from ragweave.serve.problems import NotFound, Refused
 from ragweave.serve.proof import Form, as_file, proof
 from ragweave.serve.routes_library import forget_threads
 from ragweave.serve.run import new_thread
-from ragweave.serve.store import Thread
+from ragweave.serve.store import Thread, add_thread
 
 router = APIRouter(prefix="/api")
 plain = APIRouter()
@@ -139,8 +139,13 @@ async def create_thread(caller: CallerNow, desk: DeskNow, body: NewThread) -> di
     """Begin a conversation with a library."""
     row = await library_for(caller, body.library)
     thread = new_thread(caller, row, body.title)
-    await asyncio.to_thread(desk.store.add_thread, thread)
+    await asyncio.to_thread(_add, desk, thread)
     return _thread(thread, row)
+
+
+def _add(desk: Desk, thread: Thread) -> None:
+    with desk.store.writing() as db:
+        add_thread(db, thread)
 
 
 async def find_thread(caller: CallerNow, desk: DeskNow, id: str) -> tuple[Thread, LibraryRow]:
@@ -217,14 +222,12 @@ async def ask(caller: CallerNow, desk: DeskNow, request: Request, body: Question
         thread = new_thread(caller, row)
     context = context_of(body.context, row)
     pictures = await desk.pictures.read(body.pictures or pictures_of(last))
-    if body.thread is None:
-        await asyncio.to_thread(desk.store.add_thread, thread)
-    graph = body.graph or run_settings().graph
+    graph, new, replaces = body.graph or run_settings().graph, body.thread is None, body.replaces or 0
     # What was said in a conversation that is named, the server knows itself.
-    said = earlier if body.thread is None else []
-    if body.replaces:
-        said = await rewind(desk, thread, body.replaces)
-    run = await desk.runs.start(caller, last.text, thread, row, graph, context, pictures, said)
+    said = earlier if new else []
+    if replaces:
+        said = said_before(await asyncio.to_thread(desk.store.turns, thread.id), replaces)
+    run = await desk.runs.start(caller, last.text, thread, row, graph, context, pictures, said, new, replaces)
     if request.headers.get("accept", "").startswith("text/event-stream"):
         events = journal.stream(run.journal, request)
         events.headers["Content-Location"] = f"/api/runs/{run.id}/events"

@@ -61,17 +61,25 @@ class Runs:
         context: Context,
         pictures: Sequence[Attached] = (),
         earlier: Sequence[AnyMessage] = (),
+        new: bool = False,
+        replaces: int = 0,
     ) -> Run:
-        """Begin to answer; `earlier` is what was said before, elsewhere."""
+        """Begin to answer; `earlier` is what was said before, elsewhere or up to the turn that this one replaces.
+
+        A conversation that is `new` is kept, and what is replaced goes, once the answer has begun and not before.
+        """
         self.graph(graph)
         for record in await asyncio.to_thread(self._records.open, thread.id):
             # A question that waits for consent is dropped when the next one is asked.
             if record.status == "waiting" or self.lost(record):
                 await self.cancel(record)
         run = Run(secrets.token_urlsafe(16), caller.id, thread.id, library, graph, question, context, pictures, earlier)
-        return await self.launch(run, context.model_dump(mode="json", exclude_unset=True))
+        knobs = context.model_dump(mode="json", exclude_unset=True)
+        return await self.launch(run, knobs, thread if new else None, replaces)
 
-    async def launch(self, run: Run, knobs: dict[str, Any] | None = None) -> Run:
+    async def launch(
+        self, run: Run, knobs: dict[str, Any] | None = None, new: Thread | None = None, replaces: int = 0
+    ) -> Run:
         """Begin a run: as a turn of its conversation where `knobs` are given to be kept with it, else beside it.
 
         Raises:
@@ -79,7 +87,9 @@ class Runs:
         """
         async with self._beginning(run):
             images = [p.image for p in run.pictures]
-            run.turn = await asyncio.to_thread(self._records.begin, run.record, images, knobs)
+            run.turn = await asyncio.to_thread(self._records.begin, run.record, images, knobs, new, replaces)
+            if replaces:  # the state of the graph holds what went; it is made anew from what stays
+                await self._saver.adelete_thread(run.thread)
             budget = {k: getattr(run.context, f"max_{k}") for k in ("model_calls", "tokens", "seconds")}
             begun = {"type": "start", "run": run.id, "thread": run.thread, "turn": run.turn, "graph": run.graph}
             self._go(run, {**begun, "budget": budget})
@@ -150,11 +160,6 @@ class Runs:
         """Stop a run that another server was asked to stop."""
         if (run := self._runs.get(id)) and run.status == "running" and run.task is not None:
             run.task.cancel()
-
-    async def answers(self, thread: str) -> bool:
-        """Tell whether a conversation is being answered."""
-        found = await asyncio.to_thread(self._records.open, thread)
-        return any(r.status == "running" and not self.lost(r) for r in found)
 
     async def cancel_thread(self, thread: str) -> None:
         """Stop whatever answers a conversation."""

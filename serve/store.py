@@ -84,12 +84,6 @@ class Store(Database):
             row = found.mappings().one_or_none()
         return Thread(**row) if row else None
 
-    def add_thread(self, thread: Thread) -> None:
-        """Keep a new conversation."""
-        values = "(:id, :owner, :library, :title, :created, :updated, :pinned)"
-        with self.writing() as db:
-            sent(db, f"INSERT INTO threads VALUES {values}", **asdict(thread))
-
     def set_thread(self, id: str, title: str | None = None, pinned: bool | None = None) -> None:
         """Give a conversation another title, or pin it, or both."""
         change = "title = coalesce(:title, title), pinned = coalesce(:pinned, pinned)"
@@ -130,17 +124,6 @@ class Store(Database):
             rows = sent(db, query, owner=owner, library=library).mappings().all()
         return [(row["thread"], _turn(row)) for row in rows]
 
-    def drop_turns(self, thread: str, n: int) -> None:
-        """Delete turn `n` of a conversation and those after it.
-
-        Raises:
-            BeingAnswered: another question was faster.
-        """
-        with self.writing() as db:
-            check_free(db, thread)
-            sent(db, "DELETE FROM runs WHERE thread = :thread AND turn >= :n", thread=thread, n=n)
-            sent(db, "DELETE FROM turns WHERE thread = :thread AND n >= :n", thread=thread, n=n)
-
     def picture(self, thread: str, turn: int, n: int) -> bytes | None:
         """Return a picture that came with a question, a JPEG file."""
         query = "SELECT jpeg FROM pictures WHERE thread = :thread AND turn = :turn AND n = :n"
@@ -156,10 +139,10 @@ class BeingAnswered(Refused):
         super().__init__(409, "this conversation is being answered already", "wait for the answer, or cancel it")
 
 
-def check_free(db: Connection, thread: str) -> None:
-    """Refuse a conversation that is being answered, within the transaction that changes it."""
-    if sent(db, "SELECT 1 FROM runs WHERE thread = :thread AND status = 'running' LIMIT 1", thread=thread).scalar():
-        raise BeingAnswered
+def add_thread(db: Connection, thread: Thread) -> None:
+    """Keep a new conversation within a transaction."""
+    values = "(:id, :owner, :library, :title, :created, :updated, :pinned)"
+    sent(db, f"INSERT INTO threads VALUES {values}", **asdict(thread))
 
 
 def begin_turn(
@@ -170,11 +153,15 @@ def begin_turn(
     question: str,
     pictures: Sequence[bytes] = (),
     context: dict[str, Any] | None = None,
+    replaces: int = 0,
 ) -> int:
     """Begin a turn within a transaction and return its number; the first one names an untitled conversation.
 
+    The turn that it replaces goes, with those after it.
+
     Raises:
         NotFound: the conversation was deleted meanwhile.
+        BeingAnswered: it takes no other question now.
     """
     given = {"thread": thread, "run": run, "graph": graph, "question": question, "at": now()}
     title = clip(" ".join(question.split()), 80)
@@ -182,6 +169,11 @@ def begin_turn(
     change = "updated = :at, title = CASE title WHEN '' THEN :title ELSE title END"
     if not sent(db, f"UPDATE threads SET {change} WHERE id = :thread", title=title, at=now(), thread=thread).rowcount:
         raise NotFound("The conversation was deleted", "begin another one")
+    if sent(db, "SELECT 1 FROM runs WHERE thread = :thread AND status = 'running' LIMIT 1", thread=thread).scalar():
+        raise BeingAnswered
+    if replaces:
+        sent(db, "DELETE FROM runs WHERE thread = :thread AND turn >= :n", thread=thread, n=replaces)
+        sent(db, "DELETE FROM turns WHERE thread = :thread AND n >= :n", thread=thread, n=replaces)
     n = int(sent(db, "SELECT coalesce(max(n), 0) + 1 FROM turns WHERE thread = :thread", thread=thread).scalar_one())
     sent(
         db,

@@ -23,7 +23,7 @@ from ragweave.minds.evidence import Citation, Sentence
 from ragweave.nodes.answer import Answer
 from ragweave.serve.media import answer_with_openings
 from ragweave.serve.run import new_thread
-from ragweave.serve.store import Store, begin_turn, set_turn
+from ragweave.serve.store import Store, add_thread, begin_turn, set_turn
 
 COUNCIL = Path(__file__).resolve().parents[2] / "examples" / "library" / "council-2024.pdf"
 LIGHTHOUSE = """# The lighthouse
@@ -116,9 +116,9 @@ async def media(home: Path, folder: Path) -> None:
     from ragweave.serve.access import Caller
 
     thread = new_thread(Caller(), row, question)
-    store.add_thread(thread)
     told = await answer_with_openings(row, answer)
     with store.writing() as db:
+        add_thread(db, thread)
         turn = begin_turn(db, thread.id, "run-of-old", "agent", question)
         set_turn(db, thread.id, turn, "done", answer=told)
 

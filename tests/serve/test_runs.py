@@ -214,6 +214,23 @@ async def test_two_tabs_that_replace_one_question_at_once_leave_the_answer_of_th
     assert (turn["run"], turn["status"]) == (first, "done")
 
 
+async def test_a_question_that_is_refused_leaves_no_conversation_and_takes_nothing_out_of_one(
+    client: httpx.AsyncClient, app: FastAPI, graph: Graph
+) -> None:
+    graph.may.set()
+    run = await begin(client, QUESTION)
+    await wait_for(client, run["run"], "done")
+    replacing = {"question": QUESTION, "thread": run["thread"], "replaces": 1}
+    for body in ({"question": QUESTION}, replacing):
+        assert (await client.post("/api/ask", json={**body, "graph": "none"})).status_code == 400
+        app.state.desk.slots.draining = True
+        assert (await client.post("/api/ask", json=body)).status_code == 503
+        app.state.desk.slots.draining = False
+    (thread,) = (await client.get("/api/threads")).json()["threads"]
+    (turn,) = (await client.get(f"/api/threads/{thread['id']}")).json()["turns"]
+    assert (turn["run"], turn["status"]) == (run["run"], "done")
+
+
 async def test_the_limit_of_answers_under_way_holds_and_frees(
     monkeypatch: pytest.MonkeyPatch, notes: Path, graph: Graph
 ) -> None:
