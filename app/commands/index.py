@@ -69,6 +69,8 @@ def index(
     look like secrets are left out. Files that cannot be read are listed with the reason, and the rest goes on; exit
     code 2 if none could be read.
     """
+    if not all(paths):  # a variable of the shell that is not set: the folder here is not what was meant
+        raise InputError("a path is empty", "name a file or a folder; the one here is .")
     if ray:
         from ragweave.corpora.settings import corpora_settings
 

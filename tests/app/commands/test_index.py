@@ -209,3 +209,8 @@ def test_one_bar_tells_the_time_left_and_a_line_for_each_recording_its_state() -
     assert states["/l/04.mp4"].rstrip().endswith("looking 25 %, waiting to be heard")
     assert states["/l/00.mp4"].rstrip().endswith("waiting to be looked at and heard")
     assert len(lines) == 13 and "and 3 recordings more" in lines[-1]
+
+
+def test_a_path_that_is_empty_is_not_taken_for_the_folder_here(main: Any, notes: Path) -> None:
+    code, _, err = main("index", "")
+    assert code == 2 and err.startswith("error: a path is empty")
