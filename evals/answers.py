@@ -14,6 +14,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from ragweave.evals.metrics import citation_precision, citation_recall, letter_score, rouge_l, says, token_f1
 from ragweave.evals.off import Off, without
 from ragweave.evals.question_files import rows_of
+from ragweave.evals.retrieval import by_global_score
 from ragweave.evals.runner import Row, Runner
 from ragweave.minds.context import Context
 from ragweave.models.errors import InputError
@@ -175,7 +176,7 @@ def _ranked(state: Mapping[str, Any]) -> list[str]:
     rows = state.get("evidence", [])
     if len({e["hop"] for e in rows}) < 2:
         return list(state.get("candidates", []))
-    return [e["id"] for e in sorted(rows, key=lambda e: (-e.get("global_score", e["score"]), e["id"]))]
+    return [e["id"] for e in by_global_score(rows)]
 
 
 def conversations(questions: Sequence[Question]) -> list[list[Question]]:

@@ -21,8 +21,8 @@ class Interval:
     p: float
 
 
-def interval(values: Sequence[float], samples: int = 4000, level: float = 0.95, seed: int = 0) -> Interval:
-    """Return the percentile bootstrap interval of a mean (Efron 1979); the same for the same seed.
+def interval(values: Sequence[float], samples: int = 4000, seed: int = 0) -> Interval:
+    """Return the 95 % percentile bootstrap interval of a mean (Efron 1979); the same for the same seed.
 
     Raises:
         ValueError: there are no values, or they are not finite.
@@ -37,8 +37,7 @@ def interval(values: Sequence[float], samples: int = 4000, level: float = 0.95, 
     for start in range(0, samples, step):
         size = min(step, samples - start)
         means[start : start + size] = x[rng.integers(0, x.size, (size, x.size))].mean(axis=1)
-    tail = (1 - level) / 2
-    low, high = np.quantile(means, [tail, 1 - tail])
+    low, high = np.quantile(means, [0.025, 0.975])
     mean = float(x.mean())
     other = float((means <= 0).mean() if mean > 0 else (means >= 0).mean())
     return Interval(mean, float(low), float(high), min(1.0, 2 * other))

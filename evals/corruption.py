@@ -25,6 +25,7 @@ from ragweave.corpora.settings import corpora_settings
 from ragweave.evals.answers import Outcome, Question, figures, question_of
 from ragweave.evals.corpus import Prepared, prepare
 from ragweave.evals.data import sample, text_sets
+from ragweave.graphs import crag
 from ragweave.graphs.base import new_graph
 from ragweave.minds.context import Context
 from ragweave.minds.fusion import fused
@@ -33,12 +34,9 @@ from ragweave.nodes.check import check
 from ragweave.nodes.condense import condense
 from ragweave.nodes.fuse import fuse
 from ragweave.nodes.generate import generate
-from ragweave.nodes.grade import after_grade, grade
 from ragweave.nodes.plan import dispatch, plan
-from ragweave.nodes.refine import refine
 from ragweave.nodes.retrieve import retrieve
 from ragweave.nodes.run import Run
-from ragweave.nodes.search_web import search_web
 from ragweave.nodes.state import State, Update
 
 Way = Literal["plain", "graded", "web"]
@@ -90,35 +88,16 @@ def corrupted(
 
 def graph_of(way: Way, share: float, gold: Gold, prepared: Prepared) -> CompiledStateGraph[Any, Any, Any, Any]:
     """Return CRAG over corrupted retrieval, or the same nodes without grading and repair."""
-    nodes: dict[str, Any] = {
-        "condense": condense,
-        "plan": plan,
-        "retrieve": retrieve,
-        "generate": generate,
-        "check": check,
-    }
-    nodes["fuse"] = corrupted(way, share, gold, prepared)
-    if way != "plain":
-        nodes |= {"grade": grade, "refine": refine, "search_web": search_web}
-    builder = new_graph(**nodes)
-    builder.add_edge(START, "condense")
-    builder.add_edge("condense", "plan")
-    builder.add_conditional_edges("plan", dispatch, ["retrieve", "generate"])
-    builder.add_edge("retrieve", "fuse")
+    fuse_corrupted = corrupted(way, share, gold, prepared)
     if way == "plain":
-        builder.add_edge("fuse", "generate")
+        builder = new_graph(condense, plan, retrieve, generate, check, fuse=fuse_corrupted)
+        builder.path(START, "condense", "plan")
+        builder.add_conditional_edges("plan", dispatch, ["retrieve", "generate"])
+        builder.path("retrieve", "fuse", "generate", "check", END)
     else:
-        builder.add_edge("fuse", "grade")
-        builder.add_conditional_edges("grade", _repairs, ["refine", "search_web", "generate"])
-        builder.add_edge("refine", "generate")
-        builder.add_edge("search_web", "generate")
-    builder.add_edge("generate", "check")
-    builder.add_edge("check", END)
+        builder = crag.build()
+        builder.nodes["fuse"] = new_graph(fuse=fuse_corrupted).nodes["fuse"]
     return builder.compile()
-
-
-def _repairs(state: State, runtime: Runtime[Context]) -> list[str]:
-    return after_grade(state, runtime) or ["generate"]
 
 
 @dataclass(frozen=True)

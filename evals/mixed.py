@@ -7,9 +7,9 @@ import json
 import shutil
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, astuple, dataclass, field
+from dataclasses import astuple
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -42,8 +42,7 @@ KNOBS: dict[str, dict[str, Any]] = {
 MAIN = (ROUTED, HARD, UNIFIED, RRF, ORACLE)
 
 
-@dataclass(frozen=True)
-class Way:
+class Way(NamedTuple):
     """What one way of choosing corpora gave for one question.
 
     `right` is whether the gold corpus was among those searched, `ms` of CPU.
@@ -56,23 +55,17 @@ class Way:
     ms: float
 
 
-@dataclass
-class System:
-    """What one way gave, a value per question in their order."""
+Found = Mapping[str, Sequence[Way]]
+"""What each way gave, for each question in their order."""
 
-    first: list[float] = field(default_factory=list)
-    recall: list[float] = field(default_factory=list)
-    searched: list[float] = field(default_factory=list)
-    right: list[float] = field(default_factory=list)
-    ms: list[float] = field(default_factory=list)
 
-    def add(self, way: Way) -> None:
-        """Add one question."""
-        self.first.append(way.first)
-        self.recall.append(way.recall)
-        self.searched.append(way.searched)
-        self.right.append(way.right)
-        self.ms.append(way.ms)
+def mean(ways: Sequence[Way]) -> Way:
+    """Return the mean of each figure."""
+    return Way(*np.mean(ways, axis=0).tolist())
+
+
+def _recalls(ways: Sequence[Way]) -> list[float]:
+    return [way.recall for way in ways]
 
 
 async def prepare(rows: Sequence[Mapping[str, Any]], work: Path, also: str = "") -> Library:
@@ -173,8 +166,7 @@ class Bench:
             found, ms = await self.of(q.text, [c])
             alone[f"{c} alone"] = way(found, [c], ms)
         # The mean over every corpus: what drawing one would give on average, without the noise of drawing.
-        drawn = [float(np.mean(values)) for values in zip(*(astuple(w) for w in alone.values()), strict=True)]
-        return {**out, RANDOM: Way(*drawn), **alone}
+        return {**out, RANDOM: mean([*alone.values()]), **alone}
 
     async def keys(self, ids: Sequence[str]) -> list[str]:
         """Return the ids that the first items have in the list."""
@@ -186,34 +178,30 @@ def _lists(found: Lists) -> tuple[Sequence[Hit], ...]:
     return found.dense, found.lexical
 
 
-async def compare(bench: Bench, asked: Sequence[Asked], runner: Runner, every: bool = True) -> dict[str, System]:
+async def compare(bench: Bench, asked: Sequence[Asked], runner: Runner, every: bool = True) -> Found:
     """Ask every question in every way, or in the main ones."""
     held: list[Corpus] = [c for c in CORPORA if (await bench.library.counts()).get(c)]
 
     async def one(q: Asked) -> Row:
-        return {name: asdict(found) for name, found in (await bench.ways(q, held, every)).items()}
+        return {name: list(found) for name, found in (await bench.ways(q, held, every)).items()}
 
     of = {"library": bench.library.name, "base": bench.base, "questions": [astuple(q) for q in asked], "every": every}
     if asked:
         # What a process loads once counts for no question.
         await bench.ways(asked[0], held, every=False)
-    out: dict[str, System] = {}
-    for row in await runner.each("questions", {q.id: q for q in asked}, one, of):
-        for name, found in row.items():
-            out.setdefault(name, System()).add(Way(**found))
-    return out
+    rows = await runner.each("questions", {q.id: q for q in asked}, one, of)
+    return {name: [Way(*row[name]) for row in rows] for name in (rows[0] if rows else ())}
 
 
-def rows_of(found: Mapping[str, System]) -> list[list[str | float | int]]:
+def rows_of(found: Found) -> list[list[str | float | int]]:
     """Return a table row per system: figures, and paired differences from the oracle and from unified search."""
     rows: list[list[str | float | int]] = []
-    for name, s in found.items():
-        first, mean = interval(s.first), interval(s.recall)
-        gaps = [paired(found[base].recall, s.recall) if name != base else None for base in (ORACLE, UNIFIED)]
-        shown: list[str | float | int] = [_shown(gap) for gap in gaps]
-        searched, right = float(np.mean(s.searched)), float(np.mean(s.right))
-        shown += [searched, right, round(float(np.mean(s.ms)))]
-        rows.append([name, *(x for i in (first, mean) for x in (i.mean, f"{i.low:.3f} to {i.high:.3f}")), *shown])
+    for name, ways in found.items():
+        recalls, means = _recalls(ways), mean(ways)
+        both = interval([way.first for way in ways]), interval(recalls)
+        gaps = [paired(_recalls(found[base]), recalls) if name != base else None for base in (ORACLE, UNIFIED)]
+        shares = [x for i in both for x in (i.mean, f"{i.low:.3f} to {i.high:.3f}")]
+        rows.append([name, *shares, *map(_shown, gaps), means.searched, means.right, round(means.ms)])
     return rows
 
 
@@ -227,35 +215,33 @@ COLUMNS = (
 )
 
 
-def by_kind(found: Mapping[str, System], asked: Sequence[Asked]) -> list[list[str | float | int]]:
+def by_kind(found: Found, asked: Sequence[Asked]) -> list[list[str | float | int]]:
     """Return recall@5 per system and gold corpus."""
     kinds = [c for c in CORPORA if any(q.corpus == c for q in asked)]
     return [
-        [name, *(float(np.mean([r for r, q in zip(s.recall, asked, strict=True) if q.corpus == k])) for k in kinds)]
-        for name, s in found.items()
+        [name, *(mean([w for w, q in zip(ways, asked, strict=True) if q.corpus == k]).recall for k in kinds)]
+        for name, ways in found.items()
     ]
 
 
-def flat(found: Mapping[str, System], questions: int) -> dict[str, float]:
+def flat(found: Found, questions: int) -> dict[str, float]:
     """Return the figures under the keys that `--json` writes."""
 
     def key(name: str) -> str:
         return name.replace(",", "").replace(" ", "_")
 
     out: dict[str, float] = {"questions": questions}
-    for name, s in found.items():
-        out[f"recall@1_{key(name)}"] = round(float(np.mean(s.first)), 4)
-        out[f"recall@5_{key(name)}"] = round(float(np.mean(s.recall)), 4)
-    out["corpora_searched"] = round(float(np.mean(found[ROUTED].searched)), 4)
-    out["right_corpus"] = round(float(np.mean(found[ROUTED].right)), 4)
+    means = {name: mean(ways) for name, ways in found.items()}
+    for name, of in means.items():
+        out |= {f"recall@1_{key(name)}": round(of.first, 4), f"recall@5_{key(name)}": round(of.recall, 4)}
+    out["corpora_searched"] = round(means[ROUTED].searched, 4)
+    out["right_corpus"] = round(means[ROUTED].right, 4)
     for name in (n for n in (ROUTED, HARD) if n in found):
         for base in (ORACLE, UNIFIED):
-            gap = paired(found[base].recall, found[name].recall)
+            gap = paired(_recalls(found[base]), _recalls(found[name]))
             out |= {
                 f"{key(name)}_minus_{base}": round(gap.mean, 4),
                 f"{key(name)}_minus_{base}_low": round(gap.low, 4),
                 f"{key(name)}_minus_{base}_high": round(gap.high, 4),
             }
-    for name in (n for n in (ROUTED, HARD, ORACLE, UNIFIED, RRF) if n in found):
-        out[f"ms_{key(name)}"] = round(float(np.mean(found[name].ms)), 1)
-    return out
+    return out | {f"ms_{key(name)}": round(means[name].ms, 1) for name in MAIN if name in means}

@@ -17,15 +17,18 @@ from ragweave.evals.data import read_jsonl
 from ragweave.evals.metrics import all_gold_at, mrr, ndcg_at, recall_at
 from ragweave.evals.runner import Row, Runner
 from ragweave.minds.context import Context
-from ragweave.minds.evidence import Evidence, RankedList
+from ragweave.minds.evidence import Evidence
 from ragweave.minds.fusion import fused
 from ragweave.minds.small.rank import score_items
 from ragweave.models.errors import InputError
+from ragweave.nodes.retrieve import ranked_lists
 
 Method = Literal["dense", "lexical", "rrf", "hybrid", "fusion", "rerank", "agent"]
 METHODS: tuple[Method, ...] = get_args(Method)
 SINGLE: tuple[Method, ...] = ("dense", "lexical", "rrf", "hybrid", "rerank")
 """Methods that make one search with the question as it is."""
+POOL = 50
+"""Items of each list of such a search."""
 
 
 @dataclass(frozen=True)
@@ -108,25 +111,15 @@ def read_queries(path: Path, qrels: Path | None = None) -> list[Query]:
     return out
 
 
-async def ranking(library: Library, query: str, method: Method, pool: int = 50) -> list[str]:
+async def ranking(library: Library, query: str, method: Method) -> list[str]:
     """Return item ids of the paragraph corpus, best first, by one of SINGLE."""
-    (lists,) = await library.search("paragraph", [query], pool)
+    (lists,) = await library.search("paragraph", [query], POOL)
     if method == "dense":
         return [h.id for h in lists.dense]
     if method == "lexical":
         return [h.id for h in lists.lexical]
-    found: list[RankedList] = []
-    for kind, hits in (("dense", lists.dense), ("lexical", lists.lexical)):
-        row: RankedList = {
-            "corpus": "paragraph",
-            "query": query,
-            "kind": "dense" if kind == "dense" else "lexical",
-            "ids": [h.id for h in hits],
-            "scores": [h.score for h in hits],
-        }
-        found.append(row)
     context = Context.model_validate({"top_k": 20, "method": {"fusion": "rrf" if method == "rrf" else "scores"}})
-    joined = fused(found, query, context)
+    joined = fused(ranked_lists("paragraph", query, lists), query, context)
     if method in {"hybrid", "rrf"}:
         return [i for i, _ in joined]
     rows = await score_items(library, query, joined, context, hop=1)

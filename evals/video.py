@@ -17,7 +17,6 @@ from ragweave.corpora.video.cues import read_transcript
 from ragweave.corpora.video.recording import Cue
 from ragweave.evals.data import read_jsonl
 from ragweave.minds.context import Context
-from ragweave.models.errors import InputError
 from ragweave.models.text import content_terms, fold, words
 from ragweave.nodes.answer import Answer
 
@@ -243,14 +242,3 @@ async def find_all(graph: Any, asked: Sequence[Moment], context: Context) -> dic
         **{f"within_60s@{k}": round(v / total, 4) for k, v in hits.items()},
         "ms_per_query": round(1000 * spent / total, 1),
     }
-
-
-def without(channel: str) -> tuple[str, ...]:
-    """Return the channels but one.
-
-    Raises:
-        InputError: there is no such channel.
-    """
-    if channel not in CHANNELS:
-        raise InputError(f"there is no channel {channel!r}", f"use one of: {', '.join(CHANNELS)}")
-    return tuple(c for c in CHANNELS if c != channel)

@@ -19,7 +19,7 @@ from ragweave.corpora.store.library import Library, open_library
 from ragweave.corpora.types import CORPORA
 from ragweave.evals.answers import Outcome, ask_all
 from ragweave.evals.bench.forms import Bundle
-from ragweave.evals.bench.tables import Arm, Paper, Set, Table
+from ragweave.evals.bench.tables import Arm, Paper, Set
 from ragweave.evals.metrics import exact_match, ndcg_at, recall_at, rouge_l, token_f1
 from ragweave.evals.mixed import prepare
 from ragweave.evals.off import check_off
@@ -195,7 +195,7 @@ _WORDED: Mapping[str, Callable[[str, Sequence[str]], float]] = {
 }
 
 
-def marks(rows: Sequence[Scored], columns: Sequence[str], table: Table) -> dict[str, list[float]]:
+def marks(rows: Sequence[Scored], columns: Sequence[str]) -> dict[str, list[float]]:
     """Return the values of each column of a table; `average` is over the questions' first metric of their set."""
     out: dict[str, list[float]] = {c: [] for c in columns}
     for row in rows:

@@ -36,7 +36,7 @@ def grids(
     rows: list[tuple[str, Sequence[str]]] = []
     for name in [*table.arms, *(n for n in block if n not in table.arms)]:
         if name in runs:
-            found = marks(runs[name], columns, table)
+            found = marks(runs[name], columns)
             rows.append((f"{name}, {HERE}", [_per_cent(found[c]) for c in columns]))
         if name in block:
             printed = [f"{v:g}" for v in block[name]]
@@ -63,7 +63,7 @@ def flat(table: Table, runs: Mapping[str, Sequence[Scored]], extra: Sequence[str
     """Return every figure under one key, with the ends of its 95 % interval."""
     out: dict[str, float] = {}
     for name, rows in runs.items():
-        for column, values in marks(rows, columns_of(table, extra), table).items():
+        for column, values in marks(rows, columns_of(table, extra)).items():
             if values:
                 found = interval(values)
                 key = f"{name}, {column}"

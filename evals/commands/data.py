@@ -194,7 +194,7 @@ def mixed(
     use_home(work.resolve() / "home")
     context = Context.model_validate({"mind": "small", "route_by": router, "rerank": rerank})
 
-    async def measured() -> dict[str, bench.System]:
+    async def measured() -> bench.Found:
         library = await bench.prepare(rows, work.resolve())
         with runner(work) as each:
             return await bench.compare(bench.Bench(library, context), asked, each)

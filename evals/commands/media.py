@@ -73,7 +73,7 @@ def video(
     """
     from ragweave.evals.corpus import use_home
     from ragweave.evals.report import table, write_json
-    from ragweave.evals.video import CHANNELS, ask_all, figures, find_all, moments, prepare, read_asked, without
+    from ragweave.evals.video import CHANNELS, ask_all, figures, find_all, moments, prepare, read_asked
     from ragweave.graphs.search import build as build_search
     from ragweave.models.errors import InputError
 
@@ -83,7 +83,7 @@ def video(
     runs: dict[str, dict[str, float]] = {}
     variants: list[tuple[str, dict[str, Any]]] = [("all channels", {})]
     if ablate:
-        variants += [(f"without {c}", {"channels": without(c)}) for c in CHANNELS]
+        variants += [(f"without {c}", {"channels": tuple(o for o in CHANNELS if o != c)}) for c in CHANNELS]
     if data is not None:
         library = run(prepare(data, work.resolve(), subtitles))
         asked = read_asked(data / "qa.jsonl")

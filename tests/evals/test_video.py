@@ -18,11 +18,9 @@ from ragweave.evals.video import (
     moments,
     prepare,
     read_asked,
-    without,
 )
 from ragweave.minds.context import Context
 from ragweave.minds.evidence import Citation, Sentence
-from ragweave.models.errors import InputError
 from ragweave.nodes.answer import Answer
 
 ASKED = Asked("1", "Which colour?", ("red",), ("film",), 20.0, "visual")
@@ -60,12 +58,6 @@ def test_declining_is_right_only_where_no_recording_answers() -> None:
 def test_a_moment_lies_inside_a_place_or_some_seconds_away(at: float, away: float) -> None:
     assert distance({"start": 10.0, "end": 20.0}, at) == away
     assert distance({}, at) == float("inf")
-
-
-def test_the_channels_but_one() -> None:
-    assert without("visual") == ("chunk", "entity", "speech")
-    with pytest.raises(InputError, match="no channel"):
-        without("smell")
 
 
 TALK = """WEBVTT
