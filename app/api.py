@@ -9,12 +9,11 @@ from functools import wraps
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from ragweave.graphs.indexing import aindex
-from ragweave.graphs.run import GRAPHS, asearch, astream, build_agent, in_library
+from ragweave.graphs.run import GRAPHS, asearch, astream, build_agent
 from ragweave.models.errors import InputError
 
 if TYPE_CHECKING:
     from langchain_core.messages import AnyMessage
-    from langgraph.graph.state import CompiledStateGraph
 
     from ragweave.minds.context import Context
     from ragweave.nodes.answer import Answer
@@ -29,17 +28,14 @@ T = TypeVar("T")
 
 
 async def astate(
-    question: str | list[AnyMessage],
-    *,
-    context: Context | None = None,
-    thread: str | None = None,
-    graph: str | CompiledStateGraph[Any, Any, Any, Any] = "agent",
-    checkpointer: Any = None,
-    on_event: Callable[[dict[str, Any]], None] | None = None,
+    question: str | list[AnyMessage], *, on_event: Callable[[dict[str, Any]], None] | None = None, **options: Any
 ) -> State:
-    """Run a graph and return its final state: the trace, the evidence, and the answer."""
+    """Run a graph and return its final state: the trace, the evidence, and the answer.
+
+    `options` are those of `astream`.
+    """
     state: State = {}
-    async for event in astream(question, context=context, thread=thread, graph=graph, checkpointer=checkpointer):
+    async for event in astream(question, **options):
         if event["type"] == "state":
             state = event["state"]
         elif on_event is not None:
@@ -75,14 +71,8 @@ async def aask(
     if not isinstance(question, str):
         raise InputError(f"the question is no text but {type(question).__name__}", "write what you want to know")
     turns: list[AnyMessage] = [*messages, HumanMessage(question)]
-    state = await astate(
-        turns,
-        context=in_library(context, library),
-        thread=thread,
-        graph=graph,
-        checkpointer=checkpointer,
-        on_event=on_event,
-    )
+    options = {"library": library, "context": context, "thread": thread, "graph": graph, "checkpointer": checkpointer}
+    state = await astate(turns, on_event=on_event, **options)
     answer = state["answer"]
     assert answer is not None  # every path of every graph ends in `check`
     return answer

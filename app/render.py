@@ -168,7 +168,7 @@ def print_answer(console: Console, answer: Answer, *, streamed: bool = False) ->
         for sentence in answer.sentences:
             flow.sentence(sentence.text, sentence.citations, sentence.support, sentence.sign)
         flow.end()
-    print_citations(console, answer.citations, heading="Closest found" if answer.abstained else "Sources")
+    print_citations(console, answer.citations, "Closest found" if answer.abstained else "Sources")
     for note in answer.notes:
         console.print(Text(f"Note: {clean(note)}", style="yellow"))
 
@@ -189,7 +189,7 @@ _CORPORA = {
 }
 
 
-def print_citations(console: Console, citations: Sequence[Citation], heading: str = "Sources") -> None:
+def print_citations(console: Console, citations: Sequence[Citation], heading: str) -> None:
     """Print the numbered sources of an answer, each with its place; numbers of the same place share a line."""
     if not citations:
         return

@@ -118,8 +118,6 @@ async def answering(
 
     The caller may see the library; the last message is the question.
     """
-    if not messages or messages[-1].type != "human":
-        raise InputError("there is no question", "end the conversation with a message of the user")
     check_question(messages[-1].text)
     run = events_of(library, messages, context_of(context, library), graph=graph)
     deadline = asyncio.get_running_loop().time() + seconds

@@ -10,7 +10,7 @@ import io
 import json
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from ragweave.corpora.ingest.limits import limit
@@ -163,13 +163,7 @@ def _leaf(document: Any, page: int) -> Any:
     return document[page - 1]
 
 
-_DOES: dict[str, Callable[..., tuple[dict[str, Any], bytes]]] = {
-    "picture": picture,
-    "text": text,
-    "find": find,
-    "crop": crop,
-    "cut": cut,
-}
+_DOES: dict[str, Any] = {f.__name__: f for f in (picture, text, find, crop, cut)}
 
 
 def main(arguments: list[str]) -> int:

@@ -74,7 +74,7 @@ def _agent(m: re.Match[str]) -> str:
 def _count(m: re.Match[str]) -> str:
     verb = m["verb"]
     base = _BASE.get(verb, verb.removesuffix("s"))
-    does = "did" if verb in ("had", "held") else "do" if verb in ("have",) or verb == base else "does"
+    does = "did" if verb in ("had", "held") else "do" if verb == base else "does"
     return f"How many {m['noun']} {does} {m['subject']} {base}?"
 
 

@@ -12,7 +12,6 @@ from typing import Annotated, Any, Literal, cast
 
 from fastapi import FastAPI, Request, Response
 from langchain_core.callbacks import AsyncCallbackManagerForChainRun as Manager
-from langchain_core.messages import AnyMessage
 from langchain_core.runnables import Runnable, RunnableConfig
 from langchain_core.runnables.config import var_child_runnable_config
 from langchain_core.runnables.utils import ConfigurableFieldSpec
@@ -82,11 +81,6 @@ class Asked(Body):
         if self.messages if self.question else not self.model_fields_set & {"question", "messages"}:
             raise ValueError("send a question or messages, one of them")
         return self
-
-
-def conversation(asked: Asked) -> list[AnyMessage]:
-    """Return the messages that a question ends."""
-    return messages_of(asked.messages or [*((s.role, s.content) for s in asked.history), ("user", asked.question)])
 
 
 def _form(name: str, field: FieldInfo) -> ConfigurableFieldSpec:
@@ -174,7 +168,8 @@ class ServedGraph(Runnable[Any, dict[str, Any]]):
         context = {k: v for k, v in given.items() if k in fields and v not in (None, "", fields[k].default)}
         library = await library_for(caller, context.get("library"))
         asked = Asked.model_validate(input)
-        *before, last = conversation(asked)
+        said = [*((s.role, s.content) for s in asked.history), ("user", asked.question)]
+        *before, last = messages_of(asked.messages or said)
         pictures = await self._pictures.read(asked.pictures or pictures_of(last))
         messages = [*before, asked_with(last.text, pictures)]
         run = answering(self._slots, library, messages, self.graph, context, self._seconds)
@@ -187,11 +182,8 @@ def mount(app: FastAPI, slots: Slots, pictures: PictureDesk, settings: ServeSett
     """Put every graph into an app, as a sub-app of its own."""
     served = FastAPI(title="Ragweave over LangServe", docs_url=None, redoc_url=None, openapi_url=None)
     problems.install(served)
-    for kind in (
-        UnicodeDecodeError,
-        ValidationError,
-        TypeError,
-    ):  # LangServe reads the body itself, and the parts of a batch
+    # LangServe reads the body itself, and the parts of a batch.
+    for kind in (UnicodeDecodeError, ValidationError, TypeError):
         served.add_exception_handler(kind, _unreadable)
     for name in graphs.GRAPHS:
         graph = ServedGraph(name, slots, pictures, settings.run_seconds)

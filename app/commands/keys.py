@@ -72,7 +72,7 @@ def revoke(
 
 
 def _keys() -> Keys:
-    need("fastapi", what="`ragweave keys`", extra="serve")
+    need("fastapi", what="`ragweave keys`")
     return keys_of_home()
 
 

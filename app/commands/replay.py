@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncGenerator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -54,10 +53,10 @@ def replay(
         # What is done anew is written into a copy: the saved run stays as it is.
         path.write_bytes(kept)
         with opened(path) as (runner, saver):
-            past = runner.run(_Past.of(run, saver))
-            context = with_settings(past.knobs, set_)
+            graph, knobs, said = runner.run(_saved(run, saver))
+            context = with_settings(knobs, set_)
             answer = answer_aloud(
-                lambda resume: past.again(context, from_ or "condense", resume),
+                lambda resume: _again(graph, context, from_ or "condense", resume),
                 trace=trace,
                 quiet=as_json,
                 runner=runner.run,
@@ -65,40 +64,32 @@ def replay(
     if as_json:
         typer.echo(answer.model_dump_json(indent=2))
     else:
-        typer.echo(f"\nThe answer is{'' if answer.text == past.answer else ' not'} the saved one.")
+        typer.echo(f"\nThe answer is{'' if answer.text == said else ' not'} the saved one.")
     if answer.abstained:
         raise typer.Exit(EXIT_ABSTAINED)
 
 
-@dataclass(frozen=True)
-class _Past:
-    """A saved run: its graph, the knobs it was asked with, and its answer."""
+async def _saved(file: Path, saver: AsyncSqliteSaver) -> tuple[Any, dict[str, Any], str]:
+    """Return the graph of a run that `ask --save` kept, the knobs it was asked with, and its answer."""
+    from ragweave.graphs.run import build_agent
 
-    graph: Any
-    knobs: dict[str, Any]
-    answer: str
+    kept = await saver.aget_tuple(THREAD)
+    if kept is None or "context" not in kept.metadata:
+        raise InputError(f"{file} is not a saved run", _REMEDY)
+    known: Any = kept.metadata
+    graph = build_agent(known["graph"], checkpointer=saver)
+    answer = (await graph.aget_state(THREAD)).values.get("answer")
+    return graph, json.loads(known["context"]), answer.text if answer else ""
 
-    @classmethod
-    async def of(cls, file: Path, saver: AsyncSqliteSaver) -> _Past:
-        """Read what `ask --save` kept, or raise an InputError that says why it cannot be read."""
-        from ragweave.graphs.run import build_agent
 
-        kept = await saver.aget_tuple(THREAD)
-        if kept is None or "context" not in kept.metadata:
-            raise InputError(f"{file} is not a saved run", _REMEDY)
-        known: Any = kept.metadata
-        graph = build_agent(known["graph"], checkpointer=saver)
-        answer = (await graph.aget_state(THREAD)).values.get("answer")
-        return cls(graph, json.loads(known["context"]), answer.text if answer else "")
+async def _again(graph: Any, context: Context, start: str, resume: bool | None) -> AsyncGenerator[dict[str, Any], None]:
+    """Yield the events from the first time of a step on."""
+    from langgraph.types import Command
 
-    async def again(self, context: Context, start: str, resume: bool | None) -> AsyncGenerator[dict[str, Any], None]:
-        """Yield the events from the first time of a step on."""
-        from langgraph.types import Command
+    from ragweave.graphs.run import before_step, follow
 
-        from ragweave.graphs.run import before_step, follow
-
-        at = await before_step(self.graph, THREAD, start) if resume is None else THREAD
-        sent: Any = None if resume is None else Command(resume=resume)
-        kept = {"graph": str(self.graph.name), "context": context.model_dump_json(exclude_unset=True)}
-        async for event in follow(self.graph, sent, {**at, "metadata": kept}, context):
-            yield event
+    at = await before_step(graph, THREAD, start) if resume is None else THREAD
+    sent: Any = None if resume is None else Command(resume=resume)
+    kept = {"graph": str(graph.name), "context": context.model_dump_json(exclude_unset=True)}
+    async for event in follow(graph, sent, {**at, "metadata": kept}, context):
+        yield event

@@ -39,7 +39,7 @@ def serve(
 
     Listens on this machine alone. Any other address needs API keys; see `ragweave keys`.
     """
-    need("uvicorn", "fastapi", "sse_starlette", what="`ragweave serve`", extra="serve")
+    need("uvicorn", "fastapi", "sse_starlette", what="`ragweave serve`")
     import uvicorn
 
     from ragweave.serve.process import only_server, set_up, settle, share_heap
@@ -81,7 +81,7 @@ def mcp(
 
     The assistant starts this command by itself. Over HTTP the same tools are at /mcp of `ragweave serve`.
     """
-    need("mcp", "fastapi", "sse_starlette", what="`ragweave mcp`", extra="serve")
+    need("mcp", "fastapi", "sse_starlette", what="`ragweave mcp`")
     from ragweave.corpora.store.library import open_library
     from ragweave.serve.access import Caller, Slots
     from ragweave.serve.mcp import build
@@ -109,10 +109,10 @@ def use_library(name: str) -> None:
     run_settings.cache_clear()
 
 
-def need(*modules: str, what: str, extra: str) -> None:
-    """Check that optional packages are there."""
+def need(*modules: str, what: str) -> None:
+    """Check that packages of the extra `serve` are there."""
     if any(find_spec(m) is None for m in modules):
-        raise MissingExtra(what, extra)
+        raise MissingExtra(what, "serve")
 
 
 def is_exposed(settings: ServeSettings) -> bool:
