@@ -9,8 +9,9 @@ words; `benchmarks/playhouse` (50) asks in everyday words, `benchmarks/household
 ask tables above all; `benchmarks/alpine` (30) asks in two steps, follows up, and asks what nothing answers;
 `benchmarks/bindery` (60) asks in two and three steps, in dialogues, of versions and of sources that differ, in words
 that are not those of the files; `benchmarks/roastery` (60) asks for single facts in the files of a small
-firm; `benchmarks/lido` (110), `makerspace` (110) and `orchard` (100) ask all kinds over those of a pool, a makerspace
-and a cider orchard.
+firm; `benchmarks/lido` (110), `makerspace` (110), `orchard` (100), `brigade` (110) and `campsite` (110) ask all kinds
+over those of a pool, a makerspace, a cider orchard, a fire brigade and a campsite. Campsite has never been read by who
+mends the rules: leave it so, and look at its totals alone.
 """
 
 from __future__ import annotations
