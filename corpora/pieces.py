@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from ragweave.corpora.blocks import Block
 from ragweave.corpora.types import Span
-from ragweave.models.text import UNSPACED, sentences
+from ragweave.models.text import UNSPACED, sentences, trimmed
 
 _UNSPACED = re.compile(f"[{UNSPACED}]")
 _WORD = re.compile(rf"[^\W_{UNSPACED}]+(?:[.,'’-][^\W_{UNSPACED}]+)*")
@@ -72,7 +72,7 @@ def cut(blocks: Sequence[Block], limit: int) -> list[Piece]:
     """
     if sum(size(b.text) for b in blocks) <= limit:
         # One piece costs less than any two of the same size together, up to the limit: nothing to search for.
-        whole = [(n, part) for n, b in enumerate(blocks) for part in _trimmed(b.text, 0, len(b.text))]
+        whole = [(n, part) for n, b in enumerate(blocks) for part in trimmed(b.text, 0, len(b.text))]
         return [_piece(blocks, [""] * len(blocks), [_Atom(n, *part, 0.0, 0.0) for n, part in whole])] if whole else []
     atoms = [a for n, b in enumerate(blocks) for a in _atoms(n, b, blocks[n - 1] if n else None, limit)]
     headers = [_header(b, limit) for b in blocks]
@@ -106,7 +106,7 @@ def cut(blocks: Sequence[Block], limit: int) -> list[Piece]:
 def fill(text: str, limit: int) -> list[tuple[int, int]]:
     """Return ranges of at most `limit` words, each as long as the sentences allow."""
     if size(text) <= limit:
-        return _trimmed(text, 0, len(text))
+        return trimmed(text, 0, len(text))
     out: list[tuple[int, int]] = []
     held = 0.0
     for start, end in [part for s in sentences(text) for part in _forced(text, *s, limit)]:
@@ -123,7 +123,7 @@ def fill(text: str, limit: int) -> list[tuple[int, int]]:
 def _atoms(number: int, block: Block, before: Block | None, limit: int) -> list[_Atom]:
     """Return the sentences of a text, or the lines of a list, table or code; what is longer than a piece is cut."""
     if size(block.text) <= limit / 4:
-        stretches = _trimmed(block.text, 0, len(block.text))
+        stretches = trimmed(block.text, 0, len(block.text))
     elif block.kind == "text":
         stretches = sentences(block.text)
     else:
@@ -150,14 +150,6 @@ def _lines(text: str, header: int) -> list[tuple[int, int]]:
     return out
 
 
-def _trimmed(text: str, start: int, end: int) -> list[tuple[int, int]]:
-    while start < end and text[start].isspace():
-        start += 1
-    while end > start and text[end - 1].isspace():
-        end -= 1
-    return [(start, end)] if end > start else []
-
-
 _SOFT_ENDS = (re.compile(r"\n"), re.compile(r"[;；:：,，、]\s*"), re.compile(r"\s+"))
 
 
@@ -179,9 +171,9 @@ def _forced(text: str, start: int, end: int, limit: int) -> list[tuple[int, int]
             if ends:
                 at = ends[-1]
                 break
-        out += _trimmed(text, start, at)
+        out += trimmed(text, start, at)
         start = at
-    return out + _trimmed(text, start, end)
+    return out + trimmed(text, start, end)
 
 
 def _header(block: Block, limit: int) -> str:

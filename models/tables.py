@@ -9,7 +9,7 @@ import re
 from functools import lru_cache
 from itertools import pairwise
 
-from ragweave.models.text import numbers, sentences
+from ragweave.models.text import is_listing, numbers, sentences
 
 _CELL = re.compile(r"(?:^|(?<=\s))\|(?=\s|$)")
 _LINE = re.compile(r"[^\n]+")
@@ -51,8 +51,7 @@ def _lines(text: str, start: int, end: int) -> list[tuple[int, int]]:
     top, bottom = text.rfind("\n\n", 0, start) + 1, text.find("\n\n", end) % (len(text) + 1)
     block = [line for line in text[top:bottom].splitlines() if line.strip()]
     width = max(map(len, block))
-    early = [len(one) + 1 + len(other.split(None, 1)[0]) <= width for one, other in pairwise(block) if len(one) < width]
-    listed = len(early) > 1 and 2 * sum(early) > len(early)
+    listed = is_listing(block)
     out = lines[:1]
     for (before, broken), (a, b) in pairwise(lines):
         fits = bottom - top > _LISTING and broken - before + 1 + len(text[a:b].split(None, 1)[0]) <= width

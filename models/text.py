@@ -10,8 +10,9 @@ import re
 import threading
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
+from itertools import pairwise
 
 from ragweave.models.calendar import ENGLISH, NUMBER_WORDS
 
@@ -177,19 +178,25 @@ def sentences(text: str) -> list[tuple[int, int]]:
     for m in _SENTENCE_END.finditer(text):
         if m.group().startswith(".") and _is_abbreviation(text, start, m.start(), m.end()):
             continue
-        _append(spans, text, start, m.end())
+        spans += trimmed(text, start, m.end())
         start = m.end()
-    _append(spans, text, start, len(text))
-    return spans
+    return spans + trimmed(text, start, len(text))
 
 
-def _append(spans: list[tuple[int, int]], text: str, start: int, end: int) -> None:
+def trimmed(text: str, start: int, end: int) -> list[tuple[int, int]]:
+    """Return [start, end) without the white space at its ends, nothing where it is nothing else."""
     while start < end and text[start].isspace():
         start += 1
     while end > start and text[end - 1].isspace():
         end -= 1
-    if end > start:
-        spans.append((start, end))
+    return [(start, end)] if end > start else []
+
+
+def is_listing(lines: Sequence[str]) -> bool:
+    """Tell lines that end though the first word of the next would have fitted beside them: addresses, a log."""
+    widest = max(map(len, lines))
+    early = [len(a) + 1 + len(b.split(None, 1)[0]) <= widest for a, b in pairwise(lines) if len(a) < widest]
+    return len(early) > 1 and 2 * sum(early) > len(early)
 
 
 def _is_abbreviation(text: str, start: int, dot: int, after: int) -> bool:

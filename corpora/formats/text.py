@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from itertools import pairwise
 from pathlib import Path
 
 from ragweave.corpora.blocks import Block, Lines, Parsed
 from ragweave.corpora.decode import read_text
+from ragweave.models.text import is_listing
 
 _UNDERLINE = re.compile(r"([=\-~^*#])\1{2,}\s*\Z")
 _NUMBERED = re.compile(
@@ -94,9 +94,7 @@ def _underlined(lines: list[str]) -> int:
 
 def _joined(lines: list[str], first: int) -> Block:
     widest = max(map(len, lines))
-    # A list without marks (addresses, a log): lines end though the next one's first word would have fitted.
-    early = [len(a) + 1 + len(b.split(None, 1)[0]) <= widest for a, b in pairwise(lines) if len(a) < widest]
-    listed = len(early) > 1 and 2 * sum(early) > len(early)
+    listed = is_listing(lines)
     out = Lines()
     for n, line in enumerate(lines):
         wrapped = widest >= _NARROW and len(line) >= widest * _WIDE and not listed

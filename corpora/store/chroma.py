@@ -81,10 +81,7 @@ class FolderIndexes:
             if isinstance(error, Broken | KeyboardInterrupt | SystemExit):
                 raise
             raise Broken(f"the index {name} cannot be asked ({error})") from error
-        return [
-            [(int(n), 1.0 - float(distance)) for n, distance in zip(ids, distances, strict=True)]
-            for ids, distances in zip(reply["ids"], reply["distances"], strict=True)
-        ]
+        return rows_of(reply)
 
     def build(self, library: str, group: Group) -> tuple[str, str]:
         """Make an index of the rows of a catalog; return its name, and the digest of its files.
@@ -152,6 +149,14 @@ def digest_of(folder: Path) -> str:
             while piece := file.read(2**20):
                 seen.update(piece)
     return seen.hexdigest()
+
+
+def rows_of(reply: Any) -> list[list[tuple[int, float]]]:
+    """Return the (row, cosine) that Chroma found for each query vector."""
+    return [
+        [(int(n), 1.0 - float(distance)) for n, distance in zip(ids, distances, strict=True)]
+        for ids, distances in zip(reply["ids"], reply["distances"], strict=True)
+    ]
 
 
 def name_of(library: str, group: Group) -> str:

@@ -11,7 +11,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import Any
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
 import httpx
 import numpy as np
@@ -19,9 +19,10 @@ from numpy.typing import NDArray
 from sqlalchemy import Connection, select
 
 from ragweave.corpora.settings import CorporaSettings
-from ragweave.corpora.store.chroma import BATCH, Broken, Group, Lost, configuration, name_of
+from ragweave.corpora.store.chroma import BATCH, Broken, Group, Lost, configuration, name_of, rows_of
 from ragweave.corpora.store.libraries import Libraries
 from ragweave.corpora.store.schema import vectors
+from ragweave.models.chat_client import address
 from ragweave.models.errors import LibraryError
 
 _NUMBERS = 2**21
@@ -38,7 +39,7 @@ class ServerIndexes:
     def __init__(self, catalog: Libraries, settings: CorporaSettings) -> None:
         url, token = settings.chroma_url.rstrip("/"), settings.chroma_token.get_secret_value()
         self._catalog = catalog
-        self.at = urlsplit(url).netloc.rpartition("@")[2]
+        self.at = address(url)
         """Host and port, for messages."""
         self._tenant, self._database = settings.chroma_tenant, settings.chroma_database
         self._base = f"/tenants/{quote(self._tenant, safe='')}/databases/{quote(self._database, safe='')}/collections"
@@ -65,11 +66,7 @@ class ServerIndexes:
         try:
             if name not in self._ids:
                 self._ids[name] = self._call("GET", f"{self._base}/{name}")["id"]
-            found = self._call("POST", f"{self._base}/{self._ids[name]}/query", body)
-            return [
-                [(int(n), 1.0 - float(distance)) for n, distance in zip(ids, distances, strict=True)]
-                for ids, distances in zip(found["ids"], found["distances"], strict=True)
-            ]
+            return rows_of(self._call("POST", f"{self._base}/{self._ids[name]}/query", body))
         except Lost:
             self.let_go(name)
             raise
