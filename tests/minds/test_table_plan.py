@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ragweave.minds.small.tables.ask import Asked
 from ragweave.minds.small.tables.plan import plan
 from ragweave.models.table import tables
 
@@ -356,3 +357,8 @@ def test_an_inventory_is_counted_by_its_column_and_a_log_by_its_rows() -> None:
     assert said("How many B hoses have we got?", STORE, "hoses") == "Count: 28 + 14 = 42 (rows 2, 3; B)."
     log = "Day | Type | Count\n2025-03-04 | B | 2\n2025-03-09 | C | 1\n2025-03-16 | B | 1\n"
     assert said("How many B orders are there?", log, "orders").startswith("2 of 3 rows")
+
+
+def test_may_is_the_month_also_beside_the_verb() -> None:
+    assert Asked("How much may we spend in May?").months == {5}
+    assert Asked("How much may we spend?").months == frozenset()

@@ -267,7 +267,8 @@ class Asked:
         at = [
             (n, m)
             for n, w in enumerate(self.said)
-            if len(w) > 2 and (m := month_of(w)) and not (w == "may" and self._modal(w))
+            # “May” behind nothing that leads to a month is the verb: “how much may I spend in May”.
+            if len(w) > 2 and (m := month_of(w)) and (w != "may" or (n and self.said[n - 1] in _BEFORE_MONTH))
         ]
         between = {
             m
@@ -276,11 +277,6 @@ class Asked:
             for m in range(first, last)
         }
         return frozenset({m for _, m in at} | between)
-
-    def _modal(self, word: str) -> bool:
-        """Tell “may” in “may I” from the month."""
-        at = self.said.index(word)
-        return at == 0 or self.said[at - 1] not in _BEFORE_MONTH
 
     def beside(self, head: frozenset[str]) -> list[int]:
         """Return the numbers that stand right before or after a word of a head: “flat 34”, “one room”."""
