@@ -80,12 +80,7 @@ def either(
 ) -> Mind[P, T]:
     """Return the mind of a language model with the small one behind it where `choice` says so, else the small one.
 
-    Args:
-        context: whose `mind` counts under `auto`.
-        small: the small maker.
-        llm: the maker that asks a language model.
-        choice: `auto`, `small` or `llm`.
-        role: role of the model; None for none.
+    The choice is `auto`, `small` or `llm`; without a role there is no model to ask.
     """
     model = chosen(role, context, choice) if role else None
     return Mind(small) if model is None else Mind(small, llm, host=model.host)

@@ -42,12 +42,7 @@ def mix(text: Ranking, visual: Ranking, alpha: float, *, cosines: bool = False) 
     """Mix what is written about pictures with what they show (UniversalRAG, section 3.3), both as z-scores.
 
     An item's score is alpha of its visual and the rest of its text side where it has both, else the side that it has.
-
-    Args:
-        text: ranking by the text.
-        visual: ranking by the picture.
-        alpha: weight of the visual side, in [0, 1].
-        cosines: mix the scores as they are, which is the paper's own form.
+    With `cosines` the scores are mixed as they are, which is the paper's own form.
     """
     sides = []
     for ranking in (text, visual):
@@ -61,12 +56,7 @@ def mix(text: Ranking, visual: Ranking, alpha: float, *, cosines: bool = False) 
 
 
 def fuse_ranks(lists: Sequence[tuple[float, Ranking]], k: int = 60) -> Ranking:
-    """Reciprocal rank fusion: an item's score is the sum of weight / (k + rank) over the lists that hold it.
-
-    Args:
-        lists: (weight, ranking) pairs.
-        k: damping constant.
-    """
+    """Reciprocal rank fusion: an item's score is the sum of weight / (k + rank) over the lists that hold it."""
     total: dict[str, float] = {}
     for weight, ranking in lists:
         seen: set[str] = set()

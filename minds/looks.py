@@ -28,14 +28,8 @@ def by_look(deviations: float, stands_out: float) -> float:
 def joined(told: float, looks: float, alpha: float, text: bool) -> float:
     """Return the relevance of a picture from both its sides.
 
-    It is `alpha` of its look and the rest of its text, or its look where it has no text. What is written about a
+    It is `alpha` of its look and the rest of its `text`, or its look where it has none. What is written about a
     picture counts for itself as well: a look that says nothing takes nothing away from it.
-
-    Args:
-        told: relevance of the text.
-        looks: relevance of the look.
-        alpha: weight of the look, in [0, 1].
-        text: whether anything is written about it.
     """
     return max(told, alpha * looks + (1 - alpha) * told if text else looks)
 

@@ -25,12 +25,7 @@ _SURE = 0.995
 
 
 def merged(ranked: Mapping[str, Sequence[Evidence]], confidence: Mapping[str, float]) -> list[Evidence]:
-    """Return the items of all corpora in one order, best first, their `score` that of this order.
-
-    Args:
-        ranked: items by corpus, each list best first.
-        confidence: of the router, by corpus.
-    """
+    """Return the items of all corpora, each with its best first, in one order, their `score` that of this order."""
     held = {corpus: items for corpus, items in ranked.items() if items}
     total = sum(confidence.get(c, 0.0) for c in held) or 1.0
     worth = {

@@ -101,13 +101,8 @@ def weights(
 
     An item without a readable date gets the median weight of the others: not knowing its age neither lifts nor buries
     it. Where no item has one, every weight is 1. The weights are scaled so that the best item afterwards is as
-    relevant as the best one was before: age changes the order, never the verdict over what was found.
-
-    Args:
-        dates: date of each item, or None.
-        relevance: calibrated relevance of the same items, in [-1, 1].
-        half_life: days.
-        now: the clock.
+    relevant as the best one was before: age changes the order, never the verdict over what was found. The half-life
+    is in days.
     """
     known = [readable(d, now) for d in dates]
     chance = [(1 + r) / 2 for r in relevance]

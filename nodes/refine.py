@@ -30,11 +30,11 @@ async def refine(state: State, runtime: Runtime[Context]) -> Update:
     grade = state.get("grade")
     lower = grade["lower"] if grade else relevance.LOWER
     rows = {e["id"]: e for e in state.get("evidence", [])}
+    found = [rows[i] for i in state.get("candidates", []) if i in rows]
     if shown_whole(run.context):
-        whole = [s for i in state.get("candidates", []) if i in rows for s in (as_strip(rows[i]), *as_seen(rows[i]))]
+        whole = [s for e in found for s in (as_strip(e), *as_seen(e))]
         run.by = "rule"
         return run.done(f"{len(whole)} passages, whole", data={"strips": [s["id"] for s in whole]}, knowledge=whole)
-    found = [rows[i] for i in state.get("candidates", []) if i in rows]
     kept = [e for e in found if e["relevance"] >= lower] or found[:NEAREST]
     items = await (await run.library()).items([e["id"] for e in kept if e["origin"] == "library"])
     query = state["query"]

@@ -72,13 +72,7 @@ class Ensemble:
 
 
 def messages(question: str, labels: Sequence[str], *, several: bool = False) -> Messages:
-    """Return the few-shot prompt of a router that is a language model.
-
-    Args:
-        question: as asked.
-        labels: what it may answer.
-        several: tell it that it may name two where the question asks for two things.
-    """
+    """Return the few-shot prompt of a router that is a language model; `several`: it may name two labels."""
     meanings = "\n".join(f"{label}: {meaning}" for label, meaning in MEANINGS.items() if label in labels)
     made = load("route", labels=", ".join(labels), meanings=meanings, several=_SEVERAL * several, question=question)
     # Examples of labels that cannot be had would be answered with.

@@ -124,11 +124,7 @@ def compare(
 ) -> Weighed | None:
     """Return what a question that compares two things gives; None where it compares nothing, or it cannot be told.
 
-    Args:
-        question: standing by itself.
-        strips: the evidence.
-        idf: rarity of terms.
-        rows: the evidence by id, for its dates.
+    `rows` are the evidence by id, for its dates.
     """
     asked = sides(question)
     if asked is None:

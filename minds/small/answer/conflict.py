@@ -11,6 +11,7 @@ from ragweave.minds.evidence import Evidence
 from ragweave.minds.small.answer.sentences import Extract
 from ragweave.minds.small.question.asked import ASKING, Asked, asked_of
 from ragweave.minds.small.question.facts import counted, facts, with_noun
+from ragweave.minds.small.question.value import HOW_MUCH
 from ragweave.models.calendar import MONTHS, WEEKDAYS
 from ragweave.models.text import STOP, content_terms, fold, names, stem, terms, words
 
@@ -25,9 +26,6 @@ _CHANGES = re.compile(
     r"|\b(?:jetzt|bisher|künftig|neu|désormais|jusqu'ici)\b|现在|以前|改为",
     re.I,
 )
-
-
-_MUCH = re.compile(r"\bhow much ([a-z-]+)", re.I)
 
 
 class Told(NamedTuple):
@@ -126,6 +124,6 @@ def _values(asked: Asked, e: Extract) -> dict[str, set[str]]:
         return {asked.counted: {v for v in near if (v, "") not in said}}
     if asked.kind != "count" and asked.value is None:
         return {}
-    if (m := _MUCH.search(asked.question)) and m[1] not in STOP and (near := with_noun(stem(m[1]), e.text)):
+    if (m := HOW_MUCH.search(asked.question)) and m[1] not in STOP and (near := with_noun(stem(m[1]), e.text)):
         return {m[1]: near}
     return {unit: {f.value for f in found if f.unit == unit} for unit in {f.unit for f in found if f.unit}}

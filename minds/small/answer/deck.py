@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from ragweave.corpora.types import SURE, Item
 from ragweave.corpora.video.places import KINDS
@@ -81,7 +82,7 @@ class Deck:
     clips: Sequence[Item]
     slides: Sequence[Slide]
 
-    @property
+    @cached_property
     def words(self) -> set[str]:
         """The words of its title and of its slides."""
         return set(terms(" ".join([self.clips[0].title, *(s.text for s in self.slides)])))

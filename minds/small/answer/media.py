@@ -137,9 +137,7 @@ async def _held(desk: Desk, name: str, query: str) -> list[Strip]:
     for item in items.values():
         low, high = item.part("transcript") if name == "speech" else (0, len(item.text))
         if is_of(name, item):
-            row, place = (
-                as_strip(evidence_of(item, query, 1, 0.0, 0.0)),
-                Locator(**{**item.locator, "chars": [low, high]}),
-            )
+            row = as_strip(evidence_of(item, query, 1, 0.0, 0.0))
+            place: Locator = {**item.locator, "chars": [low, high]}
             out.append(Strip(**{**row, "text": item.text[low:high], "locator": place}))
     return out

@@ -10,7 +10,7 @@ from pathlib import PurePath
 
 from ragweave.corpora.store.library import Library
 from ragweave.corpora.store.rows import Source
-from ragweave.corpora.types import Item
+from ragweave.corpora.types import Corpus, Item
 from ragweave.minds.contracts import Brief
 from ragweave.minds.desk import Desk, within
 from ragweave.minds.evidence import Strip
@@ -33,6 +33,7 @@ SAID = 0.5
 LEAD, EXACT = 0.1, 0.05
 """Worth of the first sentence under a heading, and of each name or number up to three, beside the cosine."""
 _TITLES, _HEADS = 4, 15
+_WHOLE_FIRST: tuple[Corpus, ...] = ("document", "paragraph", "video", "clip", "image")
 _ASKS = re.compile(
     r"\W*(?:please\s+)?(?:(?:can|could)\s+you\s+)?(?:(?P<do>summari[sz]e|sum\s+up|outline|recap|fasse?|résume[rz]?)\b\s*(?P<a>.*?)"
     r"(?:\s+zusammen)?"
@@ -196,10 +197,10 @@ async def _whole(library: Library, held: Sequence[Source], question: str, page: 
     for name, inside in sorted(folders.items(), key=lambda row: -len(row[1]))[:MOST]:
         rests = []
         for s in inside[:_TITLES]:
-            first = [
-                i for c in ("document", "paragraph", "video", "clip", "image") for i in await library.items_of(s.id, c)
-            ][:1]
-            rests += [_strip(i, 0, 0) for i in first]
+            for corpus in _WHOLE_FIRST:
+                if items := await library.items_of(s.id, corpus):
+                    rests.append(_strip(items[0], 0, 0))
+                    break
         titles = ", ".join(f"“{s.title}”" for s in inside[:_TITLES]) + (", …" if len(inside) > _TITLES else "")
         page.show(f"{name} ({len(inside)}): {titles}", "verified", rests, 1.0)
     return True

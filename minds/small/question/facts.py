@@ -126,8 +126,8 @@ def facts(of: str) -> list[Fact]:
             found.append(Fact(f"month {MONTHS[m[1]]}", "", m[1].capitalize()))
     flat = _HAN_MARK.sub(" ", flat)
     for m in _DIGITS.finditer(flat):
-        amount = Decimal(m["n"].replace(",", "")) * _scale(m["scale"])
-        found.append(Fact(_canonical(amount), _unit(m["unit"] or m["cur"]), m.group().strip(" -")))
+        amount = Decimal(m["n"].replace(",", "")) * (_SCALES | _HAN_SCALES).get(m["scale"] or "", 1)
+        found.append(Fact(format(amount.normalize(), "f"), _unit(m["unit"] or m["cur"]), m.group().strip(" -")))
     for m in _WORDS.finditer(flat):
         if m["n"] not in _ALONE:
             value = str(_value(re.findall(r"[a-z]+", m["n"])))
@@ -146,14 +146,6 @@ def _name(month: int) -> str:
 
 def _unit(spelling: str | None) -> str:
     return _UNITS.get(spelling or "", "")
-
-
-def _scale(word: str | None) -> int:
-    return (_SCALES | _HAN_SCALES).get(word or "", 1)
-
-
-def _canonical(value: Decimal) -> str:
-    return format(value.normalize(), "f")
 
 
 def _value(number: list[str]) -> int:

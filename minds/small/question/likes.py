@@ -77,10 +77,7 @@ def likes(question: str) -> dict[str, frozenset[str]]:
 def reworded(question: str, idf: Mapping[str, float], absent: float) -> str:
     """Return a question in words that the library has for those that it lacks; "" where it lacks none of them.
 
-    Args:
-        question: standing by itself.
-        idf: rarity in the library of its stems and of all that stand for them.
-        absent: rarity of what the library does not hold.
+    The rarity is that of its stems and of all that stand for them; `absent` that of what the library does not hold.
     """
     alike, out, found = _found(question), list[str](), False
     for w in _WORD.findall(question):

@@ -73,13 +73,7 @@ def _pronoun(question: str) -> re.Match[str] | None:
 
 
 def follow(question: str, before: Said, onward: bool) -> str:
-    """Return a question that stands by itself, by what was asked and answered before it.
-
-    Args:
-        question: what is asked, without its frames.
-        before: the last question and its answer.
-        onward: the turn opened with a word that goes on.
-    """
+    """Return a question, without its frames, that stands by itself; `onward`: it opened with a word that goes on."""
     if not before.question:
         return question
     if script(question) in ("han", "kana", "hangul"):
@@ -142,9 +136,7 @@ def resolve(question: str, before: Said) -> str:
     owns = fold(m.group()) in _POSSESSIVE and not (fold(m.group()) == "her" and _OBJECT_NEXT.match(question, m.end()))
     kind = "who" if m["who"] else "many" if m["many"] else "what"
     stands = _entity(kind, before, _OTHERS.get(fold(m.group())))
-    if not stands:
-        return question
-    if fold(stands) in fold(question):
+    if not stands or fold(stands) in fold(question):
         return question
     stands = re.sub(rf"^(?:{'|'.join(DETERMINER)})\b", lambda d: d.group().lower(), stands, flags=re.I)
     thing = stands + ("’s" if owns and not stands.endswith("s") else "’" if owns else "")
@@ -199,10 +191,7 @@ def _persons(text: str) -> list[str]:
 def _entity(kind: str, before: Said, other: re.Pattern[str] | None = None) -> str:
     """Return what a pronoun stands for: what the answer named where it was asked for, else what was asked about.
 
-    Args:
-        kind: `who`, `what`, `many`, or `place`.
-        before: question and answer before.
-        other: how names begin that the pronoun cannot stand for.
+    The kind is `who`, `what`, `many`, or `place`; `other` is how names begin that the pronoun cannot stand for.
     """
     asked, known = before.question, fold(before.question)
     tail = before.title.split(" · ")[-1]

@@ -19,11 +19,11 @@ _LASTS = re.compile(
     r"|[秒分时天周月年米]",
     re.I,
 )
+"""How long something lasts or is."""
 _ACROSS = re.compile(r"\b[\w.,]+ ?(?:[a-z]+|[′″'\"]) (?:wide|high|tall|deep|thick|broad|across|old|away)\b", re.I)
 """A measure of something else than of length."""
-"""How long something lasts or is."""
 _HOW_LONG = re.compile(r"(?:and |for )*how long\b", re.I)
-_HOW_MUCH = re.compile(r"\bhow much ([a-z-]+)", re.I)
+HOW_MUCH = re.compile(r"\bhow much ([a-z-]+)", re.I)
 _CODED = re.compile(
     r"(?:what|which)\b.*\b(?:password|passcode|pin|code|combination"
     r"|(?:serial|phone|telephone|customer|account|contract|policy|meter) number)\b",
@@ -49,7 +49,7 @@ def lacks(asked: Asked, text: str) -> bool:
             return True
         if _HOW_LONG.match(asked.question):
             return not _LASTS.search(_ACROSS.sub(" ", text))
-    much = _HOW_MUCH.search(asked.question)
+    much = HOW_MUCH.search(asked.question)
     named = much is not None and stem(fold(much[1])) in terms(text)
     return asked.value is not None and not (named or asked.value.search(text))
 

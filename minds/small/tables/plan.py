@@ -43,12 +43,7 @@ def plan(
 ) -> Worked | None:
     """Return what a question asked of a table gives; None where column or rows are not certain.
 
-    Args:
-        question: the question.
-        table: the table.
-        about: what says of what the table is.
-        idf: how rare a term is.
-        beside: terms of the file that it stands in, which must hold every name of the question.
+    `about` says of what the table is; `beside` are the terms of its file, which must hold every name of the question.
     """
     asked = Asked(question)
     choice = rows(asked, table, about)
