@@ -153,11 +153,10 @@ async def asearch(
             that it is of may both be there, each with its own place.
     """
     from ragweave.graphs.search import graph as search
-    from ragweave.minds.desk import items_kept
     from ragweave.minds.passages import distinct
 
     knobs = in_library(context, library)
-    most = items_kept(knobs)
+    most = knobs.kept
     deeper = knobs.model_copy(update={"top_k": min(2 * most, 50)}) if whole else knobs
     state = await search.ainvoke({"question": query}, context=deeper)
     rows = {e["id"]: e for e in state["evidence"]}

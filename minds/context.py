@@ -130,6 +130,16 @@ class Context(BaseModel):
         return self
 
     @property
+    def kept(self) -> int:
+        """Items of a hop that are kept."""
+        return self.top_k or 8
+
+    @property
+    def shown(self) -> int:
+        """Items of all hops that a writer sees: all of one hop, and half as many again of the eight."""
+        return max(12, self.kept)
+
+    @property
     def few(self) -> int:
         """Sentences that the small mind shows at most."""
         return self.sentences or cast(int, type(self).model_fields["sentences"].default)

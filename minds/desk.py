@@ -116,16 +116,6 @@ async def idf_of(desk: Desk, text: str) -> Callable[[str], float]:
     return lambda term: table.get(term, 1.0)
 
 
-def items_kept(context: Context) -> int:
-    """Return how many items of a hop are kept."""
-    return context.top_k or 8
-
-
-def items_shown(context: Context) -> int:
-    """Return how many items of all hops a writer sees: all of one hop, and half as many again of the eight."""
-    return max(12, items_kept(context))
-
-
 def chosen(role: Role, context: Context, choice: str = "auto") -> Chat | None:
     """Return the chat model of a role where `choice`, or under `auto` the run, wants one, or None for the small mind.
 

@@ -74,7 +74,9 @@ class Method(BaseModel):
     )
     strip_threshold: float = Field(-0.5, ge=-1, le=1, description="Strips below this relevance are dropped.")
     strip_each: bool = Field(True, description="Keep the best strip of every kept item, however low it is.")
-    turn_passages: int = Field(10, ge=1, le=20, description="New passages that the reasoning model is shown per round.")
+    turn_passages: int = Field(
+        10, ge=1, le=20, description="New passages that the reasoning model is shown per round, of those kept (top_k)."
+    )
     turn_tokens: int = Field(16_000, ge=1000, le=1_000_000, description="Tokens its conversation may take.")
     answerable: float | None = Field(
         None, ge=0, le=1, description="How sure of a sentence the small mind must be to answer; empty: measured."

@@ -12,7 +12,7 @@ from langgraph.types import Overwrite
 
 from ragweave.corpora.store.library import Library
 from ragweave.minds.context import Context
-from ragweave.minds.desk import items_kept, reads
+from ragweave.minds.desk import reads
 from ragweave.minds.evidence import Evidence, RankedList
 from ragweave.minds.fusion import fused
 from ragweave.minds.llm.conversation import shown as shown_of
@@ -48,7 +48,7 @@ async def fuse(state: State, runtime: Runtime[Context]) -> Update:
     ordered = [await _order(run, library, query, [row for row in found if row["query"] not in also], confidence)]
     ordered += [await _order(run, library, q, [row for row in found if row["query"] == q], confidence) for q in also]
     rows = _in_turns(ordered)
-    most, read = items_kept(run.context), list[Evidence]()
+    most, read = run.context.kept, list[Evidence]()
     if reads(run.context) and run.hop > 1:
         # What the model has read stays in its conversation; a further round adds to it.
         kept = {s["evidence"] for s in state.get("knowledge", [])}
@@ -104,6 +104,6 @@ async def _order(
     ranked: dict[str, list[Evidence]] = {}
     corpora = dict.fromkeys(str(row["corpus"]) for row in found)
     for corpus in sorted(corpora, key=lambda c: -confidence.get(c, 0.0)):
-        most = max(EACH, items_kept(run.context)) if ranked else POOL
+        most = max(EACH, run.context.kept) if ranked else POOL
         ranked[corpus] = await scored([row for row in found if row["corpus"] == corpus], most)
     return merged(ranked, confidence)

@@ -8,7 +8,6 @@ from langgraph.runtime import Runtime
 
 from ragweave.minds.context import Context
 from ragweave.minds.contracts import Brief
-from ragweave.minds.desk import items_shown
 from ragweave.minds.evidence import Citation, Sentence, Strip, Support
 from ragweave.minds.known import Checked
 from ragweave.minds.llm.write import finish
@@ -66,7 +65,7 @@ async def generate(state: State, runtime: Runtime[Context]) -> Update:
     run = Run("generate", state, runtime)
     question, timeline = state["question"], state.get("timeline")
     moments = timeline["moments"] if timeline is not None else []
-    strips = moments or known(state, items_shown(run.context))
+    strips = moments or known(state, run.context.shown)
     asked, choices = offered(run.context, question)
     routed = next((r for r in reversed(state.get("routes", [])) if r["hop"] == state["hop"]), None)
     page = await open_page(run, state, strips)

@@ -9,7 +9,6 @@ from ragweave.evals.bench.judged import BASELINE, OURS
 from ragweave.evals.bench.run import Asked, graph_of
 from ragweave.evals.bench.tables import Arm, Table
 from ragweave.minds.context import Context
-from ragweave.minds.desk import items_kept, items_shown
 from ragweave.minds.evidence import TEXT_LIMIT
 from ragweave.minds.llm.look import CLIPS, MOST
 from ragweave.models.chat import chat
@@ -74,7 +73,7 @@ def judging(table: Table, ran: Collection[str], asked: Sequence[Asked], others: 
 def _calls(graph: str, context: Context, asked: int, filmed: bool, documents: bool) -> list[int]:
     """Return the tokens of each call of one question; `asked` are those of an instruction and the question."""
     method = context.method
-    shown = max(items_shown(context), method.strips) * PASSAGE + method.turn_tokens * documents
+    shown = max(context.shown, method.strips) * PASSAGE + method.turn_tokens * documents
     frames = (method.look_frames + MOST) * IMAGE_TOKENS * filmed
     calls = [asked + shown + frames]
     if filmed:  # pictures, and clips whose frames only the one who looks can see
@@ -87,7 +86,7 @@ def _calls(graph: str, context: Context, asked: int, filmed: bool, documents: bo
         case "rag_fusion":
             calls += [asked] * (context.expand_when != "never")
         case "crag":
-            graded = asked + GRADED * min(GRADED_MOST, items_kept(context))
+            graded = asked + GRADED * min(GRADED_MOST, context.kept)
             refined = [asked + GRADED * GRADED_MOST] * (1 + (context.web != "off"))
             by = context.grade_by if method.refine_by == "auto" else method.refine_by
             calls += [graded] * (context.grade_by == "llm") + refined * (by == "llm") + [asked] * (context.web != "off")

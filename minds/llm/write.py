@@ -11,7 +11,7 @@ from typing import cast
 
 from ragweave.corpora.web.plain import one_line
 from ragweave.minds.contracts import Brief
-from ragweave.minds.desk import Desk, idf_of, items_shown
+from ragweave.minds.desk import Desk, idf_of
 from ragweave.minds.evidence import Evidence, Origin, Reply, Strip
 from ragweave.minds.llm.look import look_at, showing, viewer
 from ragweave.minds.llm.prose import LONGEST, complete_sentences, long, plain, sign, split, tell
@@ -209,7 +209,7 @@ def grouped(desk: Desk, brief: Brief) -> list[list[Strip]]:
         score = worths.get(row[0]["evidence"], 0.0)
         return row[0]["origin"] == "model", -score, -max(s["score"] for s in row)
 
-    return sorted(rows.values(), key=worth)[: items_shown(desk.context)]
+    return sorted(rows.values(), key=worth)[: desk.context.shown]
 
 
 def by_origin(rows: Sequence[list[Strip]]) -> list[list[Strip]]:

@@ -11,7 +11,6 @@ from typing import TypeVar, cast
 from ragweave.corpora.store.library import Library
 from ragweave.corpora.types import Item, Locator
 from ragweave.minds.context import Context
-from ragweave.minds.desk import items_kept
 from ragweave.minds.evidence import Evidence
 from ragweave.minds.fusion import Ranking, standardise
 from ragweave.minds.looks import lifted
@@ -104,7 +103,7 @@ def _scored(
     judge = _tried(reranker, notes) if context.rerank else None
     best = [i for i, _ in pool]
     embedded = context.rerank and judge is None
-    kept = _read(library, best, max(EMBEDDED_POOL, items_kept(context)) if embedded else len(best))
+    kept = _read(library, best, max(EMBEDDED_POOL, context.kept) if embedded else len(best))
     if not kept:
         return
     passages = [passage_of(item, query) for item, _ in kept]

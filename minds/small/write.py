@@ -36,7 +36,7 @@ from ragweave.minds.small.question.greeting import is_thanks
 from ragweave.minds.small.question.several import several
 from ragweave.minds.small.question.sides import sides
 from ragweave.minds.small.question.tongue import foreign, native
-from ragweave.minds.small.tables.work import work
+from ragweave.minds.small.tables.tabled import tabled
 from ragweave.minds.small.timeline import placeless, wants_whole
 from ragweave.models.numerals import as_said
 from ragweave.models.text import clip
@@ -101,9 +101,9 @@ async def _write(desk: Desk, brief: Brief, page: Page) -> str:
         rows = await reread(await desk.library(), asked, [*brief.rows.values()])
         best = max(e["relevance"] for e in rows)
         found = replace(brief, question=asked, rows={e["id"]: e for e in rows}, best=best)
-        if await work(desk, found, page) or not (barred := await _extract(desk, found, page, False, True)):
+        if await tabled(desk, found, page) or not (barred := await _extract(desk, found, page, False, True)):
             return ""
-    if await weigh(desk, brief, page) or await work(desk, brief, page) or await overview(desk, brief, page):
+    if await weigh(desk, brief, page) or await tabled(desk, brief, page) or await overview(desk, brief, page):
         return ""
     why = await _extract(desk, brief, page, barred=barred)
     show_pictures(brief, page)
@@ -119,7 +119,7 @@ async def _each(desk: Desk, brief: Brief, page: Page) -> bool:
     left = []
     for part in parts:
         alone = replace(brief, question=part)
-        if not await work(desk, alone, page) and await _extract(desk, alone, page, closest=False):
+        if not await tabled(desk, alone, page) and await _extract(desk, alone, page, closest=False):
             left.append(part)
     for part in left if page.sentences else []:
         desk.note(phrase("open", brief.question, part=part))

@@ -20,7 +20,7 @@ from ragweave.minds.small.answer.sentences import Extract, rank
 from ragweave.minds.small.question.asked import Idf, share
 from ragweave.minds.small.question.facts import facts, with_noun
 from ragweave.minds.small.question.sides import PREP, Sides, sides
-from ragweave.minds.small.tables.work import MOST_ITEMS
+from ragweave.minds.small.tables.tabled import MOST_ITEMS
 from ragweave.models.table import tables
 from ragweave.models.text import content_terms, terms
 from ragweave.models.values import days, written

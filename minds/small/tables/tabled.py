@@ -18,7 +18,7 @@ from ragweave.minds.desk import Desk, idf_of
 from ragweave.minds.evidence import Strip
 from ragweave.minds.page import Page
 from ragweave.minds.passages import strip_at
-from ragweave.minds.small.tables.plan import Worked, plan
+from ragweave.minds.small.tables.compute import Worked, compute
 from ragweave.models.table import Table, tables
 from ragweave.models.text import terms
 
@@ -56,7 +56,7 @@ class _Found:
         return (int(numbered[1]) if numbered else 0) + bool(_CORRECTED.search(stem))
 
 
-async def work(desk: Desk, brief: Brief, page: Page) -> bool:
+async def tabled(desk: Desk, brief: Brief, page: Page) -> bool:
     """Show what one table of the evidence gives when it is asked like a table; tell whether it gave anything."""
     found = await _tables(desk, brief)
     if not found:
@@ -90,7 +90,7 @@ async def _tables(desk: Desk, brief: Brief) -> list[_Found]:
 
 def _best(question: str, found: Sequence[_Found], idf: Callable[[str], float]) -> tuple[_Found, Worked] | None:
     """Return the table that the question fits best with what it gives; of equal ones the newer."""
-    worked = [(f, w) for f in found if (w := plan(question, f.table, f.about, idf, f.beside)) is not None]
+    worked = [(f, w) for f in found if (w := compute(question, f.table, f.about, idf, f.beside)) is not None]
     dated = [((f.items[0].date.isoformat() if f.items[0].date else "", f.version), f, w) for f, w in worked]
     best = max(dated, key=lambda row: (row[2].fit, row[0]), default=None)
     return None if best is None else (best[1], best[2])

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragweave.minds.small.tables.ask import Asked
-from ragweave.minds.small.tables.plan import plan
+from ragweave.minds.small.tables.compute import compute
 from ragweave.models.table import tables
 
 BAKERY = """Bread | Grain | Weight (g) | Price | Baked on | Vegan
@@ -110,7 +110,7 @@ F05 | ABS | grey | 440 | Lumbard & Fisk
 
 def said(question: str, text: str, about: str = "") -> str:
     (table,) = tables([text])
-    found = plan(question, table, about, lambda term: 1.0)
+    found = compute(question, table, about, lambda term: 1.0)
     return found.text if found else ""
 
 
@@ -277,8 +277,8 @@ def test_a_number_beside_a_head_names_a_row(question: str, answer: str) -> None:
 def test_sums_and_ends_are_those_of_the_column(figures: list[int]) -> None:
     rows = "\n".join(f"{chr(97 + n) * 3} | {f:,} | x" for n, f in enumerate(figures))
     (table,) = tables([f"Hive | Honey | Note\n{rows}"])
-    total = plan("How much honey do the hives have in total?", table, "hives", lambda term: 1.0)
-    most = plan("Which hive has the most honey?", table, "hives", lambda term: 1.0)
+    total = compute("How much honey do the hives have in total?", table, "hives", lambda term: 1.0)
+    most = compute("Which hive has the most honey?", table, "hives", lambda term: 1.0)
     body = [int(r.cells[1].replace(",", "")) for r in table.body]
     assert total is not None and f"= {Decimal(sum(body)):,} (" in total.text
     ends = {int(r.cells[1].replace(",", "")) for r in most.rows} if most else {max(body)}

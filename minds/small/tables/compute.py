@@ -38,7 +38,7 @@ class Worked:
     fit: float
 
 
-def plan(
+def compute(
     question: str, table: Table, about: str, idf: Callable[[str], float], beside: Container[str] = frozenset()
 ) -> Worked | None:
     """Return what a question asked of a table gives; None where column or rows are not certain.
