@@ -14,6 +14,8 @@ from ragweave.minds.small.question.greeting import is_greeting
         "Muchas gracias",
         "merci beaucoup !",
         "good night",
+        "Thanks, good.",
+        "ok thank you",
     ],
 )
 def test_greetings_and_thanks_need_no_search(text):
@@ -28,6 +30,8 @@ def test_greetings_and_thanks_need_no_search(text):
         "hi, what is my rent?",
         "thanks for the letter from the bank, when is it due",
         "hits of 1999",
+        "good friday opening hours",
+        "Great, when does it open?",
         "hello world program in the notes",
         "what's up with the boiler",
         "what are you allowed to deduct?",

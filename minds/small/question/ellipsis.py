@@ -20,6 +20,14 @@ _WHOLE = re.compile(
 )
 
 
+_OWNED = re.compile(r"(?:his|her|its|their)\s+[\w-]+(?:\s+[\w-]+)?\W*$(?<!['’]s)(?<!['’]s\?)", re.I)
+
+
+def is_owned(question: str) -> bool:
+    """Tell whether a turn names something that belongs to what was spoken of, and nothing else: “his garage?”."""
+    return bool(_OWNED.match(question))
+
+
 def is_part(question: str, onward: bool) -> bool:
     """Tell whether a turn is a part of a question, to be read with the one before."""
     if _BARE.match(question) or _ONE.match(question.strip(" ?.!")):
@@ -71,6 +79,8 @@ def carry(fragment: str, before: str) -> str:
     has a preposition that of the phrase with the same, else the noun phrase whose meaning is nearest.
     """
     plain = fragment.strip(" ?？.!,")
+    if not plain:
+        return before
     if m := _BARE.match(fragment):
         asked, led, first = m["wh"] or m["what"], _WH_PHRASE.match(before), phrases(before)
         return f"{asked} {before[led.end('wh') if led else first[0].start if first else 0 :].strip()}"
@@ -80,6 +90,8 @@ def carry(fragment: str, before: str) -> str:
         then = _TIME.search(before)
         return f"{before[: then.start()]}{plain}{before[then.end() :]}" if then else f"{before.rstrip(' ?.!')} {plain}?"
     found = phrases(before)
+    if " of " in plain or fold(plain.split()[0]) in DETERMINER:
+        found = _measured(found, before)
     if m := _HEADED.match(plain):
         for p in reversed(found):
             if fold(before[: p.start].split()[-1] if before[: p.start].split() else "") == fold(m["prep"]):
@@ -92,6 +104,22 @@ def carry(fragment: str, before: str) -> str:
     if owner := re.search(r"['’]s?$", at.text):
         text = (text[:-1] if text == plain and text.endswith("s") and text.islower() else text) + owner.group()
     return before[: at.start] + text + before[at.end :]
+
+
+def _measured(found: Sequence[Phrase], before: str) -> list[Phrase]:
+    """Return the phrases with a measure and what it is of as one: “a pint of beer” is replaced whole.
+
+    A measure is one word: the kind of price in “a full load of bisque” stays.
+    """
+    out: list[Phrase] = []
+    for p in found:
+        last = out[-1] if out else p
+        measure = fold(last.text.split()[0]) in ("a", "an") and len(last.text.split()) == 2
+        if measure and fold(before[last.end : p.start].strip()) == "of":
+            out[-1] = Phrase(last.start, p.end, before[last.start : p.end], p.head)
+        else:
+            out.append(p)
+    return out
 
 
 def _nearest(fragment: str, found: Sequence[Phrase], before: str) -> Phrase:
@@ -110,13 +138,14 @@ def _nearest(fragment: str, found: Sequence[Phrase], before: str) -> Phrase:
     def fit(n: int) -> float:
         p = found[n]
         alike = (plural(p.text) == many) + (some and fold(p.text.split()[0]) in DETERMINER)
-        return float(near[n]) + ALIKE * alike + FIRST * (n == 0)
+        placed = fold(before[: p.start]).split()[-1:] in (["at"], ["in"], ["on"])
+        return float(near[n]) + ALIKE * alike - PLACED * placed + FIRST * (n == 0)
 
     return found[max(range(len(found)), key=lambda n: (fit(n), -n))]
 
 
-ALIKE, FIRST = 0.15, 0.1
-"""Weight of the same number or article, and of standing first, beside the cosine of the meanings."""
+ALIKE, FIRST, PLACED = 0.15, 0.1, 0.3
+"""Weight of the same number or article, of standing first, and behind “at”, beside the cosine of the meanings."""
 
 
 def _owner(p: Phrase) -> Phrase | None:

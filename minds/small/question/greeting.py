@@ -6,7 +6,13 @@ import re
 
 from ragweave.models.text import fold
 
-_WORDS = r"""
+_FINE = (
+    r"(?:ok(?:ay)?|great|good|fine|perfect|lovely|nice|brilliant|super|wonderful|excellent|got\W+it)"
+    r"(?=\W*(?:$|[,.!]|(?:many\W+)?thank))"
+)
+"""What says that an answer will do."""
+_WORDS = rf"""
+    {_FINE}
     hi+ hello+ hey+ greetings good\W+(?:morning|afternoon|evening|night|day) bye goodbye
     thanks(?:\W+(?:a\W+lot|so\W+much|again|very\W+much))? thank\W+you(?:\W+(?:so\W+much|very\W+much|again))? cheers
     hallo servus moin
@@ -20,7 +26,7 @@ _AFTER = r"there again everyone all ragweave team please that(?:\W?s|\W+is|\W+wa
 _ONE = rf"(?:{'|'.join(_WORDS.split())})(?![a-zа-я])\W*(?:(?:{'|'.join(_AFTER.split())})(?![a-z])\W*)?"
 _GREETING = re.compile(rf"\W*(?:{_ONE})+")
 _THANKS = re.compile(
-    r"thank|cheers|bye|danke?|dank\b|gracias|merci|grazie|obrigad|au\W+revoir|adios|tschuss|спасибо|谢谢|再见|ありがとう"
+    rf"{_FINE}|thank|cheers|bye|danke?|dank\b|gracias|merci|grazie|obrigad|au\W+revoir|adios|tschuss|спасибо|谢谢|再见|ありがとう"
 )
 _LONGEST = 60
 _ADDRESSED = re.compile(rf"\W*(?:{_ONE}|dear(?:\s+\w+){{1,2}}\s*[,:]\s*)+(?:(?<=[a-z] )(?:\w+\s?){{1,2}}[,!:]\s*)?")

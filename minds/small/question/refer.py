@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 from ragweave.minds.contracts import Said
-from ragweave.minds.small.question.ellipsis import carry, is_part
-from ragweave.minds.small.question.nouns import DETERMINER, phrases, plural, topic
+from ragweave.minds.small.question.ellipsis import carry, is_owned, is_part
+from ragweave.minds.small.question.nouns import DETERMINER, DO, group, phrases, plural, topic
 from ragweave.models.text import content_terms, content_words, fold, names, script, terms, verb_form
 
 _HE = r"he|him|his|she|her|hers"
@@ -32,6 +32,16 @@ _LOOSELY = re.compile(
     re.I,
 )
 _NOBODY = re.compile(r"\bhow (?:warm|cold|hot|wet|dark|loud|far|late)(?: (?:or|and) \w+)? (?:is|was) $", re.I)
+_EMPTY = re.compile(
+    r"\b(?:is|was)\s+it\s+(?:that|who|which|you|we|i|one|he|she|they|people|again\s+\w+)\b"
+    r"|\b(?:(?:is|was)\s+it\s+(?:\w+\s+){1,2}|it\s+take\s+)to\s+(?!(?:the|a|an|my|our|your)\b)[a-z]+\s+\w"
+    r"|\b(?:is|was)\s+it\s+\w+\s+from\s.+\sto\s|\bhow (?:much|many)\s+\w+\s+(?:is|was)\s+it\s+(?:for|in|on|to|per)\b"
+    r"|\bit\s+(?:is|was|['’]s)\s+(?:getting|late|time)\b",
+    re.I,
+)
+"""“It” that stands for nothing: “what is it you have to do”, “is it allowed to park here”, “how much oil was it”."""
+_DOER = re.compile(rf"\b(?:{'|'.join(DO)})\s+(?:the|our|my|an?)\s+\w+\s", re.I)
+"""Somebody who does something in the question itself: “What did the club want for their help?”."""
 _SOMEWHERE = re.compile(r"\s+(?:in|at|on|to|from)\s+(?!there\b|here\b)\w", re.I)
 """“How warm is it in the cellar”: “it” stands for nothing there."""
 _ONWARD = re.compile(r"\b(?:back|else|too|as well|instead|next|afterwards|later|otherwise)\b", re.I)
@@ -58,9 +68,14 @@ def leans(question: str, context: str = "", strict: bool = True) -> bool:
 
 def _pronoun(question: str) -> re.Match[str] | None:
     """Return the first pronoun that stands for something outside the question."""
+    empty = [m.span() for m in _EMPTY.finditer(question)]
     for m in _PRONOUN.finditer(question):
         before = question[: m.start()]
+        if m["what"] and any(a <= m.start() < b for a, b in empty):
+            continue
         if m["what"] and _NOBODY.search(before) and _SOMEWHERE.match(question, m.end()):
+            continue
+        if fold(m.group()) == "their" and _DOER.search(before):
             continue
         own = [n for n in names(before) if not before.lstrip().startswith(n)]
         clause = _SUB.search(before, max((before.rfind(n) for n in own), default=0))
@@ -78,8 +93,11 @@ def follow(question: str, before: Said, onward: bool) -> str:
         return question
     if script(question) in ("han", "kana", "hangul"):
         return _follow_cjk(question, before, onward)
+    if is_owned(question):
+        return resolve(f"What is {question}", before)
     if is_part(question, onward):
-        return carry(question, before.question)
+        made = carry(question, before.question)
+        return resolve(made, before) if _pronoun(question) else made
     if leans(question):
         return resolve(question, before)
     abroad, more = _ABROAD.search(question), _ONWARD.search(question)
@@ -135,12 +153,20 @@ def resolve(question: str, before: Said) -> str:
         return _pointed(question, before)
     owns = fold(m.group()) in _POSSESSIVE and not (fold(m.group()) == "her" and _OBJECT_NEXT.match(question, m.end()))
     kind = "who" if m["who"] else "many" if m["many"] else "what"
+    kind = "many them" if fold(m.group()) == "them" else kind
     stands = _entity(kind, before, _OTHERS.get(fold(m.group())))
+    several = any(plural(w) or w.istitle() for w in stands.split()[:3])
+    if m["many"] and not several and _POINTS.search(question, m.end()):
+        # “What do they have to bring for that?”, after the trip: “they” are whoever goes.
+        return _pointed(question, before)
     if not stands or fold(stands) in fold(question):
         return question
     stands = re.sub(rf"^(?:{'|'.join(DETERMINER)})\b", lambda d: d.group().lower(), stands, flags=re.I)
     thing = stands + ("’s" if owns and not stands.endswith("s") else "’" if owns else "")
-    return question[: m.start()] + thing + question[m.end() :]
+    said = question[: m.start()] + thing + question[m.end() :]
+    # “What does she charge for it?”
+    further = _pronoun(question[m.end() :]) if kind == "who" else None
+    return resolve(said, before) if further and further["what"] else said
 
 
 def _beside(question: str, before: Said) -> list[str]:
@@ -167,7 +193,9 @@ _ASKS_WHICH = re.compile(
 )
 _WHICH_IS = re.compile(r"\W*(?:which|what) (\w+) ((?:is|was|are|were|has|had)\b.+?)\W*$", re.I)
 _HOW_MANY = re.compile(r"\W*how many ([a-z]+s) (.+?)\W*$", re.I)
-_WHO_OR_WHICH = re.compile(r"\W*(?:who|(?:which|what)\s+(\w+))\b", re.I)
+_WHO_OR_WHICH = re.compile(
+    r"\W*(?:who|(?:which|what)\s+(?!(?:is|are|was|were|does|do|did|has|have|had|can|will)\b)(\w+))\b", re.I
+)
 _TITLED = re.compile(r"^(?:Dr|Mr|Mrs|Ms|Prof|Professor|Miss|Sir|Lady|Aunt|Uncle|Mum|Dad|Herr|Frau|Madame|Monsieur)\b")
 _OTHERS = {
     **dict.fromkeys(("he", "him", "his"), re.compile(r"(?:Mrs|Ms|Miss|Lady|Aunt|Mum|Frau|Madame)\b")),
@@ -184,14 +212,15 @@ def _persons(text: str) -> list[str]:
     """Return the names of a text that may be those of persons, those in several words or with a title first."""
     led = re.compile(r"\b(the|a|an|in|at|near|to)\s+$", re.I)
     able = [n for n in names(text) if len(n.split()) <= 4 and not _NO_PERSON.search(n)]
-    found = [n for n in able if not led.search(text[: text.find(n)])]
+    found = [n for n in able if _TITLED.match(n) or not led.search(text[: text.find(n)])]
     return sorted(found, key=lambda n: not (" " in n or _TITLED.match(n)))
 
 
 def _entity(kind: str, before: Said, other: re.Pattern[str] | None = None) -> str:
     """Return what a pronoun stands for: what the answer named where it was asked for, else what was asked about.
 
-    The kind is `who`, `what`, `many`, or `place`; `other` is how names begin that the pronoun cannot stand for.
+    The kind is `who`, `what`, `many`, `many them`, or `place`; `other` is how names begin that the pronoun cannot stand
+    for.
     """
     asked, known = before.question, fold(before.question)
     tail = before.title.split(" · ")[-1]
@@ -201,7 +230,7 @@ def _entity(kind: str, before: Said, other: re.Pattern[str] | None = None) -> st
         told = [n for n in told if not (other and other.match(n))]
         own = [n for n in _persons(asked) if n in asked]
         fresh = [n for n in told if fold(n) not in known]
-        if _ASKS_WHO.search(asked) and fresh:
+        if (_ASKS_WHO.search(asked) or _ASKS_WHICH.match(asked)) and fresh:
             return fresh[0]
         if own:
             return own[-1]
@@ -217,10 +246,17 @@ def _entity(kind: str, before: Said, other: re.Pattern[str] | None = None) -> st
         ]
         # “The lamp of the lighthouse” is at the lighthouse; “the museum of clocks” is no place inside clocks.
         return led[0] if led else re.sub(r"^.*\b(?:of|in|at|on)\s+(?=the\s)", "", topic(asked))
-    if kind == "many" and (m := _HOW_MANY.match(asked)) and verb_form(m[2].split()[0]):
-        return f"the {m[1]} that {m[2]}"
-    if kind == "many" and new and (m := _WHO_OR_WHICH.match(asked)) and not plural(m[1] or ""):
-        return new[0]
+    if kind.startswith("many") and (m := _HOW_MANY.match(asked)):
+        # “How many hives does the school keep?” “Who looks after them?”
+        rest = re.sub(r"^(?:do|does|did)\s+", "", m[2])
+        if verb_form(rest.split()[0]) or (rest != m[2] and kind == "many them"):
+            return f"the {m[1]} that {rest}"
+    if kind.startswith("many") and new and (m := _WHO_OR_WHICH.match(asked)) and not plural(m[1] or ""):
+        joined = rf"{re.escape(new[0])}(?:(?:,| and|, and) (?:{'|'.join(map(re.escape, new[1:])) or '-'}))*"
+        together = re.search(joined, before.answer)
+        return together.group() if together else new[0]
+    if kind.startswith("many") and asked:
+        return group(asked, kind == "many")
     if kind == "what" and (which := _ASKS_WHICH.match(asked)):
         # “On which mountain ...?” “... on Mount Wilson.”
         before_it = rf"(?i:\b{which['place'] or '-'} (?:the )?)"
