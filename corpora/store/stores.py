@@ -6,6 +6,7 @@ import threading
 from dataclasses import dataclass
 
 from ragweave.corpora.settings import corpora_settings
+from ragweave.corpora.store import protocols
 from ragweave.corpora.store.catalog import Catalog, LibraryRow
 from ragweave.corpora.store.lexical import Lexical
 from ragweave.corpora.store.vectors import Vectors
@@ -17,8 +18,8 @@ class Stores:
     """The stores of one home."""
 
     catalog: Catalog
-    lexical: Lexical
-    vectors: Vectors
+    lexical: protocols.Lexical
+    vectors: protocols.Vectors
 
 
 _open: dict[tuple[str, str, str], Stores] = {}
