@@ -70,6 +70,8 @@ class Desk(ScriptedServer):
 
         super().__init__(react=self._reply, latency=0.0 if upstream else latency, embed=self._vectors)
         self.calls: list[tuple[int, int]] = []
+        self.began: list[float] = []
+        """When each call came, by `time.perf_counter`."""
         self._upstream, self._name, self._encoder, self._turn = upstream, key, encoder(), threading.Lock()
         self.encoding = 0.0
         """Seconds of the processor that went into vectors; Ragweave makes its own."""
@@ -82,6 +84,7 @@ class Desk(ScriptedServer):
             return made
 
     def _reply(self, request: Received) -> list[str]:
+        self.began.append(time.perf_counter())
         said = self._forwarded(request.body) if self._upstream else scripted(request.prompt)
         self.calls.append((len(request.prompt) // 4, len(said) // 4))
         return [said]  # one part: what a stream costs is not what is compared

@@ -1,7 +1,8 @@
-"""What passages by the thousand cost, and what becomes of changed files: `growing.py growth|life [PEER ...]`.
+"""What passages by the thousand cost, and what becomes of changed files: `growing.py growth|graph|life [PEER ...]`.
 
     growth   index 1,000 and 10,000 passages (--passages), search them, change one file and index again; `--limit`
              ends what takes longer
+    graph    index 1,000 passages with a graph of entities, beside a model of fixed latency
     life     edit a file, remove one, rename one, index again while it is searched; kill indexing, and begin again
 
 Kept as run.py keeps its figures.
@@ -24,7 +25,7 @@ sys.path[:0] = [str(HERE), str(HERE.parent)]
 
 from against_plain_rag import passages, questions  # noqa: E402
 from desk import Desk  # noqa: E402
-from run import GRAPHS, SHARED, call, keep, options  # noqa: E402
+from run import GRAPHS, LATENCY, SHARED, call, keep, options  # noqa: E402
 
 EDITED = "# Zorvex\n\nThe zorvex of Quellmoor weighs 4,711 kilograms.\n"
 
@@ -64,6 +65,28 @@ def growth(peers: list[str], work: Path, out: Path, counts: list[int], limit: fl
             keep(kept, figures | {"load_after": os.getloadavg()[1]})
             print(peer, count, kept.read_text(encoding="utf-8"), flush=True)
             shutil.rmtree(store)
+
+
+def graph(peers: list[str], work: Path, out: Path, count: int = 1_000) -> None:
+    """Index passages with the programs that make a graph of them, and keep how many calls were in flight, by tenths."""
+    folder = work / "growth" / str(count)
+    if not folder.exists():
+        write(folder, passages(), count)
+    for peer in peers:
+        kept, store = out / f"graph-{peer}.json", work / "stores" / f"{peer}-graph"
+        if kept.exists() or peer not in GRAPHS:
+            continue
+        shutil.rmtree(store, ignore_errors=True)
+        figures: dict[str, Any] = {"files": count, "load": os.getloadavg()[1]}
+        with Desk(LATENCY) as desk:
+            started = time.perf_counter()
+            ran = call(peer, work, desk, "index", store, str(folder))
+            tenth = (time.perf_counter() - started) / 10
+            starts = [int((began - started) / tenth) for began in desk.began]
+        flying = [round(starts.count(n) * LATENCY / tenth, 1) for n in range(10)]
+        figures |= {"index": ran["seconds"], "index_cpu": spent(ran), "calls": ran["calls"], "flying": flying}
+        keep(kept, figures | {"tokens_in": ran["tokens_in"]})
+        print(peer, figures, flush=True)
 
 
 def left(ends: float | None) -> float | None:
@@ -153,9 +176,11 @@ def spent(ran: dict[str, Any]) -> float:
 
 def main() -> None:
     """Run what is not kept yet."""
-    given = options(__doc__, "growth", "life")
+    given = options(__doc__, "growth", "graph", "life")
     if given.verb == "growth":
         growth(given.peers, given.work, given.out, given.passages, given.limit)
+    elif given.verb == "graph":
+        graph(given.peers, given.work, given.out)
     else:
         life(given.peers, given.work, given.out)
 

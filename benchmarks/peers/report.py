@@ -1,6 +1,6 @@
 """The tables and the drawing of docs/compared.md, from what run.py kept.
 
-python benchmarks/peers/report.py quality | shown | speed | growth | life | trouble | first
+python benchmarks/peers/report.py quality | shown | speed | growth | graph | life | trouble | first
 python benchmarks/peers/report.py plot FILE.png
 """
 
@@ -130,6 +130,15 @@ def growth() -> None:
             )
 
 
+def graph() -> None:
+    """Print what a graph of entities over a thousand passages takes, and the calls that were in flight, by tenths."""
+    print(f"{'program':16}files  index s       p  calls  tokens in  calls in flight, tenth by tenth of the time  load")
+    for peer, f in figures("graph-{}").items():
+        flying = " ".join(f"{n:.0f}" for n in f["flying"])
+        told = f"{f['files']:5} {f['index']:8.1f} {f['index_cpu']:7.1f} {f['calls']:6} {f['tokens_in']:10.0f}"
+        print(f"{peer:16}{told}  {flying:43} {f['load']:4.0f}")
+
+
 def life() -> None:
     """Print what becomes of files that change, and of indexing that was killed, with seconds of the processor."""
     print(
@@ -233,5 +242,5 @@ if __name__ == "__main__":
     if topic == "plot":
         plot(Path(sys.argv[2]))
     else:
-        topics = (quality, speed, growth, life, trouble, first, shown)
+        topics = (quality, speed, growth, graph, life, trouble, first, shown)
         {made.__name__: made for made in topics}[topic]()
