@@ -99,8 +99,8 @@ def test_a_library_whose_deletion_was_killed_is_gone_with_all_that_it_held(
         raise SystemExit
 
     with monkeypatch.context() as dying:
-        dying.setattr(catalog._kept, "drop", killed)
+        dying.setattr(catalog.kept, "drop", killed)
         with pytest.raises(SystemExit):
             catalog.delete(row.id)
     assert not (home / "libraries" / row.id).exists()
-    assert Catalog(home).libraries() == [] == Catalog(home)._kept.ids()
+    assert Catalog(home).libraries() == [] == Catalog(home).kept.ids()
