@@ -2,7 +2,7 @@
 
     growth   index 1,000 and 10,000 passages (--passages), search them, change one file and index again; `--limit`
              ends what takes longer
-    graph    index 1,000 passages with a graph of entities, beside a model of fixed latency
+    graph    index 200 passages with a graph of entities, beside a model of fixed latency
     life     edit a file, remove one, rename one, index again while it is searched; kill indexing, and begin again
 
 Kept as run.py keeps its figures.
@@ -67,7 +67,7 @@ def growth(peers: list[str], work: Path, out: Path, counts: list[int], limit: fl
             shutil.rmtree(store)
 
 
-def graph(peers: list[str], work: Path, out: Path, count: int = 1_000) -> None:
+def graph(peers: list[str], work: Path, out: Path, count: int = 200) -> None:
     """Index passages with the programs that make a graph of them, and keep how many calls were in flight, by tenths."""
     folder = work / "growth" / str(count)
     if not folder.exists():

@@ -131,7 +131,7 @@ def growth() -> None:
 
 
 def graph() -> None:
-    """Print what a graph of entities over a thousand passages takes, and the calls that were in flight, by tenths."""
+    """Print what a graph of entities over some passages takes, and the calls that were in flight, by tenths."""
     print(f"{'program':16}files  index s       p  calls  tokens in  calls in flight, tenth by tenth of the time  load")
     for peer, f in figures("graph-{}").items():
         flying = " ".join(f"{n:.0f}" for n in f["flying"])
