@@ -49,6 +49,7 @@ def build(context: Context) -> Minds:
         strips = "small" if context.grade_by == "auto" else context.grade_by
     opinion = "small" if context.check_by == "off" else context.check_by
     second = either(context, llm_check.doubt, llm_check.check, opinion)
+    recaller = either(context, recall.nothing, recall.recall, role="writer")
     rewrites = "auto" if context.expand_when == "always" else "small"
     by, sees = context.grade_by, context.look == "auto" and chosen("vision", context) is not None
     graded, passages, keep = small_grade.grade, small_grade.passages, small_clips.keep
@@ -61,7 +62,7 @@ def build(context: Context) -> Minds:
         evaluator=_graded(context, by, graded, llm_grade.grade, llm_grade.grade_by_checkpoint),
         strip_evaluator=_graded(context, strips, passages, llm_grade.passages, llm_grade.passages_by_checkpoint),
         reasoner=either(context, small_reason.reason, llm_reason.reason, role="reasoner"),
-        recaller=either(context, recall.nothing, recall.recall, role="writer") if chosen("writer", context) else None,
+        recaller=None if recaller.alone else recaller,
         writer=either(context, small_write.write, llm_write.write, role="writer"),
         checker=Mind(small_check.check),
         second=None if second.alone else second,

@@ -19,9 +19,9 @@ _ITEM = re.compile(r"[ \t]*(?:[-*+•‣–]|\d{1,3}[.)]|[a-z][.)]|\d{4}-\d\d-\d
 _SENTENCE_END = tuple(".!?:;,。！？：；，")
 _MANUAL = re.compile(r"[A-Z][A-Z ]{2,40}\n[ \t]+\S")
 """A heading as manual pages have it: in capitals at the margin, over a text that is moved in."""
-_CAPITALS, _LONGEST_TITLE = 0.9, 100
-"""Share of capitals among the letters of a first line, without what stands in brackets, from which it is a title; and
-how long a title may be."""
+_CAPITALS, _FEWEST, _LONGEST_TITLE = 0.9, 8, 100
+"""Share of capitals among the letters of a first line, without what stands in brackets, from which it is a title; the
+letters that it has at least, and the characters of a title at most."""
 _WIDE = 0.7
 """A line at least this share of the longest of its paragraph was wrapped; a shorter one ends there on purpose."""
 _NARROW = 40
@@ -48,9 +48,7 @@ def blocks(text: str) -> tuple[Block, ...]:
         if line:
             held.append(line)
         elif held:
-            if not out and _in_capitals(held[0]) and not _MANUAL.match("\n".join(held[:2])):
-                out.append(Block(held.pop(0).strip(), "heading", 1, number - len(held) - 1))
-            out += _paragraph(held, number - len(held)) if held else []
+            out += _paragraph(held, number - len(held), opens=not out)
             held = []
     return _numbered(out)
 
@@ -58,19 +56,23 @@ def blocks(text: str) -> tuple[Block, ...]:
 def _in_capitals(line: str) -> bool:
     """Tell whether a line is several words, written in capitals for the most part, that end no sentence."""
     letters = [c for c in re.sub(r"\(.*?\)", "", line) if c.isalpha()]
-    loud = sum(c.isupper() for c in letters) >= _CAPITALS * len(letters) >= _CAPITALS * 8
+    loud = len(letters) >= _FEWEST and sum(c.isupper() for c in letters) >= _CAPITALS * len(letters)
     return loud and len(line.split()) > 1 and len(line) <= _LONGEST_TITLE and not line.endswith(_SENTENCE_END)
 
 
-def _paragraph(lines: list[str], first: int) -> list[Block]:
-    """Turn the lines between two blank lines into blocks: headings on top, then one list or paragraph."""
+def _paragraph(lines: list[str], first: int, opens: bool) -> list[Block]:
+    """Turn the lines between two blank lines into blocks: headings on top, then one list or paragraph.
+
+    Where the paragraph `opens` the text, a first line in capitals is the title.
+    """
     out: list[Block] = []
     at = 0
     while at < len(lines):
         level = _underlined(lines[at : at + 2])
         manual = _MANUAL.match("\n".join(lines[at : at + 2]))
-        if level or manual:
-            out.append(Block(lines[at].strip(), "heading", level or 2, first + at))
+        title = opens and not at and _in_capitals(lines[0])
+        if level or manual or title:
+            out.append(Block(lines[at].strip(), "heading", level or (2 if manual else 1), first + at))
         elif not _UNDERLINE.match(lines[at]):
             break
         at += 2 if level else 1

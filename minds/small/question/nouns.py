@@ -18,12 +18,16 @@ class Phrase(NamedTuple):
     head: str
 
 
-_FUNCTION = STOP | frozenset(
-    "may might must shall without near since per among against around across along whether upon within via yet"
-    " ever still usually long old far tall big high deep heavy often wide large fast please says say back".split()
-)
 _ALSO_ADJECTIVES = frozenset("long old far tall big high deep heavy wide large fast back".split())
 """Function words in “how old” and “come back” that tell one thing from another behind an article: “the old laptop”."""
+_FUNCTION = (
+    STOP
+    | _ALSO_ADJECTIVES
+    | frozenset(
+        "may might must shall without near since per among against around across along whether upon within via yet"
+        " ever still usually often please says say".split()
+    )
+)
 DETERMINER = frozenset(
     "the a an my our your his her its their this that these those each every any some all both".split()
 )
@@ -131,7 +135,7 @@ def _with_joined(question: str, found: Sequence[Phrase], at_end: Collection[str]
     return question[start:end]
 
 
-_PLACED = frozenset("in at on from to near".split())
+_PLACED = (JOINS - {"of"}) | {"near"}
 
 
 def group(question: str, acts: bool) -> str:

@@ -152,8 +152,8 @@ def resolve(question: str, before: Said) -> str:
     if m is None:
         return _pointed(question, before)
     owns = fold(m.group()) in _POSSESSIVE and not (fold(m.group()) == "her" and _OBJECT_NEXT.match(question, m.end()))
-    kind = "who" if m["who"] else "many" if m["many"] else "what"
-    kind = "many them" if fold(m.group()) == "them" else kind
+    many = "them" if fold(m.group()) == "them" else "they"
+    kind = "who" if m["who"] else many if m["many"] else "what"
     stands = _entity(kind, before, _OTHERS.get(fold(m.group())))
     several = any(plural(w) or w.istitle() for w in stands.split()[:3])
     if m["many"] and not several and _POINTS.search(question, m.end()):
@@ -219,8 +219,7 @@ def _persons(text: str) -> list[str]:
 def _entity(kind: str, before: Said, other: re.Pattern[str] | None = None) -> str:
     """Return what a pronoun stands for: what the answer named where it was asked for, else what was asked about.
 
-    The kind is `who`, `what`, `many`, `many them`, or `place`; `other` is how names begin that the pronoun cannot stand
-    for.
+    The kind is `who`, `what`, `they`, `them`, or `place`; `other` is how names begin that the pronoun cannot stand for.
     """
     asked, known = before.question, fold(before.question)
     tail = before.title.split(" · ")[-1]
@@ -246,17 +245,18 @@ def _entity(kind: str, before: Said, other: re.Pattern[str] | None = None) -> st
         ]
         # “The lamp of the lighthouse” is at the lighthouse; “the museum of clocks” is no place inside clocks.
         return led[0] if led else re.sub(r"^.*\b(?:of|in|at|on)\s+(?=the\s)", "", topic(asked))
-    if kind.startswith("many") and (m := _HOW_MANY.match(asked)):
-        # “How many hives does the school keep?” “Who looks after them?”
-        rest = re.sub(r"^(?:do|does|did)\s+", "", m[2])
-        if verb_form(rest.split()[0]) or (rest != m[2] and kind == "many them"):
-            return f"the {m[1]} that {rest}"
-    if kind.startswith("many") and new and (m := _WHO_OR_WHICH.match(asked)) and not plural(m[1] or ""):
-        joined = rf"{re.escape(new[0])}(?:(?:,| and|, and) (?:{'|'.join(map(re.escape, new[1:])) or '-'}))*"
-        together = re.search(joined, before.answer)
-        return together.group() if together else new[0]
-    if kind.startswith("many") and asked:
-        return group(asked, kind == "many")
+    if kind in ("they", "them"):
+        if m := _HOW_MANY.match(asked):
+            # “How many hives does the school keep?” “Who looks after them?”
+            rest = re.sub(r"^(?:do|does|did)\s+", "", m[2])
+            if verb_form(rest.split()[0]) or (rest != m[2] and kind == "them"):
+                return f"the {m[1]} that {rest}"
+        if new and (m := _WHO_OR_WHICH.match(asked)) and not plural(m[1] or ""):
+            joined = rf"{re.escape(new[0])}(?:(?:,| and|, and) (?:{'|'.join(map(re.escape, new[1:])) or '-'}))*"
+            together = re.search(joined, before.answer)
+            return together.group() if together else new[0]
+        if asked:
+            return group(asked, kind == "they")
     if kind == "what" and (which := _ASKS_WHICH.match(asked)):
         # “On which mountain ...?” “... on Mount Wilson.”
         before_it = rf"(?i:\b{which['place'] or '-'} (?:the )?)"

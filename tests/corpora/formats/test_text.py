@@ -56,6 +56,7 @@ def test_a_first_line_in_capitals_is_the_title(tmp_path: Path) -> None:
         ("text", 0, "SOME WORDS\nof a text."),
     ]
     assert [b[0] for b in shapes("OPEN THE DOOR NOW!\nIt said.")] == ["text"]
+    assert shapes("TIDES AND WINDS\n---------------\nText here.")[0] == ("heading", 2, "TIDES AND WINDS")
 
 
 def test_underlined_lines_are_headings() -> None:
