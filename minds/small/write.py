@@ -200,9 +200,9 @@ async def _extract(
             ranked, question = theirs, english
     if not ranked:
         return await say_nothing(desk, brief)
-    recorded = is_recorded(ranked[0].strip)
-    if recorded:
+    if is_recorded(ranked[0].strip):
         ranked = by_passage(ranked, question, idf)
+    recorded = is_recorded(ranked[0].strip)  # by what is said around it, a text may lead after all
     least = desk.context.method.answerable
     best = ranked[0]
     whole = await passage(desk, best, question, idf) if recorded else None

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from ragweave.app.api import aask
 from ragweave.corpora.types import Item
 from ragweave.corpora.video.items import items_of
 from ragweave.corpora.video.recording import Cue, Frame, Recording, Shown
+from ragweave.minds.context import Context
 from ragweave.minds.contracts import Brief
 from ragweave.minds.evidence import Strip
 from ragweave.minds.passages import as_strip, evidence_of
@@ -16,6 +19,7 @@ from ragweave.minds.small.answer.chapters import LEAST, MOST, outline, show
 from ragweave.minds.small.answer.sentences import Extract
 from ragweave.minds.small.answer.spoken import LONGEST, around, passage, slide
 from ragweave.minds.small.write import readable
+from ragweave.tests.support.library import build_library
 
 SAID = (
     "The second trip was in May.",
@@ -176,3 +180,17 @@ def test_the_whole_of_a_recording_answers_no_fact(question: str, found: tuple[st
     kept = [as_strip(e) for e in rows.values()]
     brief = Brief(question, kept, rows, [], 0.5, None, (), True)
     assert [rows[s["evidence"]]["corpus"] for s in readable(brief)] == read
+
+
+@pytest.mark.usefixtures("home")
+async def test_a_text_that_leads_by_what_stands_around_it_is_told_as_a_text(tmp_path: Path) -> None:
+    said = ("Let us look at the weather of this week.", "The mechanic starts on 9 June at the shop.")
+    times = ("00:00.000 --> 00:05.000", "00:05.000 --> 00:10.000")
+    talk = "WEBVTT\n\n" + "\n".join(f"{time}\n{text}\n" for time, text in zip(times, said, strict=True))
+    staff = """Jonas is the mechanic whom the bicycle shop has found.
+
+The mechanic starts on 1 December. He brings the brush of the bicycle shop in the village."""
+    await build_library(tmp_path / "notes", {"talk.vtt": talk, "staff.txt": staff})
+    question = "When does the mechanic start at the shop in the village?"
+    answer = await aask(question, context=Context(mind="small"))
+    assert "1 December" in answer.text and "heading" in {c.locator.get("kind") for c in answer.citations}
