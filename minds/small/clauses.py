@@ -193,7 +193,9 @@ def value_of(split: Split, e: Extract) -> str:
     if kinds := [n for n in [*fresh, *heads] if _is_kind(n, split) and not set(content_terms(n)) <= said]:
         return kinds[0]
     tail = heads[-1]
-    piece = not text.rstrip().endswith((".", "!", "?"))
+    # What is said has no full stops, and a caption names a picture: neither is a note that is short.
+    noted = e.strip["locator"].get("kind") not in ("time", "image")
+    piece = noted and not text.rstrip().endswith((".", "!", "?"))
     fresh_head = not set(content_terms(tail)) <= said and not re.search(r"\d{4}", tail)
     if fresh:
         # Of a row the first cells say whose it is.

@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Literal
+
 import pytest
 
 from ragweave.minds.evidence import Hop
@@ -83,6 +86,13 @@ def test_a_description_that_is_all_that_is_asked_asks_nothing_more() -> None:
 def test_a_sentence_gives_what_is_described(question: str, text: str, title: str, value: str) -> None:
     split = splits(question)[0]
     assert value_of(split, said(text, title)) == value
+
+
+@pytest.mark.parametrize("kind", ["time", "image"])
+def test_words_of_a_talk_or_a_caption_are_not_what_a_thing_is_called(kind: Literal["time", "image"]) -> None:
+    split = splits("What do we pay for the thing that Admiral has done in spring?")[0]
+    e = said("beak trimmed every spring", "Pets · Admiral")
+    assert value_of(split, replace(e, strip={**e.strip, "locator": {"kind": kind}})) == ""
 
 
 def said(text: str, title: str) -> Extract:

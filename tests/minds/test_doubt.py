@@ -73,6 +73,7 @@ def test_what_is_not_so_is_told_by_what_denies() -> None:
         ("What is the combination of the safe?", "Ada knows the combination.", True),
         ("What is the combination of the safe?", "The combination is 40-12-7.", False),
         ("What is the password of the gate?", "Say “Pelican”.", False),
+        ("What is the code word of the gate?", "From May on it is Pelican.", False),
     ],
 )
 def test_a_value_that_is_asked_for_has_to_be_there(question: str, text: str, without: bool) -> None:

@@ -25,7 +25,7 @@ _ACROSS = re.compile(r"\b[\w.,]+ ?(?:[a-z]+|[′″'\"]) (?:wide|high|tall|deep|
 _HOW_LONG = re.compile(r"(?:and |for )*how long\b", re.I)
 HOW_MUCH = re.compile(r"\bhow much ([a-z-]+)", re.I)
 _CODED = re.compile(
-    r"(?:what|which)\b.*\b(?:password|passcode|pin|code|combination"
+    r"(?:what|which)\b.*\b(?:password|passcode|pin|code(?! ?word)|combination"
     r"|(?:serial|phone|telephone|customer|account|contract|policy|meter) number)\b",
     re.I,
 )
