@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import logging
 import re
 import threading
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 from weakref import WeakValueDictionary
 
@@ -19,7 +17,7 @@ from ragweave.models.chat_client import address, stay_here
 from ragweave.models.errors import ModelError, RagweaveError
 from ragweave.models.failures import explain, loading, tried
 from ragweave.models.settings import ModelSettings, model_settings
-from ragweave.models.text import clip, storable
+from ragweave.models.text import clip
 
 Vectors = NDArray[np.float32]
 """(n, dim), each row of length 1, or all zeros for a text without words."""
@@ -153,45 +151,6 @@ ASKED = 1_000
 """Questions whose vectors are kept."""
 
 
-class WordLlamaEncoder:
-    """Static word-piece vectors, averaged (wordllama, 256 dimensions), which come with its package."""
-
-    name = "wordllama-l2-256"
-    dim = 256
-    max_words = 300
-    _longest = 8_000
-    """Characters read of a text; the average of more word pieces says nothing further, and padding costs memory."""
-
-    def __init__(self) -> None:
-        root = logging.getLogger()
-        before = root.handlers[:], root.level
-        import wordllama
-        from wordllama import WordLlama
-
-        root.handlers[:], level = before  # imported, it has the whole program log to the console
-        root.setLevel(level)
-        # Its loader looks for the tokenizer in a folder that the wheel names otherwise; as a cache it is found.
-        self._model: Any = WordLlama.load(cache_dir=Path(wordllama.__file__).parent, disable_download=True)
-        self._lock = threading.Lock()
-        self._asked = Remembering(self.texts, ASKED)
-
-    def texts(self, texts: Sequence[str]) -> Vectors:
-        """Encode passages, shape (n, 256)."""
-        out = np.zeros((len(texts), self.dim), dtype=np.float32)
-        # Batches of like length: every text of a batch is padded to its longest.
-        order = sorted(range(len(texts)), key=lambda i: len(texts[i]))
-        for start in range(0, len(order), BATCH):
-            rows = order[start : start + BATCH]
-            batch = [storable(texts[i][: self._longest]) for i in rows]
-            with self._lock:
-                out[rows] = self._model.embed(batch, batch_size=BATCH)
-        return normalise(out)
-
-    def queries(self, texts: Sequence[str]) -> Vectors:
-        """Encode questions like passages: the model knows no prefix."""
-        return self._asked(texts)
-
-
 class Batched:
     """What encoders have in common: batches, checks, and rows of length 1."""
 
@@ -279,6 +238,8 @@ _loading = threading.Lock()
 
 @lru_cache(maxsize=1)
 def _built_in() -> Encoder:
+    from ragweave.models.static_embed import WordLlamaEncoder
+
     return WordLlamaEncoder()  # no setting changes it, and a process needs no second copy
 
 

@@ -53,7 +53,7 @@ def test_reembed_says_what_to_set(main: Any, notes: Path, monkeypatch: pytest.Mo
         name, dim, max_words = "other:model", 200, 60
 
         def texts(self, texts: list[str]) -> Any:
-            return embed.normalise(embed.WordLlamaEncoder().texts(texts)[:, : self.dim])
+            return embed.normalise(embed.encoder("wordllama").texts(texts)[:, : self.dim])
 
     before = embed.encoder
     monkeypatch.setattr(embed, "encoder", lambda name=None: Other() if name == "other:model" else before(name))

@@ -57,7 +57,8 @@ def bundle(exported, engine, notes, tmp_path, monkeypatch):
     close_stores()
     monkeypatch.setenv("RAGWEAVE_HOME", str(tmp_path / "elsewhere"))
     model_settings.cache_clear()
-    monkeypatch.setattr("ragweave.models.embed.WordLlamaEncoder.texts", lambda *a: pytest.fail("it was embedded"))
+    embedding = "ragweave.models.static_embed.WordLlamaEncoder.texts"
+    monkeypatch.setattr(embedding, lambda *a: pytest.fail("it was embedded"))
     return replace(exported, path=tmp_path / "notes.ragweave")
 
 
