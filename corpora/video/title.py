@@ -52,7 +52,9 @@ def filed_as(title: str, file: str) -> str:
     The topic of a whole talk would stand in each of its sentences, and cover what is asked of one of them.
     """
     head, dot, rest = title.partition(" · ")
-    name = called(file) if file else ""
+    if not file or not head.endswith(")"):
+        return title
+    name = called(file)
     return f"{name}{dot}{rest}" if name and head.endswith(f" ({name})") else title
 
 
