@@ -31,15 +31,15 @@ _NUMBERED = re.compile(r"\b([A-Z][\w-]+) (\d{1,3})\b")
 """A thing told from its like by a number: “Ferry 5”."""
 
 
-def doubted(question: str, best: Extract, chosen: Sequence[Extract], filled: bool = False) -> bool:
-    """Tell whether something speaks against the best sentence, shown with the others that were chosen.
+def doubted(question: str, best: Extract, chosen: Sequence[Extract], filled: bool = False, passage: str = "") -> bool:
+    """Tell whether something speaks against the best sentence, shown with the others that were chosen or in a passage.
 
     Where a name was put in the place of a description (`filled`), the sentence has to name it.
     """
     asked = asked_of(question)
     # What is shown beside it may tell the value, if it tells it of the same.
     beside = [e for e in chosen if e.covers & best.covers or e is best.partner]
-    value = " ".join(e.told if e.before or person_of(e.strip) else e.text for e in beside)
+    value = passage or " ".join(e.told if e.before or person_of(e.strip) else e.text for e in beside)
     if guess_language(best.text) in ("en", "") and (lacks(asked, value) or affirms(asked, best.told)):
         return True
     file = PurePath(best.strip["locator"].get("file", ""))

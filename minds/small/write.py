@@ -208,7 +208,8 @@ async def _extract(
     whole = await passage(desk, best, question, idf) if recorded else None
     limit = 1 if desk.context.answer_form == "short" else desk.context.few
     chosen = choose(ranked, question, idf, limit)
-    doubt = doubted(question, best, chosen, filled) or clip(best.quoted, _QUOTE) in barred
+    around = whole["text"] if whole is not None else ""
+    doubt = doubted(question, best, chosen, filled, around) or clip(best.quoted, _QUOTE) in barred
     enough = (
         answers(best, whole, question, idf)
         if whole is not None and least is None

@@ -40,6 +40,8 @@ def test_what_holds_no_value_of_the_kind_lacks_it(question: str, text: str) -> N
         ("How long has she been chair?", "She has been chair since 1990."),
         ("What does the cloak cost?", "The cloak costs 5 pounds."),
         ("How much are small chips?", "Chips, small: price 2.70"),
+        ("What share of the huts has a bell?", "Nine out of ten have one."),
+        ("What share of the huts has a bell?", "One in five has one."),
     ],
 )
 def test_a_value_may_be_told_by_its_noun_or_its_unit(question: str, text: str) -> None:
@@ -149,3 +151,11 @@ def test_how_wide_a_thing_is_tells_nobody_how_long_it_is() -> None:
     asked = asked_of("How long is the yard?")
     assert lacks(asked, "The yard is 11 metres wide.")
     assert not lacks(asked, "The yard is 40 metres long and 11 metres wide.")
+
+
+def test_a_value_may_stand_in_the_passage_that_is_shown() -> None:
+    question = "Who makes tools that construct synthetic datasets?"
+    told = "They have tools that construct synthetic datasets by programs."
+    ranked = rank(question, [strip(told)], one)
+    assert doubted(question, ranked[0], ranked[:1])
+    assert not doubted(question, ranked[0], ranked[:1], passage=f"One of those firms is Tessel. {told}")

@@ -53,7 +53,8 @@ _MEASURES: tuple[tuple[str, str, str], ...] = (
      r"|\b(?:feet|foot|inch(?:es)?|miles?|yards)\b|[米厘]"),
     ("size", r"(?:what|which) size|how (?:big|large)\b", r"\d"),
     ("share", r"(?:what|which) (?:share|percentage|proportion)\b",
-     r"%|\bper ?cent|\b(?:half|third|quarter|fifth|tenth|prozent)|百分"),
+     r"%|\bper ?cent|\b(?:half|third|quarter|fifth|tenth|prozent)|百分|\bout of (?:every )?(?:\d|[a-z]+)"
+     r"|\bone in (?:every )?(?:\d|two|three|four|five|six|seven|eight|nine|ten|twenty|(?:a )?hundred)\b"),
     ("age", r"how old|quel âge|wie alt|多大",
      r"(?<!\bfor )\b[a-z\d-]+ years?\b(?! (?:ago|later|with|of|in|before|after|earlier)\b)"
      r"|\b(?:aged?|old|jahre?|ans|born)\b|岁"),
