@@ -65,9 +65,10 @@ _ADDRESSED = re.compile(
 _NEEDED = (
     *("ignor", "disregard", "forget", "override", "intelligence", "language", "llm", "chatbot", "chat bot", "gpt"),
     *("sprachmodell", "assistant", "digital ", "virtual ", "automated ", "system ", "developer ", "do not "),
-    *("reply", "respon", "answer", "output", "print", "<", "inst]"),
+    *("reply", "respon", "answer", "output", "print", "<", "inst]", "modèle", "忽略", "无视"),
+    *("必须", "应当", "请回答", "请告诉"),
 )
-"""One of these, or one of the short names, stands in every ASCII text that `_ADDRESSED` finds: most texts hold none."""
+"""One of these, or one of the short names, stands in every text that `_ADDRESSED` finds: most texts hold none."""
 _SHORT = re.compile(r"\b(?:a\.?i|ki|ia)\b")
 
 
@@ -78,10 +79,10 @@ def addresses_machines(text: str) -> bool:
 
 
 def _addresses(text: str) -> bool:
-    if text.isascii():
-        low = text.lower()
-        if not any(map(low.__contains__, _NEEDED)) and not _SHORT.search(low):
-            return False
+    # Without regard to case an expression takes ı and İ for i as well.
+    low = text.lower() if text.isascii() else text.casefold().replace("ı", "i").replace("i̇", "i")
+    if not any(map(low.__contains__, _NEEDED)) and not _SHORT.search(low):
+        return False
     return bool(_ADDRESSED.search(text))
 
 

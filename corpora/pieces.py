@@ -6,6 +6,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from ragweave.corpora.blocks import Block
 from ragweave.corpora.types import Span
@@ -51,6 +52,7 @@ class _Atom:
     """Of a cut before it."""
 
 
+@lru_cache(maxsize=64)  # a text is measured by each step that cuts it
 def size(text: str) -> float:
     """Return the length of a text in words; scripts without spaces count 1.7 characters as a word."""
     unspaced = 0 if text.isascii() else len(_UNSPACED.findall(text))
