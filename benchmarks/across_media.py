@@ -5,6 +5,8 @@ subtitles, all of it made here, is asked 40 questions that need, or may need, tw
 first was asked.
 Right: the answer holds the value, or nothing is answered where there is none; wrong: it was answered, and does not.
 `both cited`: of questions over two files, the share of which both are cited.
+With ACROSS_CHAT set they are asked of the chat model that RAGWEAVE_CHAT names instead of the small mind; no frames are
+looked at.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ from typing import Any
 import decks
 from printed import answered, is_right, rates, run
 
+CHAT = bool(os.environ.get("ACROSS_CHAT"))
 NOTES = """# Garden notebook
 
 ## The hive
@@ -196,7 +199,7 @@ async def measure(folder: Path, given: argparse.Namespace) -> dict[str, Any]:
     rows, both = [], []
     by: dict[str, list[bool]] = defaultdict(list)
     for kind, question, gold, files in ASKED:
-        answer = await answered(question, "media")
+        answer = await answered(question, "media", CHAT)
         items = await library.items([c.id for c in answer.citations])
         cited = {Path(c.locator.get("file", "")).stem for c in answer.citations}
         cited |= {str(i.meta.get("own", "")) for i in items.values()}

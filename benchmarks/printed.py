@@ -59,12 +59,12 @@ def run(doc: str | None, measure: Measure, *more: str) -> None:
         tell(asyncio.run(measure(folder, given)), given.json)
 
 
-async def answered(question: str, library: str) -> Answer:
-    """Return what the agent with the small mind answers."""
+async def answered(question: str, library: str, chat: bool = False) -> Answer:
+    """Return what the agent answers, with the small mind or the model that RAGWEAVE_CHAT names; frames are not seen."""
     from ragweave.graphs.agent import graph
     from ragweave.minds.context import Context
 
-    context = Context(mind="small", library=library)
+    context = Context(mind="llm" if chat else "small", look="off", library=library)
     state = await graph.ainvoke({"messages": [("human", question)]}, context=context)
     return cast("Answer", state["answer"])
 
