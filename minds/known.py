@@ -91,9 +91,11 @@ class Checked:
         score: 0 to 1.
         by: indices of the evidence that supports it, best first; empty when it is not supported.
         why: what is missing, as a short sentence; empty when it is supported.
+        adds: indices of other evidence that says what the first two of `by` do not, most of it first.
     """
 
     supported: bool
     score: float
     by: tuple[int, ...]
     why: str
+    adds: tuple[int, ...] = ()

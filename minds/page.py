@@ -92,7 +92,9 @@ class Page:
             checked = await self._check(text, self._headed(strips))
             by = [strips[i] for i in checked.by]
             if checked.supported and times_agree(text, by):
-                claim = Claim(text, "verified", tuple(by[:2]), checked.score, self._headed(strips), sign)
+                # Of what it names, that is cited as well which says the rest of it: who, in another document.
+                also = [strips[i] for i in checked.adds[:2]] if strips is named else []
+                claim = Claim(text, "verified", (*by[:2], *also), checked.score, self._headed(strips), sign)
                 break
         # Nothing is shown before what was written before it.
         if self._waiting or self._doubted(claim):

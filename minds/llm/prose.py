@@ -24,6 +24,7 @@ _NO_PROSE = re.compile(r"(?:query|learnt|missing)\s*[:：]|<\|?(?:tool|function)
 """What a model says to a program and not to a reader."""
 _MARK = re.compile(r"\s*[\[【](\d{1,3}(?:\s*[,;，、]\s*\d{1,3})*)[\]】]")
 _END = re.compile(r"(?:[.!?…][\"'”’)]*|[。！？][」』”’）]*)(?:\s*[\[【]\d{1,3}(?:\s*[,;，、]\s*\d{1,3})*[\]】])*|\n")
+_CAPTION = re.compile(r"[\"“„«](?:\w+ )?\d+\.$")
 _ORDINAL, _NEXT = re.compile(r"(?<![\w.,])\d{1,2}\.$"), re.compile(r"(\w+)\W")
 _FORMATTING = re.compile(r"^\s*(?:[-*•]|#{1,6}|\d{1,2}[.)](?!\d))\s+")
 _LISTED = re.compile(r"\s*([-*•|]|\d{1,2}[.)])(?:\s+(?=\S)|(?<=\|))")
@@ -85,6 +86,8 @@ def boundary(buffer: str) -> int | None:
             return m.end()
         if _ORDINAL.search(buffer[: m.end()]) and (not (word := _NEXT.match(follows)) or month_of(word[1])):
             continue  # “am 1. September”, or what may become that
+        if _CAPTION.search(buffer[: m.end()]):
+            continue  # “Figure 1. The parts of the hive”
         whole = sentences(_MARK.sub("", buffer[: m.end()]).strip() + " Next")
         if rest[0] != follows[0] and len(whole) > 1:
             return m.end()

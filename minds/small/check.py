@@ -119,8 +119,24 @@ def support(sentence: str, evidence: Sequence[Passage], question: str = "") -> C
         joint, joint_why = _judge(claim, _join(read[best], read[second]))
         if joint > value:
             value, why, by = joint, joint_why, (best, second)
-    supported = value >= SUPPORTED
-    return Checked(supported, round(value, 4), by if supported else (), "" if supported else why)
+    if value < SUPPORTED:
+        return Checked(False, round(value, 4), (), why)
+    return Checked(True, round(value, 4), by, "", _adding(claim, read, by[:2]))
+
+
+def _adding(claim: _Claim, read: Sequence[_Read], by: Sequence[int]) -> tuple[int, ...]:
+    """Return the evidence that holds words of a claim which that it rests on lacks, most of them first."""
+    have = set[str]().union(*(read[i].everything for i in by))
+    left = {t for t in claim.words if not _in(t, have)}
+    out: list[int] = []
+    while left:
+        held = {i: {t for t in left if _in(t, r.everything)} for i, r in enumerate(read) if i not in {*by, *out}}
+        most = max(held, key=lambda i: len(held[i]), default=-1)
+        if most < 0 or not held[most]:
+            break
+        out.append(most)
+        left -= held[most]
+    return tuple(out)
 
 
 def stands_in(sentence: str, passage: str) -> bool:

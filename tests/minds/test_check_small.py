@@ -81,6 +81,15 @@ def test_two_passages_can_support_a_sentence_together() -> None:
     assert found.supported and set(found.by) == {1, 2}
 
 
+def test_what_says_the_rest_of_a_supported_sentence_is_named_beside_it() -> None:
+    slide = Passage("Shop", "Spoke and Chain, bicycle shop. Sales: Petra Lind.")
+    notes = Passage("Notes", "The brush was a present of Petra Lind.")
+    sentence = "Petra Lind, whose present was the brush, is in sales at the bicycle shop Spoke and Chain."
+    found = support(sentence, [CAT, slide, notes])
+    assert (found.by, found.adds) == ((1,), (2,))
+    assert support("Petra Lind is in sales.", [CAT, slide, notes]).adds == ()
+
+
 def test_all_evidence_that_says_it_is_named_best_first() -> None:
     weaker = Passage("Ulm", "Ulm is where Einstein was born in 1879, among others.")
     assert support("Einstein was born in Ulm in 1879.", [CAT, weaker, EINSTEIN]).by in ((1, 2), (2, 1))

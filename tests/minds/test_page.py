@@ -111,3 +111,15 @@ async def test_a_sentence_that_names_nothing_it_rests_on_is_not_verified_by_an_o
     await page.tell("Ada Quill war die Gründerin.", [STRIP], [STRIP])
     await page.close()
     assert [(s.support, bool(s.citations)) for s in page.sentences] == [("unverified", False), ("verified", True)]
+
+
+async def test_of_what_a_sentence_names_that_is_cited_as_well_which_says_the_rest_of_it() -> None:
+    async def check(text: str, strips: Sequence[Strip]) -> Checked:
+        return Checked(True, 0.9, (0,), "", (1,))
+
+    second: Any = {**STRIP, "id": "j#0", "evidence": "j"}
+    for named, cited in (([STRIP, second], (1, 2)), ([], (1,))):
+        page = Page(check, lambda *_: None, {"i": ROW, "j": {**ROW, "id": "j"}}, {})
+        await page.tell("Ada Quill opened the mill that Bert Osk closed.", named, [STRIP, second])
+        await page.close()
+        assert [s.citations for s in page.sentences] == [cited]

@@ -17,6 +17,11 @@ async def _stream(parts: list[str]) -> AsyncIterator[str]:
         yield part
 
 
+def test_the_number_of_a_caption_ends_no_sentence() -> None:
+    text = "It is called “Figure 1. The hive” [1]. See Figure 2. It has a roof."
+    assert split(text) == ["It is called “Figure 1. The hive” [1].", "See Figure 2.", "It has a roof."]
+
+
 def test_marks_stay_with_the_sentence_before_them() -> None:
     assert split(TEXT) == [
         "Dr. Rao paid 3.5 million.[1]",
