@@ -17,10 +17,10 @@ from ragweave.minds.evidence import Evidence, RankedList
 from ragweave.minds.fusion import fused
 from ragweave.minds.llm.conversation import shown as shown_of
 from ragweave.minds.looks import told
-from ragweave.minds.merge import merged
+from ragweave.minds.merge import blended, merged
 from ragweave.minds.passages import distinct
 from ragweave.minds.recency import HALF_LIFE, asks_recency, by_age
-from ragweave.minds.small.rank import POOL, TEXTUAL, score_items
+from ragweave.minds.small.rank import POOL, TEXTUAL, joint_order, score_items
 from ragweave.nodes.run import Run
 from ragweave.nodes.state import State, Update
 
@@ -106,4 +106,8 @@ async def _order(
     for corpus in sorted(corpora, key=lambda c: -confidence.get(c, 0.0)):
         most = max(EACH, run.context.kept) if ranked else POOL
         ranked[corpus] = await scored([row for row in found if row["corpus"] == corpus], most)
-    return merged(ranked, confidence)
+    rows = merged(ranked, confidence)
+    if len(ranked) < 2 or not run.context.rerank or any(row["kind"] == "visual" for row in found):
+        return rows  # read as one pool, a picture would count by its words alone
+    first = [row for held in ranked.values() for row in held[:EACH]]
+    return blended(rows, await joint_order(library, query, first))

@@ -97,6 +97,18 @@ async def score_items(
     return await asyncio.to_thread(scored)
 
 
+async def joint_order(library: Library, query: str, rows: Sequence[Evidence]) -> dict[str, float]:
+    """Return the relevance model's order of items of several corpora as one pool, higher is better, by their ids."""
+
+    def scored() -> dict[str, float]:
+        with library.held.catalog.reading(library.id):
+            held = library.read([row["id"] for row in rows])
+            scores = scores_of(library, query, [passage_of(item, query) for item in held.values()])
+        return dict(zip(held, scores.order.tolist(), strict=True))
+
+    return await asyncio.to_thread(scored)
+
+
 def _scored(
     library: Library, query: str, pool: Ranking, context: Context, hop: int, notes: list[str], seen: frozenset[str]
 ) -> Iterator[Evidence]:
