@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragweave.minds.merge import merged
+from ragweave.minds.merge import blended, merged
 
 
 def items(*relevances: float, name: str = "a") -> Any:
@@ -47,3 +47,21 @@ def test_every_item_stands_once_in_falling_order_and_equal_relevance_keeps_its_r
     assert [r["score"] for r in rows] == sorted((r["score"] for r in rows), reverse=True)
     for corpus, given_ in ranked.items():
         assert [r["id"] for r in rows if r["id"].startswith(corpus)] == [r["id"] for r in given_]
+
+
+def test_the_joint_order_lifts_what_it_puts_first_and_leaves_what_it_has_not_read() -> None:
+    rows = items(0.5, 0.4, 0.3, 0.2)
+    assert [r["id"] for r in blended(rows, {"a3": 9.0, "a0": 1.0})] == ["a0", "a3", "a1", "a2"]
+    assert [r["id"] for r in blended(rows, {})] == ["a0", "a1", "a2", "a3"]
+
+
+@given(st.lists(st.floats(-1, 1), max_size=8), st.dictionaries(st.integers(0, 9), st.floats(-9, 9)))
+def test_blending_keeps_every_item_once_and_the_first_of_both_orders_first(
+    values: list[float], joint: dict[int, float]
+) -> None:
+    rows = items(*values)
+    both = blended(rows, {f"a{n}": score for n, score in joint.items() if n < len(rows)})
+    assert sorted(r["id"] for r in both) == sorted(r["id"] for r in rows)
+    assert [r["score"] for r in both] == sorted((r["score"] for r in both), reverse=True)
+    if rows and joint.get(0, -10.0) > max((v for n, v in joint.items() if 0 < n < len(rows)), default=-10.0):
+        assert both[0]["id"] == "a0"
