@@ -172,8 +172,10 @@ def readable(brief: Brief) -> list[Strip]:
     rows = [e for e in rows if e["id"] not in summaries]
     best = sorted(rows, key=lambda e: (-e.get("global_score", 0.0), -e["relevance"], e["id"]))[:READ]
     texts = {e["id"]: e["text"] for e in best}
+    # A later round scores what it finds again against its own query: what answered the first one stays relevant.
+    score = {e["id"]: max([e["relevance"], *(s["score"] for s in own if s["evidence"] == e["id"])]) for e in best}
     return [
-        *(s for e in best for s in (as_strip(e), *as_seen(e))),
+        *(Strip(**{**s, "score": score[e["id"]]}) for e in best for s in (as_strip(e), *as_seen(e))),
         *(s for s in own if s["text"] not in texts.get(s["evidence"], "")),
     ]
 

@@ -182,6 +182,13 @@ def test_the_whole_of_a_recording_answers_no_fact(question: str, found: tuple[st
     assert [rows[s["evidence"]]["corpus"] for s in readable(brief)] == read
 
 
+def test_what_answered_the_first_query_stays_relevant_when_a_later_one_finds_it_again() -> None:
+    clip = clips([Cue(0, 5, "The aaastone is set in the wall.")])[0]
+    first, later = (evidence_of(clip, query, hop, 0.5, found) for query, hop, found in (("a", 1, 0.7), ("b", 2, -0.6)))
+    brief = Brief("Which stone is set last?", [as_strip(first)], {clip.id: later}, [], 0.7, None, (), True)
+    assert [s["score"] for s in readable(brief)] == [0.7]
+
+
 @pytest.mark.usefixtures("home")
 async def test_a_text_that_leads_by_what_stands_around_it_is_told_as_a_text(tmp_path: Path) -> None:
     said = ("Let us look at the weather of this week.", "The mechanic starts on 9 June at the shop.")
