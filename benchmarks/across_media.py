@@ -5,23 +5,25 @@ subtitles, all of it made here, is asked 40 questions that need, or may need, tw
 first was asked.
 Right: the answer holds the value, or nothing is answered where there is none; wrong: it was answered, and does not.
 `both cited`: of questions over two files, the share of which both are cited.
-With ACROSS_CHAT set they are asked of the chat model that RAGWEAVE_CHAT names instead of the small mind; no frames are
-looked at.
+With ACROSS_CHAT=FILE they are asked of the chat model that RAGWEAVE_CHAT names instead of the small mind, looking at no
+frames, and what came of each is written to FILE; ACROSS_KEPT=FILE prints the table of such a file again.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import json
 import os
 from collections import defaultdict
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import decks
 from printed import answered, is_right, rates, run
 
-CHAT = bool(os.environ.get("ACROSS_CHAT"))
+CHAT, KEPT = (os.environ.get(name, "") for name in ("ACROSS_CHAT", "ACROSS_KEPT"))
 NOTES = """# Garden notebook
 
 ## The hive
@@ -192,27 +194,40 @@ async def measure(folder: Path, given: argparse.Namespace) -> dict[str, Any]:
     from ragweave.corpora.ingest.run import index
     from ragweave.corpora.store.library import open_library
 
+    if KEPT:
+        kept = await asyncio.to_thread(Path(KEPT).read_text, encoding="utf-8")
+        return figures([json.loads(line) for line in kept.splitlines()])
     if not (folder / "media").exists():
         await asyncio.to_thread(write, folder / "media")
     await index([folder / "media"], "media")
     library = await open_library("media")
-    rows, both = [], []
-    by: dict[str, list[bool]] = defaultdict(list)
+    rows: list[dict[str, Any]] = []
     for kind, question, gold, files in ASKED:
-        answer = await answered(question, "media", CHAT)
+        answer = await answered(question, "media", bool(CHAT))
         items = await library.items([c.id for c in answer.citations])
         cited = {Path(c.locator.get("file", "")).stem for c in answer.citations}
         cited |= {str(i.meta.get("own", "")) for i in items.values()}
         right = is_right(answer, gold, cited if files == gold else ())
-        rows.append((right, answer.abstained))
-        by[kind].append(right)
-        if len(files) == 2:
-            both.append({*files} <= cited and not answer.abstained)
+        row = {"kind": kind, "question": question, "answer": answer.text, "right": right, "abstained": answer.abstained}
+        rows.append({**row, "both": {*files} <= cited and not answer.abstained if len(files) == 2 else None})
         if given.show:
             print(f"{'-+'[right]}{'-+'[answer.abstained]} {question} {gold}\n      {sorted(cited)}")
             print(f"      {answer.text[:300]}")
+    if CHAT:
+        lines = "".join(json.dumps(r, ensure_ascii=False) + "\n" for r in rows)
+        await asyncio.to_thread(Path(CHAT).write_text, lines, encoding="utf-8")
+    return figures(rows)
+
+
+def figures(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Return the shares, and those that are right by kind."""
+    both = [r["both"] for r in rows if r["both"] is not None]
+    by: dict[str, list[bool]] = defaultdict(list)
+    for r in rows:
+        by[r["kind"]].append(r["right"])
     kinds = {f"{kind} ({len(of)})": sum(of) / len(of) for kind, of in by.items()}
-    return {"questions": len(rows), **rates(rows), "both cited": sum(both) / len(both), **kinds}
+    shares = rates([(r["right"], r["abstained"]) for r in rows])
+    return {"questions": len(rows), **shares, "both cited": sum(both) / len(both), **kinds}
 
 
 if __name__ == "__main__":
