@@ -20,7 +20,7 @@ from ragweave.minds.recency import timeless
 from ragweave.minds.small.answer.compare import weigh
 from ragweave.minds.small.answer.conflict import Told, conflict
 from ragweave.minds.small.answer.gather import choose
-from ragweave.minds.small.answer.media import attributed, beside, plain
+from ragweave.minds.small.answer.media import attributed, beside, named, plain
 from ragweave.minds.small.answer.overview import overview
 from ragweave.minds.small.answer.pictured import pictured
 from ragweave.minds.small.answer.record import record
@@ -208,7 +208,8 @@ async def _extract(
     least = desk.context.method.answerable
     best = ranked[0]
     whole = await passage(desk, best, question, idf) if recorded else None
-    limit = 1 if desk.context.answer_form == "short" else desk.context.few
+    # Of two media that are named the other one is shown beside it, and nothing that neither says.
+    limit = 1 if desk.context.answer_form == "short" or len(named(question)) > 1 else desk.context.few
     chosen = choose(ranked, question, idf, limit)
     around = whole["text"] if whole is not None else ""
     doubt = doubted(question, best, chosen, filled, around) or clip(best.quoted, _QUOTE) in barred
