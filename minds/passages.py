@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import PurePath
@@ -93,13 +93,19 @@ def pieces(text: str, start: int, end: int, limit: int = TEXT_LIMIT) -> list[tup
 
 
 def scores_of(library: Library, query: str, passages: Sequence[Passage]) -> relevance.Scores:
-    """Score passages by the shipped head. CPU work: async callers use `asyncio.to_thread`.
+    """Score passages by the shipped head, as `scorer_of` does, all as one pool."""
+    return scorer_of(library, query, passages)(range(len(passages)))
+
+
+def scorer_of(library: Library, query: str, passages: Sequence[Passage]) -> Callable[[Sequence[int]], relevance.Scores]:
+    """Read passages once; return what scores those at some places as one pool, by the shipped head.
 
     Words weigh what they weigh in the library, and numbers are read as the passages have them, in words or in digits.
+    CPU work: async callers use `asyncio.to_thread`.
     """
     query = as_said(query, (p.text for p in passages))
     weights = library.weights(set(terms(query)).union(*map(vocabulary, passages)))
-    return relevance.score(query, passages, weights.__getitem__)
+    return relevance.scorer(query, passages, weights.__getitem__)
 
 
 async def floors(library: Library, query: str, passages: Sequence[Passage]) -> list[float]:

@@ -10,7 +10,7 @@ scores do not carry over to another library. docs/evaluator.md has the figures a
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import lru_cache
 from pathlib import Path
@@ -24,7 +24,7 @@ from ragweave.models.embed import Remembering, encoder
 from ragweave.models.errors import WeightsError
 from ragweave.models.relevance_features import OWN, Idf, Looked, Matrix, Passage, comparison, look, standardise
 
-__all__ = ["LOWER", "UPPER", "Idf", "Passage", "Scores", "score"]
+__all__ = ["LOWER", "UPPER", "Idf", "Passage", "Scores", "score", "scorer"]
 
 UPPER = 0.5
 """CRAG's upper threshold for `floor`: the best candidate at or above it makes the verdict `correct`."""
@@ -150,9 +150,14 @@ def score(question: str, passages: Sequence[Passage], idf: Idf) -> Scores:
 
     Without any content word in the question every floor is 0; the passages may be empty.
     """
-    if not passages:
-        return Scores(np.zeros(0), np.zeros(0))
-    return head().scores(look(question, passages, idf, embed))
+    return scorer(question, passages, idf)(range(len(passages)))
+
+
+def scorer(question: str, passages: Sequence[Passage], idf: Idf) -> Callable[[Sequence[int]], Scores]:
+    """Read passages once; return what scores those at some places as the candidates of one question, without others."""
+    seen = look(question, passages, idf, embed) if passages else None
+    none = Scores(np.zeros(0), np.zeros(0))
+    return lambda places: head().scores(seen.of(places)) if seen and len(places) else none
 
 
 embed = Remembering(lambda texts: encoder("wordllama").texts(texts), 30_000)

@@ -156,12 +156,30 @@ def _ask(question: str, idf: Idf) -> _Asked:
 
 @dataclass(frozen=True)
 class Looked:
-    """The features of n passages for one question, (n, len(OWN)) and (n, len(LINKS))."""
+    """What was seen of n passages for one question."""
 
     own: Matrix
-    links: Matrix
+    """(n, len(OWN)), features of each by itself."""
+    pairs: Matrix
+    """(6, n, n), what the second has to do with the first: is named by it, covers of the question with it, adds, ..."""
     blank: bool
     """The question has no content word, so that nothing but the cosines says anything."""
+
+    def of(self, places: Sequence[int]) -> Looked:
+        """Return what was seen of some of the passages, as if the others were no candidates."""
+        return Looked(self.own[[*places]], self.pairs[:, places][:, :, places], self.blank)
+
+    @property
+    def links(self) -> Matrix:
+        """(n, len(LINKS)), features of each among the others."""
+        n = len(self.own)
+        if n < 2:
+            return np.zeros((n, len(LINKS)))
+        strength = np.clip(base(self.own), 0.0, None)
+        named, union, added, rare, bridge, near = self.pairs
+        by = [named * strength, named.T * strength, union, *(m * strength for m in (added, rare, bridge, near))]
+        best = [m.max(axis=1) for m in by]
+        return np.column_stack([best[0], named.sum(axis=1) / (n - 1), *best[1:]])
 
 
 def look(question: str, passages: Sequence[Passage], idf: Idf, embed: Embed) -> Looked:
@@ -180,8 +198,8 @@ def look(question: str, passages: Sequence[Passage], idf: Idf, embed: Embed) -> 
     rarest = (has * asked.weights).max(axis=1, initial=0.0) / asked.weights.max(initial=LEAST)
     carried = zip(_share(asked.weights, has), rarest, _share(asked.weights, near), whole[1:] @ ask, strict=True)
     own = np.array([_own(asked, r, weigh, *c, s) for r, c, s in zip(read, carried, by_passage, strict=True)])
-    links = _links(asked, read, weigh, own, has, whole[1:], _rare_cosines(asked, read, idf))
-    return Looked(own, links, not asked.terms)
+    pairs = _pairs(asked, read, weigh, has, whole[1:], _rare_cosines(asked, read, idf))
+    return Looked(own, pairs, not asked.terms)
 
 
 def base(own: Matrix) -> Matrix:
@@ -252,13 +270,7 @@ _TELLS: dict[str, Callable[[str], object]] = {"when": _DATE.search, "count": tex
 """What tells whether a sentence has what such a question asks for."""
 
 
-def _links(
-    asked: _Asked, read: Sequence[_Read], idf: Idf, own: Matrix, has: Matrix, vectors: Matrix, rare: Matrix
-) -> Matrix:
-    n = len(read)
-    if n < 2:
-        return np.zeros((n, len(LINKS)))
-    strength = np.clip(base(own), 0.0, None)
+def _pairs(asked: _Asked, read: Sequence[_Read], idf: Idf, has: Matrix, vectors: Matrix, rare: Matrix) -> Matrix:
     titles = [r.phrase for r in read]
     apart = np.array([[float(t != u) for u in titles] for t in titles])
     titled = [set(r.title) for r in read]
@@ -266,26 +278,14 @@ def _links(
     named = np.array(
         [[bool(t) and t <= s.have and r.phrase in s.flat for s in read] for t, r in zip(titled, read, strict=True)]
     )
-    named = named * apart
     share = asked.weights / asked.weights.sum() if asked.terms else asked.weights
     covered = has @ share
     union = np.stack([np.maximum(has, h) @ share for h in has])
     asked_terms = set(asked.terms)
     focus = [r.sentence_terms[int(np.argmax([len(asked_terms & s) for s in r.sentence_terms]))] for r in read]
     new = [{t: idf(t) for t in r.title if t not in asked_terms} for r in read]
-    bridge = np.array([[_part(weights, f) for f in focus] for weights in new]) * apart
-    return np.column_stack(
-        [
-            (named * strength).max(axis=1),
-            named.sum(axis=1) / (n - 1),
-            (named.T * strength).max(axis=1),
-            (union * apart).max(axis=1),
-            ((union - covered) * strength * apart).max(axis=1),
-            (rare * apart * strength).max(axis=1),
-            (bridge * strength).max(axis=1),
-            (vectors @ vectors.T * strength * apart).max(axis=1),
-        ]
-    )
+    bridge = np.array([[_part(weights, f) for f in focus] for weights in new])
+    return np.asarray(np.stack([named, union, union - covered, rare, bridge, vectors @ vectors.T]) * apart)
 
 
 def _part(weights: Mapping[str, float], sentence: set[str]) -> float:

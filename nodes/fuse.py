@@ -20,14 +20,12 @@ from ragweave.minds.looks import told
 from ragweave.minds.merge import blended, merged
 from ragweave.minds.passages import distinct
 from ragweave.minds.recency import HALF_LIFE, asks_recency, by_age
-from ragweave.minds.small.rank import POOL, TEXTUAL, joint_order, score_items
+from ragweave.minds.small.rank import EACH, TEXTUAL, score_pools
 from ragweave.nodes.run import Run
 from ragweave.nodes.state import State, Update
 
 LATER = 6
 """New items that a further round shows to a chat model."""
-EACH = 10
-"""Items of each corpus that are scored where several are ranked by themselves."""
 
 
 async def fuse(state: State, runtime: Runtime[Context]) -> Update:
@@ -93,21 +91,15 @@ async def _order(
     run: Run, library: Library, query: str, found: list[RankedList], confidence: Mapping[str, float] | None
 ) -> list[Evidence]:
     """Score what a query found; with a confidence what each corpus gave, the likeliest as if it were alone."""
-
-    async def scored(lists: list[RankedList], most: int = POOL) -> list[Evidence]:
-        pool = fused(lists, query, run.context)
-        compared = frozenset(i for row in lists if row["kind"] == "visual" for i in row["ids"])
-        return await score_items(library, query, pool, run.context, run.hop, run.notes, compared, most)
-
-    if confidence is None:
-        return await scored(found)
-    ranked: dict[str, list[Evidence]] = {}
-    corpora = dict.fromkeys(str(row["corpus"]) for row in found)
-    for corpus in sorted(corpora, key=lambda c: -confidence.get(c, 0.0)):
-        most = max(EACH, run.context.kept) if ranked else POOL
-        ranked[corpus] = await scored([row for row in found if row["corpus"] == corpus], most)
-    rows = merged(ranked, confidence)
-    if len(ranked) < 2 or not run.context.rerank or any(row["kind"] == "visual" for row in found):
-        return rows  # read as one pool, a picture would count by its words alone
-    first = [row for held in ranked.values() for row in held[:EACH]]
-    return blended(rows, await joint_order(library, query, first))
+    compared = frozenset(i for row in found if row["kind"] == "visual" for i in row["ids"])
+    corpora = list(dict.fromkeys(str(row["corpus"]) for row in found)) if confidence is not None else []
+    corpora.sort(key=lambda c: -(confidence or {}).get(c, 0.0))
+    pools = [fused([row for row in found if row["corpus"] == c], query, run.context) for c in corpora]
+    most = max(EACH, run.context.kept)
+    pools = [pools[0], *(pool[:most] for pool in pools[1:])] if pools else [fused(found, query, run.context)]
+    rows, joint = await score_pools(library, query, pools, run.context, run.hop, run.notes, compared)
+    if confidence is None or not corpora:
+        return rows[0]
+    ordered = merged(dict(zip(corpora, rows, strict=True)), confidence)
+    # Read as one pool, a picture that was compared would count by its words alone.
+    return blended(ordered, joint) if joint and run.context.rerank and not compared else ordered

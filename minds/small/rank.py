@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import TypeVar, cast
+from typing import NamedTuple, TypeVar, cast
 
 from ragweave.corpora.store.library import Library
 from ragweave.corpora.types import Item, Locator
@@ -14,9 +14,10 @@ from ragweave.minds.context import Context
 from ragweave.minds.evidence import Evidence
 from ragweave.minds.fusion import Ranking, standardise
 from ragweave.minds.looks import lifted
-from ragweave.minds.passages import evidence_of, passage_of, scores_of
+from ragweave.minds.passages import evidence_of, passage_of, scorer_of
 from ragweave.models.errors import RagweaveError
-from ragweave.models.rerank import reranker
+from ragweave.models.relevance import Passage, Scores
+from ragweave.models.rerank import Reranker, reranker
 from ragweave.models.text import fold
 
 logger = logging.getLogger(__name__)
@@ -27,6 +28,8 @@ TEXTUAL = ("paragraph", "document")
 """Corpora whose items are their text. Pictures and clips with the same caption are different pictures and clips."""
 POOL = 50
 """Items of a pool that are reranked."""
+EACH = 10
+"""Items of each of several pools that are ordered as one."""
 EMBEDDED_POOL = 20
 """Items that the shipped relevance model reads: more made it slower and no better (docs/fusion.md)."""
 STRONG = 0.7
@@ -75,7 +78,6 @@ async def score_items(
     hop: int,
     notes: list[str] | None = None,
     seen: frozenset[str] = frozenset(),
-    most: int = POOL,
 ) -> list[Evidence]:
     """Score the pool's best items against the query, once each, and return them as evidence rows, best first.
 
@@ -87,51 +89,78 @@ async def score_items(
         hop: hop that fetched them.
         notes: takes a sentence where a cross-encoder failed and the relevance model ordered in its stead.
         seen: items whose picture was compared with the query; what they show counts for `alpha` here, too.
-        most: items that are scored at most.
+    """
+    return (await score_pools(library, query, [pool], context, hop, notes, seen))[0][0]
+
+
+async def score_pools(
+    library: Library,
+    query: str,
+    pools: Sequence[Ranking],
+    context: Context,
+    hop: int,
+    notes: list[str] | None = None,
+    seen: frozenset[str] = frozenset(),
+) -> tuple[list[list[Evidence]], dict[str, float]]:
+    """Score pools as `score_items` does, each by itself, reading every item once.
+
+    Returns:
+        The rows of each pool; and, of several pools, the relevance model's order of the first `EACH` of all of them as
+        one pool, higher is better, by their ids.
     """
 
-    def scored() -> list[Evidence]:
+    def scored() -> tuple[list[list[Evidence]], dict[str, float]]:
         with library.held.catalog.reading(library.id):  # one transaction for all that is read
-            return list(_scored(library, query, pool[:most], context, hop, [] if notes is None else notes, seen))
+            judge = _tried(reranker, noted) if context.rerank else None
+            enough = max(EMBEDDED_POOL, context.kept) if context.rerank and judge is None else POOL
+            read = [_read(library, [i for i, _ in pool[:POOL]], enough) for pool in pools]
+            passages = [passage_of(item, query) for kept in read for item, _ in kept]
+            score, rows, first = scorer_of(library, query, passages), list[list[Evidence]](), dict[str, int]()
+            for pool, kept in zip(pools, read, strict=True):
+                start = sum(map(len, read[: len(rows)]))
+                place = {item.id: start + n for n, (item, _) in enumerate(kept)}
+                of = Scored(kept, passages[start : start + len(kept)], score([*place.values()]))
+                rows.append([*_ordered(library, query, of, dict(pool), context, hop, judge, noted, seen)])
+                first |= {row["id"]: place[row["id"]] for row in rows[-1][:EACH]}
+            joint = score([*first.values()]).order.tolist() if len(pools) > 1 else []
+        return rows, dict(zip(first, joint, strict=False))
 
+    noted = [] if notes is None else notes
     return await asyncio.to_thread(scored)
 
 
-async def joint_order(library: Library, query: str, rows: Sequence[Evidence]) -> dict[str, float]:
-    """Return the relevance model's order of items of several corpora as one pool, higher is better, by their ids."""
+class Scored(NamedTuple):
+    """Items with the other places of their text, as passages, and their scores."""
 
-    def scored() -> dict[str, float]:
-        with library.held.catalog.reading(library.id):
-            held = library.read([row["id"] for row in rows])
-            scores = scores_of(library, query, [passage_of(item, query) for item in held.values()])
-        return dict(zip(held, scores.order.tolist(), strict=True))
-
-    return await asyncio.to_thread(scored)
+    items: list[tuple[Item, list[Locator]]]
+    passages: list[Passage]
+    scores: Scores
 
 
-def _scored(
-    library: Library, query: str, pool: Ranking, context: Context, hop: int, notes: list[str], seen: frozenset[str]
+def _ordered(
+    library: Library,
+    query: str,
+    of: Scored,
+    joined: Mapping[str, float],
+    context: Context,
+    hop: int,
+    judge: Reranker | None,
+    notes: list[str],
+    seen: frozenset[str],
 ) -> Iterator[Evidence]:
-    judge = _tried(reranker, notes) if context.rerank else None
-    best = [i for i, _ in pool]
-    embedded = context.rerank and judge is None
-    kept = _read(library, best, max(EMBEDDED_POOL, context.kept) if embedded else len(best))
-    if not kept:
+    if not of.items:
         return
-    passages = [passage_of(item, query) for item, _ in kept]
-    scores = scores_of(library, query, passages)
-    joined = dict(pool)
-    order = before = [joined[item.id] for item, _ in kept]
+    order = before = [joined[item.id] for item, _ in of.items]
     if context.rerank:
-        needed = judge if scores.floor.max() < STRONG else None
-        crossed = _tried(partial(needed.scores, query, passages), notes) if needed else None
+        needed = judge if of.scores.floor.max() < STRONG else None
+        crossed = _tried(partial(needed.scores, query, of.passages), notes) if needed else None
         # The relevance model's order, with a little of the fused one.
-        both = zip(standardise(scores.order.tolist()), standardise(before), strict=True)
+        both = zip(standardise(of.scores.order.tolist()), standardise(before), strict=True)
         order = [a + BEFORE * b for a, b in both] if crossed is None else crossed.tolist()
         if seen:
-            order = with_pictures(order, before, [item.id in seen for item, _ in kept], context.method.alpha)
-    ranked = zip(kept, order, scores.floor, strict=True)
-    compared = [item.id for item, _ in kept if item.corpus == "image" and item.id in seen]
+            order = with_pictures(order, before, [item.id in seen for item, _ in of.items], context.method.alpha)
+    ranked = zip(of.items, order, of.scores.floor, strict=True)
+    compared = [item.id for item, _ in of.items if item.corpus == "image" and item.id in seen]
     deviations = library.stand_out(query, compared) if compared else {}
     for (item, also), rank, floor in sorted(ranked, key=lambda r: (-r[1], r[0][0].id)):
         row = evidence_of(item, query, hop, rank, floor)
