@@ -20,6 +20,8 @@ _SPACE = "\u2581"
 _WORDS = re.compile(f"{_SPACE}+[^{_SPACE}\n]*|\n+|[^{_SPACE}\n]+")
 _LONG = 40
 """Characters from which a word is a run of a script without spaces, or data: it hardly comes again."""
+_SHORT = 6
+"""Pieces up to which texts of one length are summed together."""
 _KEPT = 60_000
 """Words whose pieces are kept before they are all forgotten; some 12 MB."""
 
@@ -59,10 +61,18 @@ class WordLlamaEncoder:
         """Encode passages, shape (n, 256)."""
         out = np.zeros((len(texts), self.dim), dtype=np.float32)
         with self._lock:
-            read = [self._read(storable(text[: self._longest])) for text in texts]
-        for row, ids in zip(out, read, strict=True):
-            # The sum points where the average does.
-            self._rows.take(ids, axis=0, mode="clip").sum(axis=0, out=row)
+            known = self._pieces
+            read = [known.get(f"{_SPACE}{text}") or self._read(storable(text[: self._longest])) for text in texts]
+        # The sum points where the average does.
+        short: dict[int, list[int]] = {}
+        for n, ids in enumerate(read):
+            if len(ids) <= _SHORT:
+                short.setdefault(len(ids), []).append(n)
+            else:
+                self._rows.take(ids, axis=0, mode="clip").sum(axis=0, out=out[n])
+        for length, places in short.items():  # words: many at once
+            if length:
+                out[places] = self._rows.take([read[n] for n in places], axis=0, mode="clip").sum(axis=1)
         return normalise(out)
 
     def queries(self, texts: Sequence[str]) -> Vectors:
@@ -82,7 +92,7 @@ class WordLlamaEncoder:
             ids = known.get(word)
             if ids is None:
                 ids = [token.id for token in self._tokenizer.model.tokenize(word)]
-                if len(word) <= _LONG:
+                if len(word) <= _LONG and word != _SPACE:  # which is how no text would be asked for
                     known[word] = ids
             found += ids
         return found

@@ -116,11 +116,12 @@ async def score_pools(
             read = [_read(library, [i for i, _ in pool[:POOL]], enough) for pool in pools]
             passages = [passage_of(item, query) for kept in read for item, _ in kept]
             score, rows, first = scorer_of(library, query, passages), list[list[Evidence]](), dict[str, int]()
+            at = _Hop(library, query, context, hop, judge, noted, seen)
             for pool, kept in zip(pools, read, strict=True):
                 start = sum(map(len, read[: len(rows)]))
-                place = {item.id: start + n for n, (item, _) in enumerate(kept)}
-                of = Scored(kept, passages[start : start + len(kept)], score([*place.values()]))
-                rows.append([*_ordered(library, query, of, dict(pool), context, hop, judge, noted, seen)])
+                place = {item.id: n for n, (item, _) in enumerate(kept, start)}
+                of = _Scored(kept, passages[start : start + len(kept)], score([*place.values()]), dict(pool))
+                rows.append([*_ordered(at, of)])
                 first |= {row["id"]: place[row["id"]] for row in rows[-1][:EACH]}
             joint = score([*first.values()]).order.tolist() if len(pools) > 1 else []
         return rows, dict(zip(first, joint, strict=False))
@@ -129,42 +130,45 @@ async def score_pools(
     return await asyncio.to_thread(scored)
 
 
-class Scored(NamedTuple):
-    """Items with the other places of their text, as passages, and their scores."""
+class _Hop(NamedTuple):
+    """What all pools of a hop are scored with."""
+
+    library: Library
+    query: str
+    context: Context
+    number: int
+    judge: Reranker | None
+    notes: list[str]
+    seen: frozenset[str]
+
+
+class _Scored(NamedTuple):
+    """Items of a pool with the other places of their text, as passages, their scores, and those of the fused lists."""
 
     items: list[tuple[Item, list[Locator]]]
     passages: list[Passage]
     scores: Scores
+    fused: Mapping[str, float]
 
 
-def _ordered(
-    library: Library,
-    query: str,
-    of: Scored,
-    joined: Mapping[str, float],
-    context: Context,
-    hop: int,
-    judge: Reranker | None,
-    notes: list[str],
-    seen: frozenset[str],
-) -> Iterator[Evidence]:
+def _ordered(at: _Hop, of: _Scored) -> Iterator[Evidence]:
     if not of.items:
         return
-    order = before = [joined[item.id] for item, _ in of.items]
-    if context.rerank:
-        needed = judge if of.scores.floor.max() < STRONG else None
-        crossed = _tried(partial(needed.scores, query, of.passages), notes) if needed else None
+    alpha = at.context.method.alpha
+    order = before = [of.fused[item.id] for item, _ in of.items]
+    if at.context.rerank:
+        needed = at.judge if of.scores.floor.max() < STRONG else None
+        crossed = _tried(partial(needed.scores, at.query, of.passages), at.notes) if needed else None
         # The relevance model's order, with a little of the fused one.
         both = zip(standardise(of.scores.order.tolist()), standardise(before), strict=True)
         order = [a + BEFORE * b for a, b in both] if crossed is None else crossed.tolist()
-        if seen:
-            order = with_pictures(order, before, [item.id in seen for item, _ in of.items], context.method.alpha)
+        if at.seen:
+            order = with_pictures(order, before, [item.id in at.seen for item, _ in of.items], alpha)
     ranked = zip(of.items, order, of.scores.floor, strict=True)
-    compared = [item.id for item, _ in of.items if item.corpus == "image" and item.id in seen]
-    deviations = library.stand_out(query, compared) if compared else {}
+    compared = [item.id for item, _ in of.items if item.corpus == "image" and item.id in at.seen]
+    deviations = at.library.stand_out(at.query, compared) if compared else {}
     for (item, also), rank, floor in sorted(ranked, key=lambda r: (-r[1], r[0][0].id)):
-        row = evidence_of(item, query, hop, rank, floor)
-        row = lifted(row, item, deviations, context.method.alpha)
+        row = lifted(evidence_of(item, at.query, at.number, rank, floor), item, deviations, alpha)
         yield {**row, "also": also} if also else row
 
 

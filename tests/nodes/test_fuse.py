@@ -18,7 +18,7 @@ from ragweave.minds.evidence import Evidence, RankedList
 from ragweave.minds.fusion import Ranking, fused
 from ragweave.minds.recency import asks_recency, by_age
 from ragweave.minds.small import rank as node
-from ragweave.minds.small.rank import collapse, score_items
+from ragweave.minds.small.rank import collapse, score_items, score_pools
 from ragweave.models.errors import InputError, ModelError
 from ragweave.models.relevance import Passage
 from ragweave.nodes.fuse import fuse
@@ -184,6 +184,18 @@ async def test_cross_encoder_that_fails_is_noted_and_the_shipped_head_orders(
     assert "40 metres" in rows[0]["text"]
     assert len(notes) == 1
     assert "RAGWEAVE_RERANK" in notes[0]
+
+
+async def test_several_pools_are_scored_each_by_itself_and_their_first_ones_as_one(library: Library) -> None:
+    whole = fused(await found(library, QUESTION, "rye bread"), QUESTION, Context())
+    parts = [whole[:1], [], whole[1:]]
+    rows, joint = await score_pools(library, QUESTION, parts, Context(), 1)
+    alone = [await score_items(library, QUESTION, part, Context(), 1) for part in parts]
+    assert [[r["id"] for r in pool] for pool in rows] == [[r["id"] for r in pool] for pool in alone]
+    assert [r["relevance"] for r in rows[2]] == pytest.approx([r["relevance"] for r in alone[2]])
+    assert set(joint) == {r["id"] for pool in rows for r in pool}
+    best = max(joint, key=joint.__getitem__)
+    assert any("40 metres" in r["text"] for pool in rows for r in pool if r["id"] == best)
 
 
 async def test_unknown_ids_are_left_out(library: Library) -> None:
