@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import json
 import re
 import shutil
@@ -15,6 +16,9 @@ from ragweave.models.errors import InputError
 
 _STATES = ".mirror.json"
 """How each object looked when it was copied; hidden, so that it is no file of the folder."""
+_OF = ".mirror-of"
+"""The address that a copy is of."""
+_NOTES = (_STATES, _OF)
 
 
 def is_address(path: str | Path) -> bool:
@@ -33,7 +37,7 @@ async def mirrored(address: str) -> Path:
 
 
 def _mirrored(address: str) -> Path:
-    folder = corpora_settings().home / "mirrors" / re.sub(r"[^\w.-]+", "-", address)
+    folder = _folder_of(address)
     store, noted = Objects(address, folder), folder / _STATES
     there = store.states()
     if not there:
@@ -47,6 +51,7 @@ def _mirrored(address: str) -> Path:
             shutil.rmtree(folder, ignore_errors=True)
             known = {}
         folder.mkdir(parents=True, exist_ok=True)
+        (folder / _OF).write_text(address, encoding="utf-8")
         for name in (known.keys() | there.keys()) - {n for n, state in there.items() if known.get(n) == state}:
             (folder / name).unlink(missing_ok=True)
         for name in there:
@@ -58,6 +63,16 @@ def _mirrored(address: str) -> Path:
     return folder
 
 
+def _folder_of(address: str) -> Path:
+    """Return the folder of a copy; of two addresses that would share one, the second's name has a digest, too."""
+    folder = corpora_settings().home / "mirrors" / re.sub(r"[^\w.-]+", "-", address)
+    try:
+        ours = (folder / _OF).read_text(encoding="utf-8") == address
+    except FileNotFoundError:
+        ours = True
+    return folder if ours else folder.with_name(f"{folder.name}-{hashlib.sha256(address.encode()).hexdigest()[:8]}")
+
+
 def _is_inside(name: str) -> bool:
     path = PurePosixPath(name)
-    return not path.is_absolute() and ".." not in path.parts and not set(name) & {"\0", "\\"} and name != _STATES
+    return not path.is_absolute() and ".." not in path.parts and not set(name) & {"\0", "\\"} and name not in _NOTES

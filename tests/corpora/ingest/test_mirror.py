@@ -77,6 +77,15 @@ async def test_a_run_that_was_killed_while_it_noted_what_it_had_copied_is_made_u
     assert [path.name for path in folder.glob("*.md")] == ["rome.md"]
 
 
+async def test_addresses_that_read_alike_are_copied_apart(tmp_path, home):
+    for name, file in (("a/b", "slash.md"), ("a-b", "dash.md")):
+        (tmp_path / name).mkdir(parents=True)
+        (tmp_path / name / file).write_text(f"# {name}\n\nA note.\n")
+    first, other = [await mirrored(f"file://{tmp_path / name}") for name in ("a/b", "a-b")]
+    assert first != other and first == await mirrored(f"file://{tmp_path / 'a/b'}")
+    assert [[p.name for p in folder.glob("*.md")] for folder in (first, other)] == [["slash.md"], ["dash.md"]]
+
+
 async def test_no_name_leads_out_of_the_copy(there, home, monkeypatch):
     monkeypatch.setattr("ragweave.corpora.store.objects.Objects.states", lambda self: {"a/../../../b.md": "1"})
     with pytest.raises(InputError, match="Rename it"):
