@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from ragweave.nodes.answer import Answer
 
 
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # as the commands do
+
+
 def options(doc: str | None, latency: float | None = None) -> argparse.ArgumentParser:
     """Return a parser with `--json`, and with `--latency` where a benchmark has a model of fixed latency."""
     parser = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
