@@ -23,6 +23,10 @@ SECRETS = (
 ).split()
 """Names of files that hold keys and passwords; they are never read, not even when named on their own."""
 _SECRET = re.compile("|".join(map(fnmatch.translate, SECRETS)))
+_PASSING = re.compile(
+    r"~\$.*|.*\.(?:crdownload|opdownload|download|part|partial|filepart|tmp|swp)|.*~|thumbs\.db|desktop\.ini", re.I
+)
+"""Names of what programs leave for a while: locks, half of a download, copies before a change, views of a folder."""
 _TOOLS = frozenset(
     "node_modules bower_components __pycache__ site-packages venv virtualenv env CVS __MACOSX _darcs".split()
 )
@@ -122,6 +126,8 @@ def _reason(path: Path, is_folder: bool, rules: list[tuple[Path, GitIgnoreSpec]]
         return "its name is that of a key or password file"
     if path.name.startswith("."):
         return "it is hidden"
+    if not is_folder and _PASSING.fullmatch(path.name):
+        return "its name is that of a temporary file, a half-finished download or a backup copy"
     if is_folder and (path.name in _TOOLS or (path / "pyvenv.cfg").exists()):
         return "it is a folder of tools or dependencies"
     return _ignored(path, is_folder, rules) if _is_unicode(path.name) else "its name is not valid Unicode; rename it"

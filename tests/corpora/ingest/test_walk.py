@@ -45,6 +45,11 @@ def test_files_come_in_the_order_of_their_names_folder_by_folder(tmp_path: Path)
         (".netrc", "key or password"),
         ("vault.kdbx", "key or password"),
         (".hidden.md", "hidden"),
+        ("~$report.docx", "temporary"),
+        ("talk.pdf.crdownload", "half-finished"),
+        ("Film.MP4.Part", "half-finished"),
+        ("notes.md~", "backup"),
+        ("Thumbs.db", "temporary"),
     ],
 )
 def test_secret_and_hidden_files_are_left_out_with_the_reason(tmp_path: Path, name: str, why: str) -> None:
