@@ -125,11 +125,18 @@ class Page:
     def _put(self, claim: Claim) -> None:
         sources = [s for s in claim.rests if s["origin"] != "model"]
         support = "model" if claim.support != "contradicted" and claim.rests and not sources else claim.support
-        if support == "contradicted" or (support == "unverified" and self._strict):
+        if support == "contradicted" or (support in ("unverified", "model") and self._strict):
             self.dropped += 1
         else:
             score = (claim.score or SECOND) if support == "verified" else 0.0
             self.show(claim.text, support, sources, score, claim.text, claim.sign)
+
+    def tell_unsourced(self, text: str, sign: str = "") -> None:
+        """Show what a chat model wrote with nothing before it that it could rest on."""
+        if self._strict:
+            self.dropped += 1
+        else:
+            self.show(text, "model", [], 0.5, sign=sign)
 
     def show(
         self, text: str, support: Support, rests: Sequence[Strip], confidence: float, about: str = "", sign: str = ""

@@ -120,7 +120,7 @@ async def tell(raw: str, rows: Sequence[Sequence[Strip]], page: Page) -> None:
     if not text or _NO_PROSE.match(text) or (_REFUSES.match(text) and not marks(raw)):
         return
     if not any(rows):
-        page.show(text, "model", [], 0.5, sign=sign(raw))
+        page.tell_unsourced(text, sign(raw))
         return
     named = [s for n in marks(raw) if 1 <= n <= len(rows) for s in rows[n - 1]]
     await page.tell(text, named, [s for row in rows for s in row], sign(raw))

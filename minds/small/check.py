@@ -140,13 +140,24 @@ def _adding(claim: _Claim, read: Sequence[_Read], by: Sequence[int]) -> tuple[in
 
 
 def stands_in(sentence: str, passage: str) -> bool:
-    """Say whether a passage holds the sentence word for word, from the start of one of its sentences to an end."""
-    wanted = text.words(sentence)
+    """Say whether a passage holds the sentence word for word, from the start of one of its sentences to an end.
+
+    What stands beside numbers counts as well, so that 18 is not −18, nor $5 €5.
+    """
+    wanted, signs = text.words(sentence), _SIGN.findall(sentence)
     cut = tables.statements(passage)
-    counts = np.cumsum([0, *(len(text.words(s)) for s in cut)]).tolist()
-    have = text.words(" ".join(cut))
-    ends = set(counts)
-    return any(have[c : c + len(wanted)] == wanted and c + len(wanted) in ends for c in counts[:-1])
+    said = [text.words(s) for s in cut]
+    for start in range(len(cut)):
+        end, have = start, list[str]()
+        while end < len(cut) and len(have) < len(wanted):
+            have += said[end]
+            end += 1
+        if have == wanted and _SIGN.findall(" ".join(cut[start:end])) == signs:
+            return True
+    return False
+
+
+_SIGN = re.compile(r"[<>≤≥=^/+±$€£¥%‰]|(?<![\w.)-])[-–−](?=\d)")
 
 
 def _read(evidence: Sequence[Passage]) -> list[_Read]:
@@ -234,12 +245,17 @@ def _near(missing: list[str], vocabulary: list[str]) -> dict[str, float]:
     return {w: float(b) for w, b in zip(spaced, best, strict=True) if b >= NEAR}
 
 
+_CLOCK = re.compile(r"(?<!\d)\d+(?::[0-5]\d)+-\d+(?::[0-5]\d)+(?!\d)")
+
+
 def _disagreements(claim: _Claim, read: _Read, rank: Sequence[int], everything: set[str]) -> list[str]:
     """Say in sentences which numbers, names and negations disagree."""
     wrong: list[str] = []
-    said = [f for s in [*read.sentences, *read.heads] for f in facts(s)]
+    said = [f for s in read.sentences for f in facts(s)]
+    # A head names years and numbers, not how much there is of something, and when a clip is played says nothing.
+    heads = [f for s in read.heads for f in facts(_CLOCK.sub("", s))]
     for f in claim.facts:
-        if not any(f.agrees(g) for g in said):
+        if not any(f.agrees(g) for g in said) and not any(f.agrees(g) and f.unit == g.unit for g in heads):
             kind = "month" if f.value.startswith("month") else "number"
             wrong.append(f"The {kind} {f.shown} is not in the evidence.")
     for name, parts in claim.names:

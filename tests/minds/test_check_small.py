@@ -141,3 +141,50 @@ def test_any_text_gets_a_verdict(sentence: str, evidence: list[tuple[str, str]],
     found = support(sentence, [Passage(*e) for e in evidence], question)
     assert 0 <= found.score <= 1
     assert found.supported == bool(found.by) == (not found.why)
+
+
+@pytest.mark.parametrize(
+    ("said", "wrong"),
+    [
+        ("The freezer is kept at -18 °C.", "The freezer is kept at 18 °C."),
+        ("The freezer is kept at 18 °C.", "The freezer is kept at −18 °C."),
+        ("The freezer is kept at minus 18 degrees.", "The freezer is kept at 18 degrees."),
+        ("The repair costs $250.", "The repair costs €250."),
+        ("The level is < 5 mg.", "The level is > 5 mg."),
+        ("Interest is 5 %.", "Interest is 5 ‰."),
+        ("The balance was +40 and then -12.", "The balance was -40 and then +12."),
+    ],
+)
+def test_a_sign_beside_a_number_is_a_part_of_it(said: str, wrong: str) -> None:
+    assert support(said, [Passage("Notes", said)]).score == 1.0
+    assert not support(wrong, [Passage("Notes", said)]).supported
+
+
+@pytest.mark.parametrize(
+    ("said", "claim"),
+    [
+        ("The freezer is kept at -18 °C.", "The freezer is kept at minus 18 °C."),
+        ("- 5 eggs\n- 3 apples", "5 eggs and 3 apples"),
+        ("-5 eggs\n-3 apples", "5 eggs and 3 apples"),
+        ("The season 2019-2020 had COVID-19 rules.", "In the 2019-2020 season there were COVID-19 rules."),
+        ("The shop opens 9-17.", "The shop opens from 9 to 17."),
+        ("The level is < 5 mg.", "The level is below 5 mg."),
+    ],
+)
+def test_a_dash_is_no_sign(said: str, claim: str) -> None:
+    assert support(claim, [Passage("Notes", said)]).supported
+
+
+@pytest.mark.parametrize("title", ["walk.vtt (0:00-1:38)", "council-2024.pdf", "minutes (2024-05-17)"])
+def test_numbers_of_another_head_are_not_how_much_there_is_of_something(title: str) -> None:
+    evidence = [
+        Passage("Lighthouse", "The tower is 31 metres tall and has 148 steps."),
+        Passage(title, "We begin at the old weighing house, where the herring was counted."),
+    ]
+    assert support("The tower is 31 metres tall.", evidence, "How tall is the tower?").supported
+    for n in (0, 1, 38, 2024, 17, 5):
+        assert not support(f"The tower is {n} metres tall.", evidence, "How tall is the tower?").supported
+
+
+def test_a_year_in_the_head_counts_as_said() -> None:
+    assert support("The council met in 2024.", [Passage("council-2024.pdf", "The council met in the hall.")]).supported

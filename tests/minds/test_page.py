@@ -123,3 +123,13 @@ async def test_of_what_a_sentence_names_that_is_cited_as_well_which_says_the_res
         await page.tell("Ada Quill opened the mill that Bert Osk closed.", named, [STRIP, second])
         await page.close()
         assert [s.citations for s in page.sentences] == [cited]
+
+
+@pytest.mark.parametrize("strict", [False, True])
+async def test_what_rests_on_nothing_is_left_out_where_only_what_is_verified_counts(strict: bool) -> None:
+    async def never(text: str, strips: Sequence[Strip]) -> Checked:
+        raise AssertionError(text)
+
+    page = Page(never, lambda *_: None, {}, {}, strict=strict)
+    page.tell_unsourced("The moon landing was in 1969.")
+    assert ([s.support for s in page.sentences], page.dropped) == ([], 1) if strict else (["model"], 0)

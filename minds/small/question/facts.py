@@ -28,6 +28,7 @@ _UNITS = {
     spelling: names.split()[0]
     for names in (
         "% percent percentage",
+        "‰ permille promille",
         "km kilometre kilometres kilometer kilometers 公里 千米",
         "m metre metres meter meters 米",
         "cm centimetre centimetres centimeter centimeters 厘米",
@@ -69,7 +70,7 @@ _UNIT = (
 )
 _SCALE = "(?P<scale>hundred|thousand|million|billion|trillion|万|亿)?"
 _DIGITS = re.compile(
-    rf"(?P<cur>[$€£¥])?\s?(?<![a-z\d.])(?P<n>\d+(?:,\d{{3}})+(?:\.\d+)?|\d+(?:\.\d+)?)(?:st|nd|rd|th|s)?(?![a-z])[\s-]?{_SCALE}[\s-]?{_UNIT}"
+    rf"(?:(?P<bound>[<>≤≥])\s?)?(?P<minus>(?<![\w.)-])[-–−](?=[$€£¥]?\d)|(?<!\w)minus\s)?(?P<cur>[$€£¥])?\s?(?<![a-z\d.])(?P<n>\d+(?:,\d{{3}})+(?:\.\d+)?|\d+(?:\.\d+)?)(?:st|nd|rd|th|s)?(?![a-z])[\s-]?{_SCALE}[\s-]?{_UNIT}"
 )
 _WORD = r"(?:" + "|".join([*NUMBER_WORDS, *_TENS, *_SCALES, *_ORDINALS]) + r")"
 _WORDS = re.compile(rf"\b(?P<n>{_WORD}(?:(?:[\s-]|(?<=d)\sand\s){_WORD})*)\b[\s-]?{_UNIT}")
@@ -93,15 +94,18 @@ class Fact:
         value: canonical digits, or `month 5`.
         unit: canonical unit, or "".
         shown: as it stands in the text.
+        bound: `<` or `>` where it stands before the number, else "".
     """
 
     value: str
     unit: str
     shown: str
+    bound: str = ""
 
     def agrees(self, other: Fact) -> bool:
-        """Say whether two facts have the same value and no contradicting units."""
-        return self.value == other.value and (not self.unit or not other.unit or self.unit == other.unit)
+        """Say whether two facts have the same value and no contradicting units or bounds."""
+        pairs = ((self.unit, other.unit), (self.bound, other.bound))
+        return self.value == other.value and all(not a or not b or a == b for a, b in pairs)
 
 
 def units(of: str) -> frozenset[str]:
@@ -127,7 +131,11 @@ def facts(of: str) -> list[Fact]:
     flat = _HAN_MARK.sub(" ", flat)
     for m in _DIGITS.finditer(flat):
         amount = Decimal(m["n"].replace(",", "")) * (_SCALES | _HAN_SCALES).get(m["scale"] or "", 1)
-        found.append(Fact(format(amount.normalize(), "f"), _unit(m["unit"] or m["cur"]), m.group().strip(" -")))
+        # Before what begins a line it is the sign of a list.
+        if m["minus"] and (m["minus"] != "-" or flat[: m.start()].rpartition("\n")[2].strip()):
+            amount = -amount
+        shown, bound = m.group().strip().rstrip(" -"), _BOUNDS.get(m["bound"] or "", "")
+        found.append(Fact(format(amount.normalize(), "f"), _unit(m["unit"] or m["cur"]), shown, bound))
     for m in _WORDS.finditer(flat):
         if m["n"] not in _ALONE:
             value = str(_value(re.findall(r"[a-z]+", m["n"])))
@@ -138,6 +146,7 @@ def facts(of: str) -> list[Fact]:
 
 
 _HAN_MARK = re.compile(r"1月")
+_BOUNDS = {"<": "<", "≤": "<", ">": ">", "≥": ">"}
 
 
 def _name(month: int) -> str:
