@@ -289,6 +289,9 @@ def _served(name: str, settings: ModelSettings) -> Encoder:
 
             client = init_embeddings(name, **({"api_key": key} if key else {}))
     except Exception as exc:
+        if isinstance(exc, ValueError) and not at.url:  # nothing was asked yet: the name is of no provider
+            why = clip(str(exc).strip().partition("\n")[0], 200)
+            raise ModelError(f"there is no encoder {name!r} ({why})", "check RAGWEAVE_EMBED") from exc
         raise explain(exc, name, host, "EMBED") from exc
 
     def embed(batch: list[str]) -> Any:

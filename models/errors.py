@@ -43,6 +43,10 @@ class StorageError(LibraryError):
         self.status = status
 
 
+class DamagedError(StorageError):
+    """A catalog can no longer be read."""
+
+
 class LibraryNotFound(LibraryError):
     """No library of that name exists."""
 

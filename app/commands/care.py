@@ -87,7 +87,7 @@ def repair_all(library: str | None, as_json: bool) -> None:
     from ragweave.corpora.store.stores import stores
 
     done: list[Repaired] = []
-    failed: list[RagweaveError] = []
+    failed: list[RagweaveError] = [] if library else [*stores().catalog.broken()]
     for name in [library] if library else [row.name for row in stores().catalog.libraries()]:
         try:
             done.append(common.run(repair(name)))

@@ -12,7 +12,7 @@ from typing import Literal
 from ragweave.corpora.chunks import CHUNK_TOKENS
 from ragweave.corpora.formats.probe import PICTURE, TEXTS
 from ragweave.corpora.images.captions import wanted
-from ragweave.corpora.ingest.run import incomplete
+from ragweave.corpora.ingest.run import incomplete, roots_of
 from ragweave.corpora.ingest.stages import TRANSCRIPT, kind_of
 from ragweave.corpora.ingest.walk import walk
 from ragweave.corpora.knowledge.facts import Extractor
@@ -119,7 +119,7 @@ def estimate(
     """Say what `index` would take for the same arguments; nothing is stored.
 
     Raises:
-        RagweaveError: the settings cannot be used.
+        RagweaveError: the settings cannot be used, or nothing lies at a path.
     """
     settings, held = corpora_settings(), stores()
     try:
@@ -130,7 +130,7 @@ def estimate(
     except LibraryNotFound:
         known, name = {}, ""
     intake = Intake(settings, name, 1, captioner, threading.Event())
-    files = [str(path) for path in walk([Path(p).expanduser().absolute() for p in paths]).files]
+    files = [str(path) for path in walk(roots_of(paths)).files]
     beside = subtitles_of_others(files, lambda p: bool(demuxer_of(p))) if installed() else {}
     found = Estimate()
     if name and captioner:

@@ -94,7 +94,7 @@ def _index(
     alone: bool,
 ) -> Report:
     began = time.monotonic()
-    roots = _roots(paths)
+    roots = roots_of(paths)
     settings, held, mind = corpora_settings(), stores(), embed.encoder()
     library = _opened(held.catalog, name, mind)
     check_encoder(library, mind.name)
@@ -250,7 +250,8 @@ def incomplete(catalog: Catalog, library: str, ocr_seconds: float) -> set[str]:
     return found
 
 
-def _roots(paths: Sequence[Path]) -> list[Path]:
+def roots_of(paths: Sequence[Path]) -> list[Path]:
+    """Return what is to be read, as absolute paths; InputError where one is not there, or none is given."""
     roots = [Path(os.path.abspath(Path(path).expanduser())) for path in paths]
     for root in roots:
         if not os.path.lexists(root):

@@ -87,7 +87,7 @@ async def import_library(path: Path, name: str = "", *, files: Path | None = Non
     RAGWEAVE_HOME that does not exist. Indexing them later reads nothing again.
 
     Raises:
-        InputError: it is no bundle, was changed, is of another Ragweave, or goes past a limit.
+        InputError: it is no bundle, was changed, is of another Ragweave, or goes past a limit; `files` is no folder.
         LibraryError: a library of that name exists, or the disk has no room.
     """
     return await asyncio.to_thread(_import, path, name, files)
@@ -143,6 +143,8 @@ def _import(path: Path, name: str, files: Path | None) -> Bundle:
     path = path.expanduser().absolute()
     settings, held, library = corpora_settings(), stores(), secrets.token_hex(8)
     root = files.expanduser().absolute() if files else settings.home / "imported" / library
+    if files and not root.is_dir():
+        raise InputError(f"There is no folder at {root}", "give the one that holds the files, or leave it out")
     try:
         with zipfile.ZipFile(path) as archive:
             manifest, sha256 = _checked(path, archive, settings.home)

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
-from ragweave.models.errors import LibraryError, LibraryNotFound, StorageError
+from ragweave.models.errors import DamagedError, LibraryError, LibraryNotFound, StorageError
 
 STAGES = "stages.sqlite"
 """Database of what was perceived of a recording."""
@@ -55,6 +55,8 @@ def unwritable(path: Path, error: OSError) -> LibraryError:
 
 
 _REFUSES = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS, errno.EACCES, errno.EPERM}
+_ANEW = "put a copy of it back, or move that folder out of the one that RAGWEAVE_HOME names, and index again"
+_DAMAGED = ("SQLITE_NOTADB", "SQLITE_CORRUPT")
 _HELD = ("SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_PROTOCOL")
 
 
@@ -63,6 +65,8 @@ def of_the_disk(error: BaseException, what: str = "The disk") -> StorageError | 
     if type(error) in (sqlite3.OperationalError, sqlite3.DatabaseError):
         if str(getattr(error, "sqlite_errorname", "")).startswith(_HELD):
             return StorageError(f"{what} is held by another process ({error})", "stop the process that hangs")
+        if str(getattr(error, "sqlite_errorname", "")).startswith(_DAMAGED):
+            return DamagedError(f"{what} is damaged ({error})", _ANEW)
         return StorageError(f"{what} cannot be used ({error})", REMEDY)
     psycopg = sys.modules.get("psycopg")
     if psycopg is not None and isinstance(error, psycopg.OperationalError | psycopg.errors.InsufficientPrivilege):

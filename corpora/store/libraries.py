@@ -23,7 +23,7 @@ from ragweave.corpora.store.folders import folder_of, unwritable
 from ragweave.corpora.store.schema import EARLIER, about, connect, generation, write
 from ragweave.corpora.store.temporary import forsaken, hold
 from ragweave.corpora.types import MAX_HALF_LIFE, Recency
-from ragweave.models.errors import InputError, LibraryError, LibraryNotFound
+from ragweave.models.errors import DamagedError, InputError, LibraryError, LibraryNotFound
 
 logger = logging.getLogger(__name__)
 
@@ -125,6 +125,10 @@ class Libraries:
         """Return every library that can be opened, by name."""
         return self._scan()[0]
 
+    def broken(self) -> list[LibraryError]:
+        """Return why others cannot be opened; each names the folder."""
+        return self._scan()[1]
+
     def library(self, name: str) -> LibraryRow:
         """Return the library of that name.
 
@@ -157,6 +161,8 @@ class Libraries:
             except LibraryNotFound:
                 continue
             except LibraryError as error:
+                if isinstance(error, DamagedError):  # its name is lost with it
+                    error = DamagedError(f"{error.what}, that of {folder_of(self._home, id_)}", error.remedy)
                 logger.warning("%s", error)
                 failed.append(error)
         return sorted(rows, key=lambda row: row.name), failed

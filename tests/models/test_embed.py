@@ -252,5 +252,5 @@ def test_offline_refuses_an_encoder_elsewhere(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_an_unknown_provider_is_told() -> None:
-    with pytest.raises(ModelError):
+    with pytest.raises(ModelError, match="there is no encoder 'nosuchprovider:model'"):
         encoder("nosuchprovider:model")

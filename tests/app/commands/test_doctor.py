@@ -87,3 +87,25 @@ def test_a_home_that_is_a_file_is_bad(main: Any, home: Path) -> None:
     code, out, _ = main("doctor", "--json")
     assert code == 2
     assert "RAGWEAVE_HOME" in areas(out)["home"]["remedy"]
+
+
+def test_a_library_whose_catalog_is_damaged_is_named_by_its_folder(main: Any, home: Path, tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text("# A\n\nThe harbour was built in 1874.\n")
+    assert main("index", str(tmp_path / "a.md"), "--library", "newt")[0] == 0
+    assert main("index", str(tmp_path / "a.md"))[0] == 0
+    from ragweave.corpora.store.stores import stores
+
+    broken = stores().catalog.library("newt").id
+    stores().catalog.close()
+    for left in (home / "libraries" / broken).glob("catalog.sqlite-*"):
+        left.unlink()
+    (home / "libraries" / broken / "catalog.sqlite").write_bytes(b"garbage" * 2_000)
+    code, out, _ = main("doctor", "--json")
+    found = areas(out)["libraries"]
+    assert (code, found["state"]) == (2, "bad")
+    assert broken in found["what"] and "damaged" in found["what"] and "index again" in found["remedy"]
+    assert areas(out)["library default"]["state"] == "ok"
+    code, _, err = main("doctor", "--repair")
+    assert code == 2 and broken in err
+    code, _, err = main("ask", "When was the harbour built?", "--library", "newt")
+    assert code == 2 and broken in err

@@ -177,6 +177,11 @@ def test_the_report_says_how_well_each_recording_was_understood() -> None:
     assert "Understood:" in out.getvalue() and "talk.mp4: heard by pocketsphinx" in out.getvalue()
 
 
+def test_an_estimate_of_nothing_is_refused_as_a_run_is(main: Any, tmp_path: Path) -> None:
+    code, _, err = main("index", str(tmp_path / "nowhere"), "--estimate")
+    assert code == 2 and "There is no file or folder at" in err
+
+
 def test_an_estimate_counts_nodes_and_says_what_they_do_not_make_shorter(
     main: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -105,6 +105,11 @@ async def test_another_machine_opens_it_without_embedding(bundle, tmp_path, monk
     assert (report.unchanged, report.indexed) == (3, 0)
 
 
+async def test_files_are_looked_for_in_a_folder_that_is_there(bundle, tmp_path):
+    with pytest.raises(InputError, match="There is no folder at"):
+        await import_library(bundle.path, files=tmp_path / "nowhere")
+
+
 async def test_a_bundle_tells_nothing_of_where_the_files_lay(bundle, _indexed):
     everything = b"".join(parts(bundle.path).values())
     assert b"rome.md" in everything and "deeper/长安.md".encode() in everything
