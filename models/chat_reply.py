@@ -46,11 +46,16 @@ class Call:
         return part
 
     def usage(self, prompt: int) -> tuple[int, int]:
-        """Return tokens in and out: as reported, else estimated; none for a call that failed before its first part."""
+        """Return tokens in and out: as reported, else estimated; none for a call that failed before its first part.
+
+        What is no number above 0 counts as not reported: it would lower what the run has spent.
+        """
         if self.reply is None:
             return 0, 0
         told = getattr(self.reply, "usage_metadata", None) or {}
-        return told.get("input_tokens") or prompt, told.get("output_tokens") or tokens_of(self.text)
+        used = (told.get("input_tokens"), prompt), (told.get("output_tokens"), tokens_of(self.text))
+        read, wrote = (n if isinstance(n, int) and n > 0 else guess for n, guess in used)
+        return read, wrote
 
 
 async def invoke(bound: Any, messages: Sequence[Any]) -> AIMessage:

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from langchain_core.language_models.fake_chat_models import FakeListChatModel
 from langchain_core.messages import AIMessage
+from langchain_core.messages.ai import UsageMetadata
 from pydantic import BaseModel
 
 from ragweave.models.chat import Chat, chat, override
@@ -61,6 +62,16 @@ async def test_tokens_are_estimated_where_the_server_reports_none() -> None:
     meter = Meter()
     await injected(ScriptedChat(replies=[AIMessage("x" * 40)])).text(ASK, node="n", meter=meter)
     assert (meter.spent.input_tokens, meter.spent.output_tokens) == (7, 10)
+
+
+@pytest.mark.parametrize("told", [-5, 0])
+async def test_a_reported_number_of_tokens_that_cannot_be_lowers_no_budget(told: int) -> None:
+    usage = UsageMetadata(input_tokens=told, output_tokens=told, total_tokens=2 * told)
+    writer, meter = injected(ScriptedChat(replies=[AIMessage("x" * 40, usage_metadata=usage)] * 2)), Meter()
+    await writer.text(ASK, node="n", meter=meter)
+    assert (meter.spent.input_tokens, meter.spent.output_tokens) == (7, 10)
+    await stream(writer, meter)
+    assert (meter.spent.input_tokens, meter.spent.output_tokens) == (14, 20)
 
 
 @pytest.mark.parametrize("reply", ["<think>Hm.</think>\n\nParis.", AIMessage([{"type": "text", "text": "Paris."}])])
