@@ -13,7 +13,7 @@ from ragweave.corpora.store.library import Library, open_library
 from ragweave.corpora.video.scope import Scope, scope_of
 from ragweave.minds.context import Context
 from ragweave.models.chat import Chat, Messages, Role, chat
-from ragweave.models.errors import ModelError
+from ragweave.models.errors import ModelError, ModelTransient, RagweaveError
 from ragweave.models.meter import Meter
 from ragweave.models.text import content_terms
 
@@ -60,6 +60,15 @@ class Desk:
     def note(self, text: str) -> None:
         """Record something that could not be done, in words."""
         self.notes.append(text)
+
+    def cut_short(self, error: RagweaveError, role: Role, shown: bool = True) -> None:
+        """Note that an answer ends early; where it is shown already, a server that was lost over it is asked no more.
+
+        Of an answer that is not shown yet the writer is still to be asked, who only carries it out.
+        """
+        self.note(f"The answer was cut short: {error}")
+        if shown and isinstance(error, ModelTransient):
+            self.turn.down.add(self._model(role).host)
 
     async def library(self) -> Library:
         """Open the library that the context names."""

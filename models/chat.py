@@ -215,11 +215,12 @@ class Chat:
                         chunk = await anext(arriving, None)
                     if chunk is None:
                         break
-                    if len(call.text) > _CHARS * self._most or time.monotonic() - began > _DRIPS * self._timeout:
+                    late = time.monotonic() - began > _DRIPS * self._timeout
+                    if late or len(call.text) > _CHARS * self._most:
                         told = f"the reply of {self.name} at {self.host} did not end"
-                        raise ModelError(
-                            told, "use another model, or raise RAGWEAVE_CHAT_TOKENS or RAGWEAVE_CHAT_TIMEOUT"
-                        )
+                        advice = "use another model, or raise RAGWEAVE_CHAT_TOKENS or RAGWEAVE_CHAT_TIMEOUT"
+                        # A server that is too slow now is so for the next step of the turn.
+                        raise (ModelTransient if late else ModelError)(told, advice)
                     if visible := shown.feed(call.add(chunk)):
                         yield visible
             if visible := shown.rest():

@@ -86,7 +86,7 @@ async def _reply(desk: Desk, messages: Messages, pictures: Pictures, answering: 
         whole = _WHOLE.match(text)
         if whole is None and not answering.told:
             raise
-        desk.note(f"The answer was cut short: {error}")
+        desk.cut_short(error, "reasoner", shown=answering.told > 0)
         text = whole.group() if whole else text
     await answering.read(text, ended=True)
     return text.strip()

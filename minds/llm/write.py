@@ -139,7 +139,7 @@ async def _prose(desk: Desk, brief: Brief, page: Page) -> str | None:
     except RagweaveError as error:
         if not page.sentences:
             raise
-        desk.note(f"The answer was cut short: {error}")
+        desk.cut_short(error, "writer")
     await page.close()
     await finish(desk, brief, page)
     return why if page.sentences or why else None

@@ -97,3 +97,20 @@ async def test_a_bad_reply_ends_in_an_answer_or_a_reason_within_the_budget(
     assert all(s.support != "verified" for s in answer.sentences if "1804" in s.text)
     if answer.mind == "small":
         assert answer.notes or answer.abstained
+
+
+@pytest.mark.parametrize(
+    "begun", [[], ["Final Answer: ", "It was 1931, by a mayor [1]. "]], ids=["nothing", "a sentence"]
+)
+async def test_a_reply_that_drips_without_end_is_waited_for_once_a_turn(
+    server: ScriptedServer, begun: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RAGWEAVE_CHAT_TIMEOUT", "0.2")
+    model_settings.cache_clear()
+    server.part_delay = 0.05
+    server._react = lambda _: [*begun, *["opened "] * 200]
+    context = Context(check_by="llm")
+    answer: Answer = (await graph.ainvoke({"messages": [("human", QUESTION)]}, context=context))["answer"]
+    assert len(server.requests) == answer.model_calls == 1
+    assert "1931" in answer.text
+    assert [n for n in answer.notes if "did not end" in n]
