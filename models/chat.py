@@ -25,13 +25,14 @@ from ragweave.models.chat_reply import (
     digest_of,
     finish_of,
     invoke,
+    is_cut,
     read_label,
     text_of,
     tokens_of,
     with_images,
     without_thoughts,
 )
-from ragweave.models.errors import BudgetSpent, InputError, ModelError, ModelTransient, RagweaveError
+from ragweave.models.errors import BudgetSpent, InputError, ModelError, ModelTransient, RagweaveError, ReplyCut
 from ragweave.models.failures import explain, is_transient, pause_before
 from ragweave.models.meter import Meter, Spend
 from ragweave.models.settings import model_settings
@@ -74,7 +75,8 @@ class Chat:
     async def text(self, messages: Messages, *, node: str, meter: Meter, images: Sequence[bytes] = ()) -> str:
         """Return the reply as text, without the thinking of reasoning models; empty when the model says nothing.
 
-        With `images`, JPEG files, they go with the last user message.
+        With `images`, JPEG files, they go with the last user message. A reply that was cut off at a limit of tokens is
+        returned as far as it goes, here and below, and never cached.
 
         Raises:
             ModelTransient: the server is down, slow or limiting, after retries.
@@ -84,8 +86,9 @@ class Chat:
         form = f"text{digest_of(images)}"
         reply = await self._recall(messages, form, node, meter)
         if reply is None:
-            reply = without_thoughts(text_of(await self._ask(messages, node, meter, images=images)))
-            if reply:
+            said = await self._ask(messages, node, meter, images=images)
+            reply = without_thoughts(text_of(said))
+            if reply and not is_cut(said):
                 await self._keep(messages, form, reply)
         return reply
 
@@ -95,7 +98,8 @@ class Chat:
         kept = await self._recall(messages, form, node, meter)
         if kept in labels:
             return kept
-        found = read_label(text_of(await self._ask(messages, node, meter)), labels)
+        reply = await self._ask(messages, node, meter)
+        found = read_label(text_of(reply), labels)
         if found is None:
             names = ", ".join(labels)
             asked = f"Your reply could not be read. Reply with exactly one of these, and nothing else: {names}"
@@ -105,7 +109,7 @@ class Chat:
             structured = (await self._connection()).structured
             reply = await structured.reply(again, schema, lambda m, bind: self._ask(m, node, meter, bind), again)
             found = read_label(text_of(reply), labels)
-        if found is not None:
+        if found is not None and not is_cut(reply):
             await self._keep(messages, form, found)
         return found
 
@@ -125,20 +129,27 @@ class Chat:
             except ValueError:
                 logger.debug("a cached reply does not fit its schema any more")
 
-        structured = (await self._connection()).structured
-        found = await structured.ask(messages, schema, lambda m, bind: self._ask(m, node, meter, bind, images))
-        if found is not None:
+        last: AIMessage | None = None
+
+        async def ask(asked: Messages, bind: Bind | None) -> AIMessage:
+            nonlocal last
+            last = await self._ask(asked, node, meter, bind, images)
+            return last
+
+        found = await (await self._connection()).structured.ask(messages, schema, ask)
+        if found is not None and not is_cut(last):
             await self._keep(messages, form, found.model_dump_json())
         return found
 
     async def stream(
-        self, messages: Messages, *, node: str, meter: Meter, images: Sequence[bytes] = ()
+        self, messages: Messages, *, node: str, meter: Meter, images: Sequence[bytes] = (), whole: bool = False
     ) -> AsyncGenerator[str, None]:
         """Yield the reply in parts as they arrive. A reply from the cache comes in one part.
 
         Only a failure before the first part is retried: what was yielded is never taken back.
 
-        Raises as `text` does, ModelTransient also when the reply breaks off.
+        Raises as `text` does, ModelTransient also when the reply breaks off; and ReplyCut, after the last part, where
+        the reply has to be `whole` and was cut off at a limit of tokens.
         """
         form = f"text{digest_of(images)}"
         kept = await self._recall(messages, form, node, meter)
@@ -154,6 +165,10 @@ class Chat:
                         parts.append(part)
                         yield part
                 break
+            except ReplyCut:
+                if whole:
+                    raise
+                return
             except _NOT_OURS:
                 raise
             except Exception as exc:
@@ -202,7 +217,7 @@ class Chat:
     async def _parts(
         self, messages: Messages, node: str, meter: Meter, images: Sequence[bytes]
     ) -> AsyncGenerator[str, None]:
-        """Make one streamed call, without retries."""
+        """Make one streamed call, without retries; ReplyCut at the end of one that was cut off."""
         shown = ThoughtFilter()
         at = await self._connection()
         async with self._metered(messages, node, meter, len(images)) as call:
@@ -215,18 +230,21 @@ class Chat:
                         chunk = await anext(arriving, None)
                     if chunk is None:
                         break
-                    late = time.monotonic() - began > _DRIPS * self._timeout
-                    if late or len(call.text) > _CHARS * self._most:
-                        told = f"the reply of {self.name} at {self.host} did not end"
-                        advice = "use another model, or raise RAGWEAVE_CHAT_TOKENS or RAGWEAVE_CHAT_TIMEOUT"
-                        # A server that is too slow now is so for the next step of the turn.
-                        raise (ModelTransient if late else ModelError)(told, advice)
+                    told = f"the reply of {self.name} at {self.host} did not end"
+                    advice = "use another model, or raise RAGWEAVE_CHAT_TOKENS or RAGWEAVE_CHAT_TIMEOUT"
+                    if time.monotonic() - began > _DRIPS * self._timeout:
+                        raise ModelTransient(told, advice)  # and too slow for the next step of the turn as well
+                    if len(call.text) > _CHARS * self._most:
+                        raise ModelError(told, advice)
                     if visible := shown.feed(call.add(chunk)):
                         yield visible
             if visible := shown.rest():
                 yield visible
             if isinstance(self._at, Served) and self._at.provider == "openai" and not finish_of(call.reply):
                 raise ConnectionError("the stream ended without a finish reason")
+            if is_cut(call.reply):
+                cut = f"the reply of {self.name} at {self.host} was cut off after {call.usage(0)[1]:,} tokens"
+                raise ReplyCut(cut, "raise RAGWEAVE_CHAT_TOKENS, or the server's own limit")
 
     async def _connection(self) -> Connection:
         if isinstance(self._at, Connection):

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import json_repair
 from pydantic import BaseModel, ValidationError
 
-from ragweave.models.chat_reply import LONGEST, Messages, add_to_last, finish_of, without_thoughts
+from ragweave.models.chat_reply import LONGEST, Messages, add_to_last, is_cut, without_thoughts
 from ragweave.models.errors import ModelError
 from ragweave.models.failures import is_too_long, status_of
 
@@ -121,7 +121,7 @@ def _is_refusal(exc: ModelError) -> bool:
 
 def _read(message: AIMessage, schema: type[M]) -> M | None:
     text = str(message.text)
-    found = read_json(text, schema, mend=finish_of(message) != "length")
+    found = read_json(text, schema, mend=not is_cut(message))
     # A schema may know another form in which models write what it asks for.
     plain: Callable[[str], M | None] | None = getattr(schema, "read_plain", None)
     return plain(text) if found is None and plain is not None else found

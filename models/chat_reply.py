@@ -41,7 +41,7 @@ class Call:
         self.text += part
         if self.reply is None:
             self.reply = chunk
-        elif chunk.usage_metadata or chunk.response_metadata.get("finish_reason"):
+        elif chunk.usage_metadata or finish_of(chunk):
             self.reply = self.reply + chunk
         return part
 
@@ -80,8 +80,15 @@ async def invoke(bound: Any, messages: Sequence[Any]) -> AIMessage:
 
 
 def finish_of(reply: BaseMessage | None) -> str:
-    """Return why a reply ended, as OpenAI-style servers tell it, or ""."""
-    return str(reply.response_metadata.get("finish_reason") or "") if reply is not None else ""
+    """Return why a reply ended, as the usual servers tell it, or ""."""
+    told = reply.response_metadata if reply is not None else {}
+    return next((str(told[name]) for name in ("finish_reason", "stop_reason", "done_reason") if told.get(name)), "")
+
+
+def is_cut(reply: BaseMessage | None) -> bool:
+    """Tell whether a reply ended at a limit of tokens."""
+    # Where several parts of a stream tell the end, it stands there several times: “lengthlength”.
+    return finish_of(reply).lower().startswith(("length", "max_tokens"))
 
 
 def text_of(message: BaseMessage) -> str:

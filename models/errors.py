@@ -75,6 +75,12 @@ class ModelTransient(ModelError):
     status = 503
 
 
+class ReplyCut(ModelError):
+    """A reply ended at a limit of tokens: what came of it is not all."""
+
+    code = "reply_cut"
+
+
 class BudgetSpent(RagweaveError):
     """A limit of the run (calls, tokens, seconds, cost) would be passed by the next call."""
 

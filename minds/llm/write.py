@@ -137,7 +137,7 @@ async def _prose(desk: Desk, brief: Brief, page: Page) -> str | None:
                 if written >= desk.context.longest:
                     break
     except RagweaveError as error:
-        if not page.sentences:
+        if not written:
             raise
         desk.cut_short(error, "writer")
     await page.close()

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from ragweave.graphs import agent, auto_rag, crag
 from ragweave.graphs.agent import graph
 from ragweave.minds.context import Context
 from ragweave.models.settings import model_settings
@@ -114,3 +115,19 @@ async def test_a_reply_that_drips_without_end_is_waited_for_once_a_turn(
     assert len(server.requests) == answer.model_calls == 1
     assert "1931" in answer.text
     assert [n for n in answer.notes if "did not end" in n]
+
+
+@pytest.mark.parametrize("check_by", ["auto", "llm", "off"])
+@pytest.mark.parametrize("asked", [agent, auto_rag, crag], ids=["agent", "auto_rag", "crag"])
+async def test_of_an_answer_that_was_cut_off_at_the_limit_of_tokens_whole_sentences_are_shown_and_it_is_said(
+    server: ScriptedServer, asked: Any, check_by: Any
+) -> None:
+    label = "" if asked is crag else "Final Answer: "
+    server._react = lambda r: (
+        Fault.length(f"{label}It was opened in 1931 [1]. Its dome turns on fo") if r.stream else ""
+    )
+    context = Context(check_by=check_by)
+    answer: Answer = (await asked.graph.ainvoke({"messages": [("human", QUESTION)]}, context=context))["answer"]
+    assert [s.text for s in answer.sentences] == ["It was opened in 1931."]
+    assert answer.mind == "llm"
+    assert [n for n in answer.notes if n.startswith("The answer was cut short") and "RAGWEAVE_CHAT_TOKENS" in n]

@@ -257,6 +257,26 @@ async def test_unreadable_empty_and_failed_replies_are_not_kept() -> None:
     assert await writer.text(other, node="n", meter=Meter()) == "again"
 
 
+@pytest.mark.parametrize(
+    "ended", [{"finish_reason": "length"}, {"stop_reason": "max_tokens"}, {"done_reason": "length"}], ids=str
+)
+async def test_a_reply_that_was_cut_off_is_not_kept(ended: dict[str, str]) -> None:
+    def cut(text: str) -> AIMessage:
+        return AIMessage(text, response_metadata=ended)
+
+    half = [cut("It is Pa"), cut("It is Pa"), cut("correct, for it"), cut('{"verdict": "no"} and')]
+    writer = injected(ScriptedChat(replies=[*half, "It is Paris.", "incorrect", {"verdict": "yes"}]), cached=True)
+    assert await writer.text(ASK, node="n", meter=Meter()) == "It is Pa"
+    assert "".join(await stream(writer, Meter())) == "It is Pa"
+    labels = ["correct", "incorrect"]
+    assert await writer.label(ASK, labels, node="n", meter=Meter()) == "correct"
+    assert await writer.json(ASK, Grade, node="n", meter=Meter()) == Grade(verdict="no")
+    for _ in range(2):
+        assert await writer.text(ASK, node="n", meter=Meter()) == "It is Paris."
+        assert await writer.label(ASK, labels, node="n", meter=Meter()) == "incorrect"
+        assert await writer.json(ASK, Grade, node="n", meter=Meter()) == Grade(verdict="yes")
+
+
 async def test_a_stream_left_early_is_not_kept() -> None:
     writer = injected(ScriptedChat(replies=[["Par", "is."], ["Rome", "."]]), cached=True)
     parts = writer.stream(ASK, node="n", meter=Meter())

@@ -12,7 +12,7 @@ from pydantic import BaseModel
 
 from ragweave.models import chat as module
 from ragweave.models.chat import Chat, chat
-from ragweave.models.errors import BudgetSpent, ModelError, ModelTransient
+from ragweave.models.errors import BudgetSpent, ModelError, ModelTransient, ReplyCut
 from ragweave.models.meter import Limits, Meter
 from ragweave.models.settings import model_settings
 from ragweave.tests.support import Fault, ScriptedServer
@@ -224,6 +224,16 @@ async def test_a_reply_that_was_cut_off_is_taken_as_far_as_it_goes(server: Scrip
     server.queue(*[Fault.length("It is Pa")] * 2)
     assert await text() == "It is Pa"
     assert "".join(await stream()) == "It is Pa"
+
+
+async def test_a_stream_that_has_to_be_whole_tells_that_it_was_cut_off(server: ScriptedServer) -> None:
+    server.queue(Fault.length("It is Pa"))
+    seen: list[str] = []
+    with pytest.raises(ReplyCut, match=r"cut off after 3 tokens\. Raise RAGWEAVE_CHAT_TOKENS"):
+        async for part in writer().stream(ASK, node="n", meter=Meter(), whole=True):
+            seen.append(part)
+    assert "".join(seen) == "It is Pa"
+    assert len(server.requests) == 1
 
 
 async def test_json_that_was_cut_off_is_repaired_and_its_tokens_are_counted(server: ScriptedServer) -> None:

@@ -43,7 +43,7 @@ _COMPOSED = re.compile(
 """Sentences of pydantic and of the operating system, and those whose parts are joined elsewhere."""
 _ERRORS = frozenset(
     "NotFound Refused InputError LibraryError LibraryNotFound StorageError SourceError ModelError ModelTransient "
-    "BudgetSpent WebError RagweaveError".split()
+    "ReplyCut BudgetSpent WebError RagweaveError".split()
 )
 _SLOT = re.compile(r"\{\d+\}")
 
