@@ -65,7 +65,7 @@ class Mind(Generic[P, T]):
         return self._first is None
 
     async def __call__(self, desk: Desk, *args: P.args, **kwargs: P.kwargs) -> Made[T]:
-        """Decide; a failure is noted at the desk once a turn."""
+        """Decide; that another mind stood in is noted at the desk, a server that is down once a turn."""
         if self._first is None:
             return Made(await self._small(desk, *args, **kwargs), "small")
         kind: Literal["unreadable", "failed", "down"] = "unreadable"
@@ -73,10 +73,13 @@ class Mind(Generic[P, T]):
         if self._name == "llm" and self._host in desk.turn.down:
             kind, why = "down", "it could not be reached"
         else:
+            said = len(desk.notes)
             try:
                 made = await self._first(desk, *args, **kwargs)
                 if made is not None:
                     return Made(made, self._name)
+                if len(desk.notes) == said:  # a maker that knows more of what was lost has noted it
+                    desk.note(f"{desk.node}: the model's reply could not be read, and the small mind stood in")
             except RagweaveError as error:
                 logger.info("%s fell back: %s", desk.node, error)
                 kind, why = "failed", str(error)

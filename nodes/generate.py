@@ -40,7 +40,9 @@ async def open_page(run: Run, state: State, strips: Sequence[Strip]) -> Page:
 
     async def again(claims: Sequence[Claim]) -> list[Support]:
         assert second is not None
-        return (await second(run, question, claims)).value
+        made = await second(run, question, claims)
+        run.fallback = run.fallback or made.fallback
+        return made.value
 
     by = run.context.check_by
     asked = None if second is None else again

@@ -18,7 +18,7 @@ from ragweave.minds.context import Context
 from ragweave.minds.contracts import Minds
 from ragweave.minds.desk import Desk, Turn
 from ragweave.minds.evidence import Citation, Sentence
-from ragweave.minds.mind import Made
+from ragweave.minds.mind import Fallback, Made
 from ragweave.models.chat import is_transient
 from ragweave.models.meter import Limits, Meter, Spend
 from ragweave.models.settings import model_settings
@@ -44,6 +44,7 @@ class Run(Desk):
 
     Attributes:
         by: maker that decided, for the trace, where no mind was asked.
+        fallback: of a mind that was asked beside the one that decides.
         event: sends a typed event to the `custom` stream.
     """
 
@@ -58,6 +59,7 @@ class Run(Desk):
         shared = context.turn(named, opened) if named else opened()
         super().__init__(node, context, shared, state.get("hop", 0))
         self.by, self.event = "small", runtime.stream_writer
+        self.fallback: Fallback | None = None
         self._in_turn, self._started = bool(named), time.perf_counter()
 
     @property
@@ -84,8 +86,8 @@ class Run(Desk):
             "seconds": round(seconds, 4),
             "data": data or {},
         }
-        if made and made.fallback:
-            step["fallback"] = asdict(made.fallback)
+        if fallback := (made and made.fallback) or self.fallback:
+            step["fallback"] = asdict(fallback)
         if self._in_turn:
             total = self.meter.spent
             tokens = total.input_tokens + total.output_tokens
@@ -94,7 +96,8 @@ class Run(Desk):
         usage = [NodeUsage(node=self.node, seconds=round(seconds, 4))]
         for s in self.meter.take(self.node):
             usage.append(NodeUsage.model_validate(s, from_attributes=True))
-        return {**update, "usage": usage, **({"notes": self.notes} if self.notes else {})}
+        notes = [*dict.fromkeys(self.notes)]
+        return {**update, "usage": usage, **({"notes": notes} if notes else {})}
 
 
 def _opened(context: Context, usage: Sequence[NodeUsage]) -> Turn:

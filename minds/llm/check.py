@@ -47,11 +47,14 @@ async def check(desk: Desk, question: str, claims: Sequence[Claim]) -> list[Supp
     marks = ["".join(f"[{at[s['id']]}]" for s in c.rests) for c in claims]
     listed = "\n".join(f"{n}. {c.text} {m}".strip() for n, (c, m) in enumerate(zip(claims, marks, strict=True), 1))
     reply = await desk.json(load("check", question=question, sentences=listed, evidence=evidence or "(none)"), Opinions)
-    if reply is None:
+    read = reply.verdicts if reply is not None else {}
+    said = [_SAID.get(read.get(str(n), "").strip(" .").lower()) for n in range(1, len(claims) + 1)]
+    if not any(said):
+        desk.note(
+            "The model's second opinion could not be read; the sentences are marked as the small check found them."
+        )
         return None
-    return [
-        _SAID.get(reply.verdicts.get(str(n), "").strip(" .").lower(), "unverified") for n in range(1, len(claims) + 1)
-    ]
+    return [verdict or "unverified" for verdict in said]
 
 
 async def doubt(desk: Desk, question: str, claims: Sequence[Claim]) -> list[Support]:

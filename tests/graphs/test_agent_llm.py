@@ -230,6 +230,34 @@ async def test_unreadable_replies_fall_back_and_the_answer_still_comes(play: Any
     assert state["grade"]["action"] == "ambiguous"
 
 
+@pytest.mark.parametrize(
+    ("knobs", "part", "node"),
+    [
+        ({"route_by": "llm"}, "route", "route"),
+        ({"expand_when": "always"}, "expand", "expand"),
+        ({"grade_by": "llm"}, "grade", "grade"),
+        ({"check_by": "llm"}, "check", "reason"),
+    ],
+)
+@pytest.mark.parametrize("reply", ["I would say it is fine.", '{"verdicts": {"first": "fine"}}'])
+async def test_that_a_reply_could_not_be_read_is_told_by_the_step_and_once_in_the_notes(
+    play: Any, knobs: dict[str, Any], part: str, node: str, reply: str
+) -> None:
+    model = play(**{"reason": "Final Answer: It was in 1931 that it opened [1].", part: reply})
+    steps, state = [], {}
+    with override(writer=model):
+        async for mode, told in graph.astream(
+            {"messages": [("human", QUESTION)]}, context=Context(**knobs), stream_mode=["custom", "values"]
+        ):
+            steps += [told] if mode == "custom" and told.get("fallback") else []
+            state = told if mode == "values" else state
+    answer: Answer = state["answer"]
+    assert part in play.parts(model)
+    assert [(s["node"], s["fallback"]["kind"]) for s in steps] == [(node, "unreadable")]
+    assert len(answer.notes) == 1 and "could not be read" in answer.notes[0]
+    assert "1931" in answer.text
+
+
 async def test_dead_model_falls_back_to_the_small_mind_and_says_so() -> None:
     dead = ScriptedChat(react=lambda messages: ConnectionError("refused"))
     answer: Answer = (await ask(dead, expand_when="always"))["answer"]
