@@ -15,7 +15,7 @@ REPORT = 20
 """Sentences from which an answer has paragraphs."""
 LONGEST = 4_000
 """Characters of one sentence."""
-_REFUSES = re.compile(
+REFUSES = re.compile(
     r"(?:i(?:['’]m| am) (?:very )?sorry|sorry,|i (?:can(?:no|['’])t|am unable|am not able)|as an ai)\b"
     r"|(?:很?抱歉|对不起)",
     re.I,
@@ -117,7 +117,7 @@ def sign(sentence: str) -> str:
 async def tell(raw: str, rows: Sequence[Sequence[Strip]], page: Page) -> None:
     """Offer a sentence to the page, with what it cites of the numbered rows; a refusal is not shown."""
     text = one_line(plain(raw), LONGEST)
-    if not text or _NO_PROSE.match(text) or (_REFUSES.match(text) and not marks(raw)):
+    if not text or _NO_PROSE.match(text) or (REFUSES.match(text) and not marks(raw)):
         return
     if not any(rows):
         page.tell_unsourced(text, sign(raw))
