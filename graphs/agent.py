@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from langgraph.graph import END, START
-from langgraph.runtime import Runtime
 
 from ragweave.graphs.base import Builder, new_graph
 from ragweave.graphs.video_rag import build_retrieval
-from ragweave.minds.context import Context
-from ragweave.minds.desk import reads
 from ragweave.nodes.check import check
 from ragweave.nodes.condense import condense
 from ragweave.nodes.expand import expand
@@ -18,33 +15,32 @@ from ragweave.nodes.grade import after_grade, grade
 from ragweave.nodes.plan import dispatch_recordings, plan
 from ragweave.nodes.reason import reason
 from ragweave.nodes.recall import recall
-from ragweave.nodes.refine import refine, shown_whole
+from ragweave.nodes.refine import refine
 from ragweave.nodes.retrieve import retrieve
 from ragweave.nodes.route import route
 from ragweave.nodes.search_web import search_web
 from ragweave.nodes.state import State
 
 
-def correct(state: State, runtime: Runtime[Context]) -> list[str]:
+def correct(state: State) -> list[str]:
     """CRAG's three actions; without the web the nearest of what was found goes on also where it looks wrong.
 
     It may say in other words what was asked. A chat model reads what was found in any case.
     """
-    actions = after_grade(state, runtime)
-    if not actions or (shown_whole(Context.of(runtime)) and "refine" not in actions):
+    actions = after_grade(state)
+    if not actions or (state.get("whole") and "refine" not in actions):
         return ["refine", *actions]
     return actions
 
 
-def opened(state: State, runtime: Runtime[Context]) -> list[str]:
+def opened(state: State) -> list[str]:
     """Route, and beside it rewrite; before its first look a chat model does not rewrite unless it always shall."""
-    context = Context.of(runtime)
-    return ["route"] if reads(context) and context.expand_when != "always" else ["route", "expand"]
+    return ["route", "expand"] if state.get("rewrite", True) else ["route"]
 
 
-def decided(state: State, runtime: Runtime[Context]) -> list[str] | str:
+def decided(state: State) -> list[str] | str:
     """Continue as `reason` decided; another hop begins like the first."""
-    return opened(state, runtime) if state["then"] == "more" else state["then"]
+    return opened(state) if state["then"] == "more" else state["then"]
 
 
 def build() -> Builder:

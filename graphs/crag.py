@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from langgraph.graph import END, START
-from langgraph.runtime import Runtime
 
 from ragweave.graphs.base import Builder, new_graph
-from ragweave.minds.context import Context
 from ragweave.nodes.check import check
 from ragweave.nodes.condense import condense
 from ragweave.nodes.fuse import fuse
@@ -19,9 +17,9 @@ from ragweave.nodes.search_web import search_web
 from ragweave.nodes.state import State
 
 
-def correct(state: State, runtime: Runtime[Context]) -> list[str]:
+def correct(state: State) -> list[str]:
     """CRAG's three actions, with generation where there is nothing to repair with."""
-    return after_grade(state, runtime) or ["generate"]
+    return after_grade(state) or ["generate"]
 
 
 def build() -> Builder:

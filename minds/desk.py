@@ -112,6 +112,11 @@ def reads(context: Context) -> bool:
     return chosen("writer", context) is not None
 
 
+def rewrites(context: Context) -> bool:
+    """Tell whether a hop is rewritten beside routing; a chat model asks further queries itself, unless always."""
+    return context.expand_when == "always" or not reads(context)
+
+
 async def within(desk: Desk) -> Scope:
     """Return what the run may search; where nothing of that is in the library, a scope that holds nothing."""
     context = desk.context

@@ -11,7 +11,7 @@ from langgraph.types import Overwrite
 from ragweave.minds.attached import attached, said
 from ragweave.minds.context import Context
 from ragweave.minds.contracts import Talk
-from ragweave.minds.desk import reads
+from ragweave.minds.desk import reads, rewrites
 from ragweave.minds.mind import Made
 from ragweave.minds.small.core import core
 from ragweave.minds.small.question.greeting import is_greeting
@@ -69,6 +69,7 @@ async def condense(state: State, runtime: Runtime[Context]) -> Update:
         "question": question,
         "query": query,
         "said": before._asdict(),
+        "rewrite": rewrites(run.context),
         "also": [*weighed.asks] if weighed else await elsewhere(run, query),
         "usage": Overwrite(update["usage"]),
         "notes": Overwrite(update.get("notes", [])),

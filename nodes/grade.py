@@ -10,6 +10,7 @@ from ragweave.minds.evidence import Action, Evidence, Grade
 from ragweave.minds.llm.look import look_first
 from ragweave.minds.mind import Made
 from ragweave.models import relevance
+from ragweave.nodes.refine import shown_whole
 from ragweave.nodes.run import Run
 from ragweave.nodes.state import State, Update, on_timeline
 
@@ -40,6 +41,7 @@ async def grade(state: State, runtime: Runtime[Context]) -> Update:
     graded = [Evidence(**{**e, "relevance": round(s, 4)}) for e, s in zip(items, scores, strict=True)]
     row: Grade = {"hop": run.hop, "action": action, "best": best, "upper": upper, "lower": lower, "by": made.by}
     update: Update = {"grade": row, "evidence": graded}
+    update |= {"open_web": run.context.web != "off", "whole": shown_whole(run.context)}
     if looked and state["query"] == state["question"]:
         update["best"] = max(s for s, e in zip(scores, items, strict=True) if e["id"] in looked)
     return run.done(f"{action}, best {best:+.2f} of {len(graded)}", made, data={"grade": row}, **update)
@@ -60,9 +62,9 @@ def verdict(best: float, upper: float, lower: float) -> Action:
     return "ambiguous" if best >= lower else "incorrect"
 
 
-def after_grade(state: State, runtime: Runtime[Context]) -> list[str]:
+def after_grade(state: State) -> list[str]:
     """Return CRAG's repairs: use what was found, the web as well, the web instead; empty where neither helps."""
     grade = state.get("grade")
     action = grade["action"] if grade else "ambiguous"
-    web = ["search_web"] if Context.of(runtime).web != "off" and action != "correct" else []
+    web = ["search_web"] if state.get("open_web") and action != "correct" else []
     return web if action == "incorrect" else ["refine", *web]

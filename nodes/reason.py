@@ -9,7 +9,7 @@ from langgraph.runtime import Runtime
 
 from ragweave.minds.chain import scored
 from ragweave.minds.context import Context
-from ragweave.minds.desk import chosen, reads
+from ragweave.minds.desk import chosen, reads, rewrites
 from ragweave.minds.evidence import Evidence, Reply, Route, Strip
 from ragweave.minds.known import Decision, Known
 from ragweave.minds.llm.prose import tell
@@ -89,7 +89,7 @@ async def reason(state: State, runtime: Runtime[Context]) -> Update:
         if then == "generate" and "reply" not in update and any(h["query"] != state["question"] for h in hops):
             update["knowledge"] = [*whole, *_selected(placed, strips)]
         if then == "more":
-            update |= {"hop": state["hop"] + 1, "candidates": [], "grade": None}
+            update |= {"hop": state["hop"] + 1, "rewrite": rewrites(context), "candidates": [], "grade": None}
         elif then == "generate" and spent and "reply" not in update:
             told = f"stopped by the limit of {spent}"
     if then != "generate" or opening:

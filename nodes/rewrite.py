@@ -20,16 +20,15 @@ async def rewrite(state: VideoState, runtime: Runtime[Context]) -> Update:
     asked = asked_of(state["query"], state.get("titles", []))
     if asked is not None:
         told += f" | of the timeline: {asked.kind} {asked.thing}".rstrip()
-    return run.done(told, made, data={"forms": forms}, forms=forms, asked=asked)
+    method = run.context.method
+    ways: list[Retriever] = [*method.channels, "video"]
+    if method.chunk_tokens and "chunk" not in ways:
+        ways.append("chunk")  # what a writer reads as well lies around the clips that it finds
+    return run.done(told, made, data={"forms": forms}, forms=forms, asked=asked, ways=ways)
 
 
-def retrievers(state: VideoState, runtime: Runtime[Context]) -> list[Send]:
+def retrievers(state: VideoState) -> list[Send]:
     """Send one task per retriever: those of the context, the recordings, and the timeline where it is asked."""
-    method = Context.of(runtime).method
-    wanted: list[Retriever] = [*method.channels, "video"]
-    if method.chunk_tokens and "chunk" not in wanted:
-        wanted.append("chunk")  # what a writer reads as well lies around the clips that it finds
-    if state["asked"] is not None:
-        wanted.append("timeline")
+    wanted: list[Retriever] = [*state["ways"], "timeline"] if state["asked"] is not None else state["ways"]
     task = {key: value for key, value in state.items() if key in VideoTask.__annotations__}
     return [Send("retrieve_clips", {**task, "retriever": name}) for name in wanted]

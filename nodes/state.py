@@ -87,6 +87,8 @@ class State(TypedDict, total=False):
     """Further queries that the same reasoning turn wrote for this hop."""
     hop: int
     """Current hop, from 1."""
+    rewrite: bool
+    """Whether this hop's query is rewritten beside routing; edges read it here: editing a state gives no context."""
     recalls: int
     """Parametric passages written so far."""
     routes: Annotated[list[Route], operator.add]
@@ -111,6 +113,10 @@ class State(TypedDict, total=False):
     """Highest relevance of anything found to the question itself, in [-1, 1]."""
     grade: Grade | None
     """Verdict over the current hop."""
+    open_web: bool
+    """Whether this run may search the web, asked or not; set with `grade`, for the edges after it."""
+    whole: bool
+    """Whether items stay whole because a chat model reads them; set with `grade`."""
     knowledge: Annotated[list[Strip], merge_strips]
     """Strips kept so far."""
     plan: str
@@ -249,6 +255,8 @@ class VideoResult(TypedDict, total=False):
 class VideoState(VideoTask, VideoResult, total=False):
     """State of the search in the recordings."""
 
+    ways: list[Retriever]
+    """Retrievers of this run, from `rewrite`; the timeline comes beside them where it is asked."""
     lists: Annotated[list[ClipList], operator.add]
     """One list per retriever; one that found nothing has none."""
     clips: list[str]

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,8 @@ from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from ragweave.graphs.agent import build
-from ragweave.graphs.run import build_agent
+from ragweave.graphs.run import GRAPHS, build_agent
+from ragweave.minds.context import Context
 from ragweave.minds.evidence import Sentence
 from ragweave.nodes.answer import Answer
 
@@ -53,3 +55,34 @@ async def test_a_graph_is_compiled_once_for_all_savers() -> None:
     one, other = (build_agent("crag", checkpointer=InMemorySaver()) for _ in range(2))
     assert one.nodes["grade"] is other.nodes["grade"] and one.checkpointer is not other.checkpointer
     assert build_agent("crag").checkpointer is None
+
+
+@pytest.mark.parametrize("name", [*GRAPHS])
+async def test_the_state_can_be_edited_at_every_step_and_the_run_goes_on_as_it_would(name: str) -> None:
+    agent = build_agent(name, checkpointer=InMemorySaver())
+    config: Any = {"configurable": {"thread_id": "t"}}
+    await agent.ainvoke("When was the Corvane Observatory opened?", config, context=Context(mind="small"))
+    past = [snapshot async for snapshot in agent.aget_state_history(config)][::-1]
+    assert len(past) > 5
+    for before, after in pairwise(past[1:]):
+        last = before.next[-1]
+        for edited in (
+            agent.update_state(after.config, {"notes": ["edited"]}, as_node=last),
+            await agent.aupdate_state(after.config, {"notes": ["edited"]}, as_node=last),
+        ):
+            now = agent.get_state(edited)
+            assert set(now.next) <= set(after.next) and bool(now.next) == bool(after.next)
+            assert now.values["notes"][-1] == "edited"
+        if len(before.next) == 1:  # of several LangGraph wants to know which one is stood in for
+            agent.update_state(after.config, {"notes": ["edited"]})
+
+
+async def test_an_edited_verdict_decides_where_the_run_goes(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("RAGWEAVE_WEB_FOLDER", str(tmp_path))
+    agent = build_agent("crag", checkpointer=InMemorySaver())
+    config: Any = {"configurable": {"thread_id": "t"}}
+    question = "When was the Corvane Observatory opened?"
+    await agent.ainvoke(question, config, context=Context(mind="small", web="auto"))
+    graded = [s async for s in agent.aget_state_history(config) if s.next == ("refine",)]
+    row = {**graded[0].values["grade"], "action": "incorrect"}
+    assert agent.get_state(agent.update_state(graded[0].config, {"grade": row})).next == ("search_web",)

@@ -321,6 +321,17 @@ async def test_of_many_strips_a_model_sees_the_likeliest_in_one_call(
         ("incorrect", "off", []),
     ],
 )
-def test_each_action_has_its_repair(runtime: Any, action: Action, web: str, then: list[str]) -> None:
-    state: State = {"grade": {"hop": 1, "action": action, "best": 0, "upper": 0.5, "lower": -0.5, "by": "small"}}
-    assert after_grade(state, runtime(web=web)) == then
+async def test_each_action_has_its_repair(runtime: Any, action: Action, web: str, then: list[str]) -> None:
+    score = {"correct": 0.9, "ambiguous": 0.0, "incorrect": -0.9}[action]
+    update = await grade(state_of(evidence("a", score)), runtime(web=web, upper=0.5, lower=-0.5))
+    assert update["grade"]["action"] == action
+    assert after_grade(update) == then  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("mind", "whole"), [("auto", True), ("small", False)])
+async def test_it_leaves_in_the_state_whether_a_chat_model_reads_the_items(
+    runtime: Any, mind: str, whole: bool
+) -> None:
+    with override(writer=ScriptedChat(react=lambda messages: "")):
+        update = await grade(state_of(evidence("a", 0.9)), runtime(mind=mind))
+    assert update["whole"] is whole

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -30,10 +29,10 @@ def test_repetition_is_seen_through_the_wording(query: str, same: bool) -> None:
 
 
 def test_another_hop_asks_route_and_expand_side_by_side() -> None:
-    runtime: Any = SimpleNamespace(context=Context(mind="small"))
-    assert decided({"then": "more"}, runtime) == ["route", "expand"]
-    assert decided({"then": "recall"}, runtime) == "recall"
-    assert decided({"then": "generate"}, runtime) == "generate"
+    assert decided({"then": "more", "rewrite": True}) == ["route", "expand"]
+    assert decided({"then": "more", "rewrite": False}) == ["route"]
+    assert decided({"then": "recall"}) == "recall"
+    assert decided({"then": "generate"}) == "generate"
 
 
 def state(**keys: Any) -> State:
