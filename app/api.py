@@ -47,7 +47,7 @@ async def aask(
     question: str,
     *,
     library: str | None = None,
-    context: Context | None = None,
+    context: Context | dict[str, Any] | None = None,
     thread: str | None = None,
     messages: Sequence[AnyMessage] = (),
     graph: str = "agent",
@@ -59,7 +59,7 @@ async def aask(
     Args:
         question: what to answer.
         library: name of the library; default: that of the context.
-        context: the run's knobs; the defaults answer without any key.
+        context: the run's knobs, also as a dict; the defaults answer without any key.
         thread: id of a thread kept by the checkpointer.
         messages: earlier turns, where no checkpointer keeps them.
         graph: name of one of `GRAPHS`.

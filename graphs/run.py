@@ -60,7 +60,7 @@ async def astream(
     question: str | list[AnyMessage] | None,
     *,
     library: str | None = None,
-    context: Context | None = None,
+    context: Context | dict[str, Any] | None = None,
     thread: str | None = None,
     graph: str | CompiledStateGraph[Any, Any, Any, Any] = "agent",
     checkpointer: Any = None,
@@ -80,8 +80,10 @@ async def astream(
     from langgraph.types import Command
 
     compiled = build_agent(graph, checkpointer=checkpointer) if isinstance(graph, str) else graph
+    if resume is not None and not compiled.checkpointer:
+        raise InputError("without a checkpointer no run is resumed", "give the one that it began with")
     messages = [HumanMessage(question)] if isinstance(question, str) else question
-    sent: Any = Command(resume=resume) if resume is not None else messages and {"messages": messages}
+    sent: Any = Command(resume=resume) if resume is not None else {"messages": messages} if messages else None
     config = {"configurable": {"thread_id": thread or uuid.uuid4().hex}, "metadata": metadata or {}}
     # Closed at once, so that a run ends with its last reader.
     async with aclosing(follow(compiled, sent, config, in_library(context, library), durability=durability)) as events:
@@ -100,6 +102,8 @@ async def follow(
 
     `options` are those of LangGraph's own `astream`.
     """
+    from langgraph.errors import EmptyInputError
+
     context = in_library(context, None)
     # A superstep is one node wide; the hop budget ends the run long before this limit does.
     limit = 20 + 10 * (context.max_hops + context.max_recalls)
@@ -107,22 +111,35 @@ async def follow(
     modes: Any = {"stream_mode": ["custom", "values"], "version": "v2", "subgraphs": True, **options}
     stream: Any = compiled.astream(sent, placed, context=context, **modes)
     state: Any = {}
-    async with aclosing(stream):
-        async for part in stream:
-            if part["type"] == "custom":
-                yield part["data"]
-            elif part["type"] == "values" and not part["ns"]:
-                state = part["data"]
-                for asked in part.get("interrupts") or ():
-                    yield dict(asked.value)
+    try:
+        async with aclosing(stream):
+            async for part in stream:
+                if part["type"] == "custom":
+                    yield part["data"]
+                elif part["type"] == "values" and not part["ns"]:
+                    state = part["data"]
+                    for asked in part.get("interrupts") or ():
+                        yield dict(asked.value)
+    except EmptyInputError:
+        raise InputError("nothing is asked, and no kept thread to go on with", "send a question") from None
     yield {"type": "state", "state": state}
 
 
-def in_library(context: Context | None, library: str | None) -> Context:
-    """Return a run's knobs, the defaults where there are none, over the library that was named beside them."""
+def in_library(context: Context | dict[str, Any] | None, library: str | None) -> Context:
+    """Return a run's knobs, the defaults where there are none, over the library that was named beside them.
+
+    Raises:
+        InputError: if they cannot be used.
+    """
     from ragweave.minds.context import Context
 
-    context = context or Context()
+    if not isinstance(context, Context | dict | None):
+        raise InputError(
+            f"the context is a {type(context).__name__}", "give a ragweave.Context, or its settings as a dict"
+        )
+    if not isinstance(library, str | None):
+        raise InputError(f"the library is named by a {type(library).__name__}", "give its name as text")
+    context = context if isinstance(context, Context) else Context(**context or {})
     return context if library is None else context.model_copy(update={"library": library})
 
 
@@ -141,7 +158,7 @@ async def before_step(compiled: CompiledStateGraph[Any, Any, Any, Any], config: 
 
 
 async def asearch(
-    query: str, *, library: str | None = None, context: Context | None = None, whole: bool = False
+    query: str, *, library: str | None = None, context: Context | dict[str, Any] | None = None, whole: bool = False
 ) -> list[Evidence]:
     """Return ranked evidence for a query, without an answer: routed, retrieved, fused and scored.
 

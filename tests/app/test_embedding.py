@@ -110,6 +110,34 @@ def test_a_setting_that_cannot_be_used_says_which_would(home: Path) -> None:
         Context(from_time=2, to_time=1)
 
 
+async def test_a_context_may_be_a_dict_and_is_checked_alike(example: ModuleType) -> None:
+    assert "1874" in ask(QUESTION, context={"library": "default", "mind": "small"}).text
+    assert search(QUESTION, context={"top_k": 1})[0]["text"]
+    with pytest.raises(InputError, match="topk: there is no such setting"):
+        ask(QUESTION, context={"topk": 3})
+    with pytest.raises(InputError, match=r"context is a str\. Give a ragweave\.Context"):
+        ask(QUESTION, context="default")  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="library is named by a int"):
+        search(QUESTION, library=3)  # type: ignore[arg-type]
+
+
+async def test_where_there_is_nothing_to_go_on_with_the_remedy_is_told(example: ModuleType) -> None:
+    async def run(question: Any, **options: Any) -> None:
+        async for _ in astream(question, **options):
+            pass
+
+    with pytest.raises(InputError, match=r"no kept thread to go on with\. Send a question"):
+        await run(None, thread="new", checkpointer=InMemorySaver())
+    with pytest.raises(InputError, match="no kept thread to go on with"):
+        await run(None)
+    with pytest.raises(InputError, match="no kept thread to go on with"):
+        await run([])
+    with pytest.raises(InputError, match="Give the one that it began with"):
+        await run(None, resume=True, thread="new")
+    with pytest.raises(InputError, match="there is no question"):
+        await run(None, resume=True, thread="new", checkpointer=InMemorySaver())
+
+
 def test_what_is_public_is_listed_and_seen_by_type_checkers() -> None:
     tree = ast.parse(Path(ragweave.__file__).read_text(encoding="utf-8"))
     (typed,) = [node for node in tree.body if isinstance(node, ast.If)]
