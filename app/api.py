@@ -52,6 +52,7 @@ async def aask(
     messages: Sequence[AnyMessage] = (),
     graph: str = "agent",
     checkpointer: Any = None,
+    resume: bool | None = None,
     on_event: Callable[[dict[str, Any]], None] | None = None,
 ) -> Answer:
     """Answer a question over a library.
@@ -64,7 +65,11 @@ async def aask(
         messages: earlier turns, where no checkpointer keeps them.
         graph: name of one of `GRAPHS`.
         checkpointer: a LangGraph saver.
+        resume: whether the web may be searched, where the thread waits for that; it goes on with its own question.
         on_event: called with each typed event while the run goes on.
+
+    Raises:
+        InputError: if the question cannot be used, or the run waits for consent to search the web.
     """
     from langchain_core.messages import HumanMessage
 
@@ -72,9 +77,14 @@ async def aask(
         raise InputError(f"the question is no text but {type(question).__name__}", "write what you want to know")
     turns: list[AnyMessage] = [*messages, HumanMessage(question)]
     options = {"library": library, "context": context, "thread": thread, "graph": graph, "checkpointer": checkpointer}
-    state = await astate(turns, on_event=on_event, **options)
+    state = await astate(turns, on_event=on_event, resume=resume, **options)
     answer = state["answer"]
-    assert answer is not None  # every path of every graph ends in `check`
+    if answer is None:  # every path ends in `check`, but for an interrupt
+        raise InputError(
+            "this run waits for consent to search the web",
+            "ask again with the same thread, one that you name, and resume=True or resume=False; "
+            "or set web to 'auto' or 'off'",
+        )
     return answer
 
 

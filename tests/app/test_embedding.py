@@ -156,3 +156,25 @@ async def test_errors_reach_the_caller_of_a_synchronous_call(home: Path, tmp_pat
         ask(None)  # type: ignore[arg-type]
     with pytest.raises(InputError, match="no graph named"):
         build_agent("nothing")
+
+
+@pytest.fixture
+def web(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A folder that stands in for the web."""
+    (tmp_path / "web").mkdir()
+    (tmp_path / "web" / "crane.md").write_text("# The crane\n\nThe crane of Vellmouth was repaired in 1967.\n")
+    monkeypatch.setenv("RAGWEAVE_WEB_FOLDER", str(tmp_path / "web"))
+
+
+async def test_a_run_that_waits_for_consent_says_so_and_goes_on_with_it(web: None, example: ModuleType) -> None:
+    question, context = "When was the crane of Vellmouth repaired?", Context(mind="small", web="ask")
+    options: Any = {"context": context, "thread": "t", "checkpointer": InMemorySaver()}
+    with pytest.raises(InputError, match=r"waits for consent to search the web.* resume=True or resume=False"):
+        ask(question, **options)
+    with pytest.raises(InputError, match="waits for consent"):
+        await aask(question, context=context, checkpointer=InMemorySaver())
+    assert "1967" in ask(question, resume=True, **options).text
+    with pytest.raises(InputError, match="waits for consent"):
+        ask(question, **options)
+    assert ask(question, resume=False, **options).abstained
+    assert "1874" in ask(QUESTION, **options).text
