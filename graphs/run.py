@@ -5,7 +5,6 @@ from __future__ import annotations
 import uuid
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from copy import copy
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -28,7 +27,7 @@ GRAPHS: dict[str, str] = {
 def build_agent(graph: str = "agent", *, checkpointer: Any = None) -> CompiledStateGraph[Any, Any, Any, Any]:
     """Return a compiled graph of `GRAPHS`, ready to invoke, stream, or add as a node of another graph.
 
-    With a checkpointer, a LangGraph saver, threads persist and web consent can be asked.
+    With a checkpointer, a LangGraph saver, awaited or not, threads persist and web consent can be asked.
 
     Raises:
         InputError: if there is no graph of that name.
@@ -36,24 +35,12 @@ def build_agent(graph: str = "agent", *, checkpointer: Any = None) -> CompiledSt
     if graph not in GRAPHS:
         raise InputError(f"there is no graph named “{graph}”", f"use one of: {', '.join(GRAPHS)}")
     compiled: CompiledStateGraph[Any, Any, Any, Any] = import_module(GRAPHS[graph]).graph
+    if checkpointer is None:
+        return compiled
+    from ragweave.graphs.saver import reading
+
     # A copy shares the nodes: compiling costs more than many a question.
-    return compiled if checkpointer is None else compiled.copy(update={"checkpointer": _reading(checkpointer)})
-
-
-def _reading(saver: Any) -> Any:
-    """Return a saver that reads back the types of the state and no others, as LangGraph asks every program to say."""
-    from langgraph.checkpoint.base import BaseCheckpointSaver
-    from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
-
-    from ragweave.nodes.state import SAVED
-
-    if not isinstance(saver, BaseCheckpointSaver):
-        return saver
-    if type(saver.serde) is not JsonPlusSerializer:
-        return saver.with_allowlist([(kind.__module__, kind.__name__) for kind in SAVED])
-    mine = copy(saver)
-    mine.serde = JsonPlusSerializer(allowed_msgpack_modules=SAVED)
-    return mine
+    return compiled.copy(update={"checkpointer": reading(checkpointer)})
 
 
 async def astream(

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import asyncio
 import json
 from itertools import pairwise
 from pathlib import Path
@@ -8,6 +9,7 @@ from typing import Any
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
+from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from ragweave.graphs.agent import build
@@ -86,3 +88,29 @@ async def test_an_edited_verdict_decides_where_the_run_goes(monkeypatch: pytest.
     graded = [s async for s in agent.aget_state_history(config) if s.next == ("refine",)]
     row = {**graded[0].values["grade"], "action": "incorrect"}
     assert agent.get_state(agent.update_state(graded[0].config, {"grade": row})).next == ("search_web",)
+
+
+def test_a_saver_that_cannot_be_awaited_keeps_threads_as_well(tmp_path: Path) -> None:
+    config: Any = {"configurable": {"thread_id": "t"}}
+    for question in ("When was the Corvane Observatory opened?", "And how high does it stand?"):
+        with SqliteSaver.from_conn_string(str(tmp_path / "threads.sqlite")) as saver:
+            agent = build_agent(checkpointer=saver)
+            state = agent.invoke(question, config)
+            assert type(saver) is SqliteSaver and isinstance(agent.checkpointer, SqliteSaver)
+            past = list(agent.get_state_history(config))
+            graded = next(s for s in past if s.next == ("grade",))
+            assert agent.invoke(None, graded.config)["answer"].text == state["answer"].text
+    assert "2,310" in state["answer"].text and len(state["messages"]) == 4
+
+
+async def test_a_saver_that_cannot_be_awaited_is_awaited_all_the_same(tmp_path: Path) -> None:
+    configs: Any = [{"configurable": {"thread_id": str(n)}} for n in range(4)]
+    config = configs[0]
+    with SqliteSaver.from_conn_string(str(tmp_path / "threads.sqlite")) as saver:
+        agent = build_agent(checkpointer=saver)
+        states = await asyncio.gather(*(agent.ainvoke("When was the Corvane Observatory opened?", c) for c in configs))
+        assert all("1931" in s["answer"].text and len(s["messages"]) == 2 for s in states)
+        assert [s async for s in agent.aget_state_history(config)] == list(agent.get_state_history(config))
+        kept: Any = agent.checkpointer
+        await kept.adelete_thread("0")
+        assert not (await agent.aget_state(config)).values
