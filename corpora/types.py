@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import math
+import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Literal, get_args
 
@@ -185,6 +187,47 @@ class Item:
         each = told if isinstance(told, list) and len(told) == len(said) else [whole] * len(said)
         over = (float(str(c)) for s, c in zip(said, each, strict=True) if s.start < end and s.end > start)
         return min(over, default=1.0)
+
+    def between(self, start: float | None, end: float | None) -> Item | None:
+        """Return what of this overlaps these seconds, or None; a whole recording only where all of it lies in them.
+
+        Of a clip at the border its utterances, lines and frames in the range are left. What is cut away is blank, so
+        that every character stays where it is. What has no time is returned as it is.
+        """
+        if self.locator.get("kind") != "time" or (start is None and end is None):
+            return self
+        low, high = start or 0.0, math.inf if end is None else end
+        first, last = self.locator.get("start", 0.0), self.locator.get("end", 0.0)
+        if low <= first and last <= high:
+            return self
+        spans = [s for s in self.spans if s.time is None or (s.time[1] > low and s.time[0] < high)]
+        frames = [(t, name) for t, name in self.frames if low <= t < high]
+        if self.corpus == "video" or last <= low or first >= high or (self.spans and not spans and not frames):
+            return None
+        text = re.sub(r"[^\n]", " ", self.text) if self.spans else self.text
+        for s in spans:
+            text = text[: s.start] + self.text[s.start : s.end] + text[s.end :]
+        meta, told, pictures = {**self.meta}, self.meta.get("sure"), self.meta.get("pictures")
+        opens, closes = self.part("transcript")
+        said = [s for s in self.spans if opens <= s.start < closes]
+        if isinstance(told, list) and len(told) == len(said):
+            meta["sure"] = [sure for sure, s in zip(told, said, strict=True) if s in spans]
+        if self.frames:
+            meta["frames"] = [[t, name] for t, name in frames]
+        if self.frames and isinstance(pictures, list):
+            meta["pictures"] = [name for name in pictures if name in {name for _, name in frames}]
+        times = [s.time for s in spans if s.time]
+        since, until = (
+            min((a for a, _ in times), default=max(first, low)),
+            max((b for _, b in times), default=min(last, high)),
+        )
+        cut = replace(self, text=text if text.strip() else "", spans=tuple(spans), meta=meta)
+        place = cut.during(since, until)
+        if self.frames and not frames:
+            place.pop("image", None)
+        if cut.sureness(0, len(text)) < SURE:
+            place["doubtful"] = True
+        return replace(cut, locator=place)
 
     @property
     def frames(self) -> list[tuple[float, str]]:

@@ -71,9 +71,12 @@ class Desk:
             self.turn.down.add(self._model(role).host)
 
     async def library(self) -> Library:
-        """Open the library that the context names."""
+        """Open the library that the context names; of its recordings all read what lies in the run's time range."""
         if self.turn.library is None:
-            self.turn.library = await open_library(self.context.library)
+            start, end = self.context.from_time, self.context.to_time
+            opened = await open_library(self.context.library)
+            narrow = start is not None or end is not None
+            self.turn.library = replace(opened, start=start, end=end) if narrow else opened
         return self.turn.library
 
     async def held(self) -> set[str]:

@@ -17,7 +17,7 @@ from ragweave.models import relevance
 from ragweave.models.numerals import as_said
 from ragweave.models.relevance import Passage
 from ragweave.models.relevance_features import vocabulary
-from ragweave.models.text import clock, content_terms, sentences, terms
+from ragweave.models.text import clock, content_terms, sentences, terms, trimmed
 
 _WINDOW = 1_200
 """Characters of a long item that one window shows."""
@@ -116,7 +116,8 @@ async def floors(library: Library, query: str, passages: Sequence[Passage]) -> l
 
 def evidence_of(item: Item, query: str, hop: int, score: float, relevance: float) -> Evidence:
     """Build the evidence row of an item; of a long item it shows the window that matches the query."""
-    start, end = best_window(item.text, query)
+    # What was cut to a time range is blank at its ends.
+    start, end = next(iter(trimmed(item.text, *best_window(item.text, query))), (0, 0))
     heads = column_heads(item.text, start)
     return {
         "id": item.id,

@@ -35,12 +35,17 @@ _COUNTED: tuple[Corpus, ...] = ("paragraph", "clip")
 
 @dataclass(frozen=True)
 class Library:
-    """One library, open for questions; safe to share between tasks and threads. Its id outlives its name."""
+    """One library, open for questions; safe to share between tasks and threads. Its id outlives its name.
+
+    From `start` to `end`, seconds, is what is read of its recordings; None is no border.
+    """
 
     name: str
     id: str
     held: Stores
     encoder: Encoder
+    start: float | None = None
+    end: float | None = None
 
     async def about(self) -> LibraryRow:
         """Return what the catalog knows of this library as a whole."""
@@ -88,11 +93,16 @@ class Library:
 
     def read(self, ids: Sequence[str]) -> dict[str, Item]:
         """Return what `items` returns, to those who have a thread of their own."""
-        return self.held.catalog.items(self.id, ids)
+        return {i.id: i for i in self._in_time(self.held.catalog.items(self.id, ids).values())}
 
     async def items_of(self, source: str, corpus: Corpus) -> list[Item]:
         """Return the items of a source in one corpus, in order."""
-        return await asyncio.to_thread(self.held.catalog.items_of, self.id, source, corpus)
+        return self._in_time(await asyncio.to_thread(self.held.catalog.items_of, self.id, source, corpus))
+
+    def _in_time(self, items: Iterable[Item]) -> list[Item]:
+        if self.start is None and self.end is None:
+            return list(items)
+        return [cut for i in items if (cut := i.between(self.start, self.end)) is not None]
 
     async def recordings(self) -> list[Recording]:
         """Return every recording, in the order of the titles."""

@@ -94,7 +94,8 @@ async def named_scope(library: Library, query: str, scope: Scope) -> Scope:
     for of in described(query) if not titles else ():
         if titles or not of.words:
             continue
-        wholes = await library.items([r.id for r in recordings])
+        # What they are about is told by the whole of them, whatever time range is read.
+        wholes = await replace(library, start=None, end=None).items([r.id for r in recordings])
         titles = on_topic(of.words, {i.title: lead(i) for i in wholes.values()})
         if not titles and not of.topic and (kind := of_kind(of.kind, held)):
             (said,) = await library.search("clip", [of.before], 1, scope.sources)

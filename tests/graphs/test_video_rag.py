@@ -12,6 +12,7 @@ import pytest
 
 from ragweave.app.api import aask, astate, astream
 from ragweave.corpora.store.stores import close_stores
+from ragweave.graphs.run import GRAPHS
 from ragweave.minds.context import Context
 from ragweave.minds.llm import look as looking
 from ragweave.minds.small.clips import AT_LEAST
@@ -374,6 +375,30 @@ async def test_every_graph_stays_within_the_recording_and_the_time_range(
     title, start, end = within
     assert all(e["title"] == title for e in found)
     assert all(e["locator"]["end"] > start and e["locator"]["start"] < end for e in found)
+
+
+@pytest.mark.parametrize("graph", [*GRAPHS])
+@pytest.mark.parametrize(("start", "end"), [(None, 5.0), (12.0, 17.0), (60.0, 70.0), (75.0, None)])
+@pytest.mark.parametrize("question", ["What is said about the comet?", "What is the talk about?", "Who found it?"])
+async def test_nothing_is_cited_that_lies_outside_the_time_range(
+    recordings: Path, graph: str, start: float | None, end: float | None, question: str
+) -> None:
+    state = await astate(question, context=Context(mind="small", from_time=start, to_time=end), graph=graph)
+    places = [c.locator for c in state["answer"].citations] + [e["locator"] for e in state["evidence"]]
+    assert all(p["end"] > (start or 0) and (end is None or p["start"] < end) for p in places)
+    outside = [text for at, text in TALK if at + 5 <= (start or 0) or (end is not None and at >= end)]
+    told = [state["answer"].text, *(e["text"] for e in state["evidence"]), *(s["text"] for s in state["knowledge"])]
+    assert not any(text in shown for text in outside for shown in told)
+
+
+@pytest.mark.parametrize("preset", ["none", "video-rag-paper"])
+async def test_a_model_reads_nothing_that_lies_outside_the_time_range(recordings: Path, preset: Any) -> None:
+    model = script(generate="The comet returns every ninety years [1].")
+    state = await written(model, look="off", preset=preset, from_time=64.0, to_time=75.0)
+    prompts = [c.prompt for c in model.calls]
+    assert any("ninety years" in prompt for prompt in prompts)
+    assert not any(text in prompt for prompt in prompts for at, text in TALK if at != 65)
+    assert [(c.locator["start"], c.locator["end"]) for c in state["answer"].citations] == [(65.0, 70.0)]
 
 
 async def test_a_time_of_day_that_no_recording_reaches_leaves_what_was_found(recordings: Path) -> None:

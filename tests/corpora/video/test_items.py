@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -120,3 +121,36 @@ def test_chunks_never_lose_a_word_and_never_pass_the_limit(texts: list[str], tok
     assert all(tokens_of(c.text) <= tokens for c in found)
     told = "".join("".join(c.text.split()) for c in found)
     assert sum(told.count(x) for x in "ab") == sum("".join(i.text for i in clips[:-1]).count(x) for x in "ab")
+
+
+def test_of_a_clip_at_the_border_of_a_time_range_what_overlaps_it_stays_where_it_was() -> None:
+    frames = tuple(Frame(float(t), f"f{t}") for t in range(0, 60, 2))
+    cues = tuple(replace(cue, confidence=0.4 + n / 10) for n, cue in enumerate(CUES))
+    clip = made(cues=cues, frames=frames, shown=(Shown(0, 2, "Note F"), Shown(4, 20, "Note G")))[0]
+    cut = clip.between(3.1, 5.5)
+    assert cut is not None and cut.id == clip.id
+    assert cut.text.split() == ["It", "counts", "by", "punched", "cards.", "Note", "G"]
+    at = clip.text.index("It counts")
+    assert cut.text.index("It counts") == at and cut.locate(at, at + 9) == clip.locate(at, at + 9)
+    assert (cut.locator["start"], cut.locator["end"], cut.locator["image"]) == (3.2, 20.0, "f4")
+    assert cut.frames == [(4.0, "f4")] and cut.meta["pictures"] == []
+    assert cut.sureness(at, len(cut.text)) == clip.sureness(at, len(clip.text)) == 0.5
+
+
+def test_outside_of_a_time_range_and_of_a_whole_recording_nothing_is_left_and_inside_all_is() -> None:
+    first, second, whole = made()
+    assert first.between(None, None) is first.between(0, 40) is first.between(None, 100) is first
+    assert whole.between(0, 60) is whole and whole.between(1, None) is None is whole.between(None, 59)
+    assert first.between(41, None) is None and second.between(None, 10) is None
+    assert first.between(10, 20) is None, "nobody speaks in the part of it that overlaps"
+    silent = made(cues=(), frames=(Frame(12.0, "f12"), Frame(22.0, "f22")))[0].between(20, 25)
+    assert silent is not None and not silent.text and silent.frames == [(22.0, "f22")]
+    assert (silent.locator["start"], silent.locator["end"], silent.locator["image"]) == (20, 25, "f22")
+
+
+@given(st.floats(0, 70), st.floats(0, 70))
+def test_every_place_in_what_a_time_range_leaves_overlaps_it(low: float, high: float) -> None:
+    for item in made(shown=(Shown(2, 20, "Note G"),)):
+        cut = item.between(low, high)
+        assert cut is None or all(s.time and s.time[1] > low and s.time[0] < high for s in cut.spans)
+        assert cut is None or len(cut.text) == len(item.text)

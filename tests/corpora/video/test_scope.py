@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -36,5 +37,8 @@ async def test_the_topic_of_a_recording_decides_where_to_look(
         cues = [f"00:{n * 5:02}.000 --> 00:{n * 5 + 4:02}.000\n{s}." for n, s in enumerate(text.split(". "))]
         (tmp_path / f"{name}.vtt").write_text("WEBVTT\n\n" + "\n\n".join(cues))
     await index([tmp_path])
-    scope = await named_scope(await open_library("default"), question, Scope())
+    library = await open_library("default")
+    scope = await named_scope(library, question, Scope())
     assert scope.titles == titles
+    cut = await named_scope(replace(library, start=8.0), question, Scope())
+    assert cut.titles == titles, "a topic is that of the whole, whatever time range is read"
