@@ -8,7 +8,7 @@ from functools import lru_cache
 from importlib import import_module
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Request, Response
+from fastapi import APIRouter, Depends, Path, Request, Response
 from pydantic import Field, StrictBool, model_validator
 from sse_starlette import EventSourceResponse
 
@@ -35,6 +35,11 @@ from ragweave.serve.store import Thread, add_thread
 router = APIRouter(prefix="/api")
 plain = APIRouter()
 
+_MOST = 2**31 - 1
+"""The largest number that a column of either database holds."""
+Ordinal = Annotated[int, Path(ge=1, le=_MOST)]
+"""The number of a turn or of a picture in the path, from 1."""
+
 
 class Question(Body):
     """A question to a library; or messages, as the graphs take them, the last of them the question."""
@@ -46,7 +51,7 @@ class Question(Body):
     graph: str | None = Field(None, max_length=100)
     context: dict[str, Any] = Field(default_factory=dict)
     pictures: list[str] = Field(default_factory=list, max_length=MOST)
-    replaces: int | None = Field(None, ge=1)
+    replaces: int | None = Field(None, ge=1, le=_MOST)
 
     @model_validator(mode="after")
     def _either(self) -> Question:
@@ -167,7 +172,7 @@ def read_thread(desk: DeskNow, found: ThreadOfId) -> dict[str, Any]:
 
 
 @router.get("/threads/{id}/turns/{turn}/pictures/{n}")
-def sent_picture(desk: DeskNow, found: ThreadOfId, turn: int, n: int) -> Response:
+def sent_picture(desk: DeskNow, found: ThreadOfId, turn: Ordinal, n: Ordinal) -> Response:
     """Send the copy of a picture that came with a question."""
     jpeg = desk.store.picture(found[0].id, turn, n)
     if jpeg is None:

@@ -14,7 +14,7 @@ from ragweave.serve.aside import aside
 from ragweave.serve.desk import Body, DeskNow
 from ragweave.serve.direct import context_of
 from ragweave.serve.problems import NotFound
-from ragweave.serve.routes_ask import ThreadOfId
+from ragweave.serve.routes_ask import Ordinal, ThreadOfId
 from ragweave.serve.store import Turn, now
 
 router = APIRouter(prefix="/api")
@@ -36,7 +36,7 @@ class Verdict(Body):
 
 
 @router.post("/threads/{id}/turns/{n}/again", status_code=202)
-async def again(caller: CallerNow, desk: DeskNow, found: ThreadOfId, n: int, body: Again) -> dict[str, Any]:
+async def again(caller: CallerNow, desk: DeskNow, found: ThreadOfId, n: Ordinal, body: Again) -> dict[str, Any]:
     """Begin to answer a turn once more; the run is followed like any other, and the conversation stays as it is."""
     thread, row = found
     if body.question:
@@ -46,7 +46,7 @@ async def again(caller: CallerNow, desk: DeskNow, found: ThreadOfId, n: int, bod
 
 
 @router.put("/threads/{id}/turns/{n}/verdict", status_code=204)
-def judge(desk: DeskNow, found: ThreadOfId, n: int, body: Verdict) -> None:
+def judge(desk: DeskNow, found: ThreadOfId, n: Ordinal, body: Verdict) -> None:
     """Keep whether an answer was good, and why."""
     said = None if body.good is None else {"good": body.good, "reason": body.reason.strip(), "at": now()}
     if not desk.store.judge(found[0].id, n, said):
