@@ -19,6 +19,7 @@ from ragweave.serve.conversations import of_the_server
 from ragweave.serve.followed import Followed
 from ragweave.serve.jobs import Jobs
 from ragweave.serve.pictures import PictureDesk
+from ragweave.serve.problems import too_deep
 from ragweave.serve.records import Records
 from ragweave.serve.replica import Replica
 from ragweave.serve.runs import Runs
@@ -45,13 +46,23 @@ class Body(BaseModel):
         return _readable(sent)
 
 
-def _readable(sent: Any) -> Any:
-    """Return decoded JSON whose texts can be stored: half characters may be escaped in it."""
+_DEEPEST = 100
+"""Lists and objects within each other; clients nest a few, and what goes through them goes deeper with each."""
+
+
+def _readable(sent: Any, deep: int = 0) -> Any:
+    """Return decoded JSON whose texts can be stored: half characters may be escaped in it.
+
+    Raises:
+        InputError: it is nested too deeply.
+    """
     if isinstance(sent, str):
         return storable(sent)
+    if deep == _DEEPEST:
+        raise too_deep()
     if isinstance(sent, dict):
-        return {_readable(k): _readable(v) for k, v in sent.items()}
-    return [_readable(v) for v in sent] if isinstance(sent, list) else sent
+        return {_readable(k): _readable(v, deep + 1) for k, v in sent.items()}
+    return [_readable(v, deep + 1) for v in sent] if isinstance(sent, list) else sent
 
 
 @dataclass(frozen=True)

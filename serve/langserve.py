@@ -183,7 +183,7 @@ def mount(app: FastAPI, slots: Slots, pictures: PictureDesk, settings: ServeSett
     served = FastAPI(title="Ragweave over LangServe", docs_url=None, redoc_url=None, openapi_url=None)
     problems.install(served)
     # LangServe reads the body itself, and the parts of a batch.
-    for kind in (UnicodeDecodeError, ValidationError, TypeError):
+    for kind in (UnicodeDecodeError, ValidationError, TypeError, RecursionError):
         served.add_exception_handler(kind, _unreadable)
     for name in graphs.GRAPHS:
         graph = ServedGraph(name, slots, pictures, settings.run_seconds)
@@ -195,6 +195,10 @@ def mount(app: FastAPI, slots: Slots, pictures: PictureDesk, settings: ServeSett
 async def _unreadable(request: Request, error: Exception) -> Response:
     if isinstance(error, TypeError) and not str(error).startswith("Expected a string, dict"):  # of a config of null
         raise error
+    if isinstance(error, RecursionError):
+        if type(error) is not RecursionError:  # of a graph
+            raise error
+        return problems.response(problems.too_deep(), str(getattr(request.state, "request_id", "")))
     found: RagweaveError = InputError("the body is not valid JSON", "send one JSON object")
     if isinstance(error, ValidationError):
         first = error.errors()[0]

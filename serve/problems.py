@@ -78,6 +78,11 @@ def invalid(location: Sequence[int | str], message: str) -> Refused:
     return Refused(422, f"{name or 'the body'}: {message[:1].lower() + message[1:]}"[:500], "see docs/api.md")
 
 
+def too_deep() -> InputError:
+    """Return the error of a body of too many lists and objects within each other."""
+    return InputError("the body is nested too deeply", "send fewer lists and objects within each other")
+
+
 def problem(error: Exception) -> dict[str, Any]:
     """Return an error as the members of a problem."""
     found = foreseen(error)

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import logging
+
 import httpx
+import pytest
 
 from ragweave.tests.support.serving import ask_over_http
 
@@ -22,3 +26,27 @@ async def test_a_number_that_no_database_holds_is_out_of_bounds(client: httpx.As
         ):
             assert answer.status_code == 422 and answer.json()["code"] == "input", answer.text
     assert (await client.put(f"{thread}/turns/{2**31 - 1}/verdict", json={"good": True})).status_code == 404
+
+
+@pytest.mark.parametrize("levels", [101, 900, 100_000])
+async def test_a_body_that_is_nested_too_deeply_is_refused_and_is_no_fault_of_the_server(
+    client: httpx.AsyncClient, caplog: pytest.LogCaptureFixture, levels: int
+) -> None:
+    deep = '{"top_k": ' + "[" * levels + "]" * levels + "}"
+    asked, chat = json.dumps(QUESTION), '"model": "agent", "ragweave": {"context": ' + deep + "}"
+    bodies = {
+        "/search": f'{{"query": {asked}, "context": {deep}}}',
+        "/api/ask": f'{{"question": {asked}, "context": {deep}}}',
+        "/v1/chat/completions": f'{{{chat}, "messages": [{{"role": "user", "content": {asked}}}]}}',
+        "/v1/responses": f'{{{chat}, "input": {asked}}}',
+        "/langserve/agent/invoke": f'{{"input": {{"question": {asked}, "history": {deep}}}}}',
+        "/langserve/agent/batch": f'{{"inputs": [{{"question": {asked}, "history": {deep}}}]}}',
+        "/langserve/agent/stream": f'{{"input": {asked}, "config": {{"configurable": {deep}}}}}',
+    }
+    for path, body in bodies.items():
+        answer = await client.post(path, content=body, headers={"content-type": "application/json"})
+        told = answer.json()
+        assert answer.status_code in (400, 422), (path, answer.text)
+        if levels == 900 and "langserve" not in path:
+            assert (told.get("detail") or told["error"]["message"]).startswith("The body is nested too deeply"), path
+    assert not [r for r in caplog.records if r.levelno >= logging.ERROR]
