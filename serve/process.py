@@ -9,6 +9,7 @@ import ctypes
 import gc
 import json
 import logging
+import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -56,6 +57,13 @@ _ARENA_MAX = -8
 """M_ARENA_MAX of malloc.h."""
 _EXTRA = ("request", "run", "status", "caller", "seconds", "trace")
 """What is told besides the message; headers, bodies and query strings never are."""
+_CONTROL = re.compile("[\\x00-\\x09\\x0b-\\x1f\\x7f-\\x9f\\u2028\\u2029\\u202a-\\u202e\\u2066-\\u2069]")
+"""What a terminal acts upon, and a reader does not see; addresses and names may hold it. Lines are parted apart."""
+
+
+def _shown(text: str) -> str:
+    """Return a text with every control character but the line feed as its escape, as JSON writes it."""
+    return _CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 class Words(logging.Formatter):
@@ -66,8 +74,8 @@ class Words(logging.Formatter):
         facts = " ".join(f"{k}={getattr(record, k)}" for k in _EXTRA if getattr(record, k, "") != "" and k != "status")
         at = datetime.fromtimestamp(record.created).strftime("%H:%M:%S")
         line = f"{at} {record.levelname.lower()} {record.getMessage()}" + (f" ({facts})" if facts else "")
-        line = line.replace("\n", " ").replace("\r", " ")
-        return f"{line}\n{self.formatException(record.exc_info)}" if record.exc_info else line
+        line = _shown(line.replace("\n", " ").replace("\r", " "))
+        return f"{line}\n{_shown(self.formatException(record.exc_info))}" if record.exc_info else line
 
 
 class Json(logging.Formatter):
@@ -80,7 +88,7 @@ class Json(logging.Formatter):
         line = {"time": at, "level": record.levelname.lower(), "message": record.getMessage(), **facts}
         if record.exc_info:
             line["traceback"] = self.formatException(record.exc_info)
-        return json.dumps(line, ensure_ascii=False)
+        return _shown(json.dumps(line, ensure_ascii=False))
 
 
 def set_up(form: str) -> None:
