@@ -26,6 +26,7 @@ from ragweave.models.errors import RagweaveError
 from ragweave.serve.access import LibraryOfId
 from ragweave.serve.chapters import chapters_of
 from ragweave.serve.problems import NotFound
+from ragweave.serve.unchanged import is_range, unless_held, without_vain_range
 
 router = APIRouter()
 
@@ -63,29 +64,30 @@ def source_file(row: LibraryOfId, request: Request, source: str) -> Response:
     """Send the file of a source."""
     found = stores().catalog.sources(row.id, [source])
     for path in map(Path, found[0].paths if found else ()):
-        if response := _file(path) or _object(path, request):
-            return response
+        if response := _file(path, request) or _object(path, found[0].sha256, request):
+            return unless_held(request, response)
     raise NotFound("There is no such file", "it may have been moved or deleted since it was indexed")
 
 
 @router.api_route("/media/{library}/picture/{source}/{name}", methods=["GET", "HEAD"])
-def picture(row: LibraryOfId, source: str, name: str) -> FileResponse:
+def picture(row: LibraryOfId, request: Request, source: str, name: str) -> Response:
     """Send a stored picture, page or frame."""
     response = None
     with suppress(RagweaveError):
-        response = _file(Media.of(row.id).path(f"{source}/{name}"))
+        response = _file(Media.of(row.id).path(f"{source}/{name}"), request)
     if response is None:
         raise NotFound("There is no such picture", "it may have gone with its source")
-    return response
+    return unless_held(request, response)
 
 
-def _file(path: Path) -> FileResponse | None:
+def _file(path: Path, request: Request) -> FileResponse | None:
     try:
         seen = path.stat()
     except OSError:
         return None
     if not stat.S_ISREG(seen.st_mode):
         return None
+    without_vain_range(request)
     kind, shown, headers = _shown(path)
     return FileResponse(
         path, media_type=kind, filename=path.name, content_disposition_type=shown, stat_result=seen, headers=headers
@@ -105,7 +107,7 @@ def _shown(path: Path) -> tuple[str, str, dict[str, str]]:
 _RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})")
 
 
-def _object(path: Path, request: Request) -> Response | None:
+def _object(path: Path, sha256: str, request: Request) -> Response | None:
     """Pass an upload on from the object store: all of it, or the one range that is asked for."""
     store = objects()
     size = store.size(path) if store else None
@@ -113,8 +115,10 @@ def _object(path: Path, request: Request) -> Response | None:
         return None
     kind, shown, headers = _shown(path)
     headers |= {"Accept-Ranges": "bytes", "Content-Disposition": f"{shown}; filename*=utf-8''{quote(path.name)}"}
+    headers |= {"ETag": f'"{sha256}"'} if sha256 else {}
     start, end, status = 0, size, 200
-    if (asked := _RANGE.fullmatch(request.headers.get("range", ""))) and any(asked.groups()):
+    given, only_if = request.headers.get("range", ""), request.headers.get("if-range", headers.get("ETag"))
+    if only_if == headers.get("ETag") and is_range(given) and (asked := _RANGE.fullmatch(given)):
         first, last = asked.groups()
         start, end = (int(first), min(int(last or size) + 1, size)) if first else (max(0, size - int(last)), size)
         if start >= end:

@@ -24,6 +24,7 @@ from ragweave.serve.access import CallerNow, Keys
 from ragweave.serve.desk import Body
 from ragweave.serve.guard import COOKIE
 from ragweave.serve.problems import NotFound, Refused
+from ragweave.serve.unchanged import unless_held, without_vain_range
 
 router = APIRouter()
 mimetypes.add_type("application/manifest+json", ".webmanifest")
@@ -46,21 +47,23 @@ class Login(Body):
 
 
 @router.get("/", include_in_schema=False)
-async def page() -> FileResponse:
+async def page(request: Request) -> Response:
     """Send the page."""
     digest, _ = await asyncio.to_thread(_shell)
     headers = {"Content-Security-Policy": CSP, "Cache-Control": "no-cache", "X-Ragweave-Page": digest}
-    return FileResponse(STATIC / "index.html", headers=headers)
+    without_vain_range(request)
+    return unless_held(request, FileResponse(STATIC / "index.html", headers={**headers, "ETag": f'"{digest}"'}))
 
 
 @router.get("/sw.js", include_in_schema=False)
-async def service_worker() -> Response:
+async def service_worker(request: Request) -> Response:
     """Send the service worker, which an upgrade changes by the digest in it."""
     digest, files = await asyncio.to_thread(_shell)
     code = await asyncio.to_thread((STATIC / "sw.js").read_text, "utf-8")
     headers = {"Content-Security-Policy": "default-src 'none'; connect-src 'self'", "Cache-Control": "no-cache"}
     text = f"const [DIGEST, SHELL] = {json.dumps([digest, files])};\n{code}"
-    return Response(text, media_type="text/javascript", headers=headers)
+    headers["ETag"] = f'"{hashlib.sha256(text.encode()).hexdigest()[:16]}"'
+    return unless_held(request, Response(text, media_type="text/javascript", headers=headers))
 
 
 @lru_cache(maxsize=1)

@@ -65,6 +65,16 @@ async def test_an_upload_is_passed_on_whole_and_in_ranges(client: httpx.AsyncCli
     assert not uploads.folder_of("x").parent.exists()
 
 
+async def test_an_upload_that_a_client_holds_is_not_passed_on_again(
+    client: httpx.AsyncClient, mill: dict[str, Any]
+) -> None:
+    etag = (await client.get(mill["media"])).headers["etag"]
+    again = await client.get(mill["media"], headers={"if-none-match": f"W/{etag}"})
+    assert (again.status_code, again.content) == (304, b"") and "sandbox" in again.headers["content-security-policy"]
+    for given, status in (({"if-range": etag}, 206), ({"if-range": '"other"'}, 200), ({"range": "bytes=9-2"}, 200)):
+        assert (await client.get(mill["media"], headers={"range": "bytes=0-3", **given})).status_code == status, given
+
+
 async def test_a_deleted_source_takes_its_object_along(client: httpx.AsyncClient, mill: dict[str, Any]) -> None:
     folder, store = uploads.folder_of((await open_library()).id), objects()
     assert store is not None and store.names(folder) == ["mill [1].md"]
