@@ -36,7 +36,7 @@ class NotFound(Refused):
 
 
 _CODES = {
-    401: "unauthorised", 403: "forbidden", 404: "not_found", 405: "method", 409: "conflict",
+    400: "input", 401: "unauthorised", 403: "forbidden", 404: "not_found", 405: "method", 409: "conflict",
     413: "too_large", 415: "media_type", 421: "forbidden", 422: "input", 429: "too_many", 500: "unexpected",
 }  # fmt: skip
 _OPENAI = {
@@ -63,6 +63,8 @@ def foreseen(error: Exception) -> RagweaveError:
             return InputError("the body is not valid JSON", "send one JSON object")
         return invalid(first["loc"], str(first["msg"]))
     if isinstance(error, HTTPException):
+        if str(error.detail).startswith("Too many files"):  # the form is read by Starlette
+            return InputError("more than 1,000 files came in one upload", "send them in parts")
         return Refused(error.status_code, *_HTTP.get(error.status_code, (str(error.detail), "")))
     unknown = Refused(500, "something unexpected went wrong in the server", "its log has the details")
     return of_the_disk(error) or unknown

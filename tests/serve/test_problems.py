@@ -50,3 +50,22 @@ async def test_a_body_that_is_nested_too_deeply_is_refused_and_is_no_fault_of_th
         if levels == 900 and "langserve" not in path:
             assert (told.get("detail") or told["error"]["message"]).startswith("The body is nested too deeply"), path
     assert not [r for r in caplog.records if r.levelno >= logging.ERROR]
+
+
+async def test_an_upload_of_more_files_than_are_taken_at_once_says_so_and_keeps_none(client: httpx.AsyncClient) -> None:
+    files = [("files", (f"{n}.md", b"# Tea")) for n in range(1_001)]
+    refused = await client.post("/api/upload", data={"library": "default"}, files=files)
+    told = refused.json()
+    assert (refused.status_code, told["code"]) == (400, "input")
+    assert "1,000 files" in told["title"] and "in parts" in told["remedy"]
+    assert len((await client.get("/api/sources?library=default")).json()["sources"]) == 2
+
+
+async def test_what_is_malformed_has_the_code_of_other_input_that_cannot_be_used(client: httpx.AsyncClient) -> None:
+    form = {"content-type": "multipart/form-data; boundary=x"}
+    for refused in (
+        await client.post("/api/upload", content=b"--x\r\nno form", headers=form),
+        await client.post("/api/notes", json={"library": "default"}),
+        await client.post("/api/threads", content=b"\0", headers={"content-type": "application/json"}),
+    ):
+        assert (refused.status_code, refused.json()["code"]) == (400, "input"), refused.text
