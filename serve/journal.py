@@ -132,6 +132,6 @@ def stream(journal: Journal, request: Request) -> EventSourceResponse:
 
     async def events() -> AsyncIterator[ServerSentEvent]:
         async for entry in journal.follow(int(given)):
-            yield ServerSentEvent(entry.data, event=entry.type, id=str(entry.id))
+            yield ServerSentEvent(entry.data, event=entry.type, id=str(entry.id), sep="\n")
 
     return EventSourceResponse(events(), sep="\n", ping=15)

@@ -128,14 +128,14 @@ class Writer:
                 async for delta in rest:
                     yield self._chunk(delta)
         except RagweaveError as error:
-            yield ServerSentEvent(json.dumps(openai_error(error)))
+            yield ServerSentEvent(json.dumps(openai_error(error)), sep="\n")
             return
         annotations = self.annotations()
         yield self._chunk({"annotations": annotations} if annotations else {}, finish="stop")
         if self._request.stream_options and self._request.stream_options.include_usage:
             frame = self._frame("chat.completion.chunk", choices=[], usage=usage_of(self.answer))
-            yield ServerSentEvent(json.dumps(frame))
-        yield ServerSentEvent("[DONE]")
+            yield ServerSentEvent(json.dumps(frame), sep="\n")
+        yield ServerSentEvent("[DONE]", sep="\n")
 
     def _step(self, event: Mapping[str, Any]) -> str:
         """Return a step in words, which clients show as the thinking before the answer."""
@@ -192,7 +192,7 @@ class Writer:
 
     def _chunk(self, delta: dict[str, Any], finish: str | None = None) -> ServerSentEvent:
         choice = {"index": 0, "delta": delta, "finish_reason": finish, "logprobs": None}
-        return ServerSentEvent(json.dumps(self._frame("chat.completion.chunk", choices=[choice])))
+        return ServerSentEvent(json.dumps(self._frame("chat.completion.chunk", choices=[choice])), sep="\n")
 
     def _frame(self, kind: str, **members: Any) -> dict[str, Any]:
         head = {"id": self._id, "object": kind, "created": self._created, "model": self._request.model}

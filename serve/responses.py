@@ -136,7 +136,7 @@ class Responder(Writer):
 
     def _event(self, kind: str, **members: Any) -> ServerSentEvent:
         self._n += 1
-        return ServerSentEvent(json.dumps({"type": kind, "sequence_number": self._n, **members}), event=kind)
+        return ServerSentEvent(json.dumps({"type": kind, "sequence_number": self._n, **members}), event=kind, sep="\n")
 
     def _part(self, text: str) -> dict[str, Any]:
         cited = self.annotations() if self.answer else []
