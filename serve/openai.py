@@ -13,7 +13,7 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse
 from sse_starlette import EventSourceResponse, ServerSentEvent
 
-from ragweave.corpora.store.catalog import LibraryRow
+from ragweave.corpora.store.catalog import LibraryRow, check_name
 from ragweave.graphs import run as graphs
 from ragweave.graphs.settings import run_settings
 from ragweave.models.errors import RagweaveError
@@ -23,7 +23,7 @@ from ragweave.serve.chat_request import SOURCES, ChatRequest, check, conversatio
 from ragweave.serve.desk import Desk, DeskNow
 from ragweave.serve.direct import Events, Left, answering, unless_left
 from ragweave.serve.formulas import in_markdown
-from ragweave.serve.problems import NotFound, openai_error
+from ragweave.serve.problems import NotFound, invalid, openai_error
 
 router = APIRouter(prefix="/v1")
 
@@ -68,11 +68,17 @@ async def reply(caller: Caller, desk: Desk, request: Request, chat: ChatRequest,
 
 
 async def resolve(caller: Caller, name: str, library: str | None) -> tuple[str, LibraryRow]:
-    """Return the graph and the library that a model name means."""
+    """Return the graph and the library that a model name means.
+
+    Raises:
+        Refused: `library` is another one than the name says.
+    """
     graph, at, named = name.partition("@")
     if graph not in graphs.GRAPHS:
         known = ", ".join(graphs.GRAPHS)
         raise NotFound(f"the model {name[:100]!r} does not exist", f"use one of: {known}", "model_not_found")
+    if at and library is not None and check_name(named) != check_name(library):
+        raise invalid(("ragweave", "library"), "names another library than the model")
     return graph, await library_for(caller, named if at else library)
 
 

@@ -108,6 +108,7 @@ BAD: list[tuple[str, dict[str, Any], int]] = [
     ("two choices", {"n": 2}, 400),
     ("another form", {"response_format": {"type": "json_object"}}, 400),
     ("a knob out of bounds", {"ragweave": {"context": {"top_k": 99}}}, 422),
+    ("two libraries", {"model": "agent@default", "ragweave": {"library": "tea room"}}, 422),
     ("an unknown knob", {"ragweave": {"knob": 1}}, 422),
 ]
 
@@ -122,6 +123,12 @@ async def test_what_cannot_be_asked_is_refused_in_the_standards_form(
     error = answer.json()["error"]
     assert answer.status_code == status and set(error) == {"message", "type", "param", "code"}
     assert error["type"] == "invalid_request_error" and error["message"].endswith(".")
+
+
+async def test_a_library_that_the_model_names_as_well_is_taken(client: httpx.AsyncClient) -> None:
+    for more in ({"model": "agent@default", "ragweave": {"library": " default "}}, {"model": "agent@default"}):
+        answer = await client.post("/v1/chat/completions", json={"messages": [USER], **more})
+        assert answer.status_code == 200, answer.text
 
 
 async def test_the_client_raises_its_own_errors(chat: AsyncOpenAI) -> None:
