@@ -1,6 +1,6 @@
 """The second door of the OpenAI API, `/v1/responses`: the same answers in the form that newer clients ask for.
 
-Nothing is kept here: a conversation is sent whole in `input`, and `previous_response_id` is refused.
+Nothing is kept here: a conversation is sent whole in `input`, and what would name one that is kept is refused.
 """
 
 from __future__ import annotations
@@ -37,6 +37,8 @@ class ResponseRequest(Body):
     input: str | list[dict[str, Any]] = Field(max_length=10_000_000)
     stream: bool = False
     previous_response_id: str | None = None
+    conversation: Any = None
+    prompt: Any = None
     background: bool | None = None
     tool_choice: Any = None
     text: dict[str, Any] | None = None
@@ -51,7 +53,7 @@ async def respond(caller: CallerNow, desk: DeskNow, request: Request, body: Resp
 
 def as_chat(body: ResponseRequest) -> ChatRequest:
     """Return the request in the form of chat completions."""
-    for name in ("previous_response_id", "background"):
+    for name in ("previous_response_id", "conversation", "prompt", "background"):
         if getattr(body, name):
             raise InputError(f"{name} is not kept here", "send the whole conversation in input")
     rows = [{"role": "user", "content": body.input}] if isinstance(body.input, str) else body.input

@@ -47,6 +47,9 @@ async def test_what_was_said_before_counts(chat: AsyncOpenAI) -> None:
     ("sent", "words"),
     [
         ({"previous_response_id": "resp_1"}, "revious_response_id is not kept"),
+        ({"conversation": "conv_1"}, "onversation is not kept"),
+        ({"conversation": {"id": "conv_1"}}, "onversation is not kept"),
+        ({"prompt": {"id": "pmpt_1"}}, "rompt is not kept"),
         ({"input": [{"type": "function_call_output", "call_id": "1", "output": "x"}]}, "function_call_output"),
         ({"input": [{"role": "user", "content": [{"type": "input_file", "file_id": "x"}]}]}, "input_file"),
         ({"input": "..."}, "question is empty"),
