@@ -52,7 +52,9 @@ async def keep(caller: CallerNow, desk: DeskNow, body: NewNote) -> dict[str, Any
     row = await library_named(caller, body.library)
     text, title, kept = body.text.strip(), "", None
     if body.thread is not None:
-        thread, row = await find_thread(caller, desk, body.thread)
+        thread, of_it = await find_thread(caller, desk, body.thread)
+        if of_it.id != row.id:
+            raise Refused(409, f"this conversation is with the library {of_it.name!r}", "keep the note there")
         turns = await asyncio.to_thread(desk.store.turns, thread.id)
         title, kept = next(((t.question, t.answer) for t in turns if t.n == body.turn and t.answer), ("", None))
         if kept is None:

@@ -88,6 +88,14 @@ async def test_a_note_of_nothing_or_of_what_is_not_there_is_refused(client: http
     assert await _notes(client) == []
 
 
+async def test_an_answer_of_another_library_than_the_one_that_is_named_is_not_kept(client: httpx.AsyncClient) -> None:
+    thread = (await ask_over_http(client, LAMP))[0]["thread"]
+    sent = {"library": "tea room", "thread": thread, "turn": 1}
+    refused = await client.post("/api/notes", json=sent)
+    assert refused.status_code == 409 and "'default'" in refused.json()["title"]
+    assert await _notes(client) == []
+
+
 async def test_a_passage_of_another_page_than_its_item_is_kept_with_that_page(client: httpx.AsyncClient) -> None:
     noted = await _keep(client, item=await _item(client), quote="The lamp", page=4)
     (cited,) = noted["answer"]["citations"]
