@@ -129,6 +129,11 @@ def check_keys(settings: ServeSettings) -> None:
     """Refuse to let other machines in where there is no key; makes the tables before several workers would at once."""
     keys = keys_of_home().all()
     if is_exposed(settings) and all(key.revoked for key in keys):
+        if not is_exposed(settings.model_copy(update={"names": ""})):
+            raise InputError(
+                f"RAGWEAVE_SERVE_NAMES lets other machines in by {settings.names.strip()!r}, and there is no API key",
+                "make one with: ragweave keys create NAME, or unset RAGWEAVE_SERVE_NAMES",
+            )
         raise InputError(
             f"{settings.host} can be reached from other machines, and there is no API key",
             "make one with: ragweave keys create NAME, or listen on 127.0.0.1",

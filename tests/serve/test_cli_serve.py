@@ -54,6 +54,12 @@ def test_other_machines_are_not_let_in_without_a_key(main: Main, host: str) -> N
     assert code == 2 and "no API key" in told and "ragweave keys create" in told
 
 
+def test_a_name_that_lets_others_in_is_what_the_refusal_names(main: Main, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RAGWEAVE_SERVE_NAMES", "my.host")
+    code, _, told = main("serve", "--port", "0")
+    assert code == 2 and "RAGWEAVE_SERVE_NAMES" in told and "my.host" in told and "127.0.0.1 can be" not in told
+
+
 def test_a_revoked_key_does_not_count(main: Main) -> None:
     main("keys", "create", "x", "--all")
     (key,) = json.loads(main("keys", "list", "--json")[1])
