@@ -43,7 +43,8 @@ async def share(caller: CallerNow, desk: DeskNow, request: Request, found: Threa
         raise Refused(409, "this server has no keys, so a link would open to nobody else", "save a proof and send it")
     title, page = await proof_of(desk, *found, body.turn)
     made = await asyncio.to_thread(_add, desk.store, caller, found[0].id, title, page, body.days)
-    return {**made, "url": f"{desk.address(request)}/shared/{made.pop('secret')}"}
+    url = f"{desk.address(request)}/shared/{made.pop('secret')}"
+    return {**made, "url": url}
 
 
 _MINE = "(:everything OR owner = :owner)"

@@ -29,7 +29,7 @@ def owner(app: FastAPI, client: httpx.AsyncClient) -> httpx.AsyncClient:
 async def _shared(client: httpx.AsyncClient, question: str = LAMP, **sent: Any) -> dict[str, Any]:
     thread = (await ask_over_http(client, question))[0]["thread"]
     made = await client.post(f"/api/threads/{thread}/share", json=sent)
-    assert made.status_code == 201
+    assert made.status_code == 201 and set(made.json()) == {"id", "title", "expires", "url"}
     return {**made.json(), "thread": thread}
 
 
