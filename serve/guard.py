@@ -152,7 +152,7 @@ class Guard:
             return Caller("nobody", frozenset())
         if self._exposed or await asyncio.to_thread(self._keys.locked):
             what = "this key is wrong or was revoked" if secret else "this server asks for an API key"
-            raise Refused(401, what, "send one that `ragweave keys create` made, as: Authorization: Bearer rw_...")
+            raise Refused(401, what, "send one that `ragweave keys create` made, as: Authorization: Bearer KEY")
         return Caller()
 
     def _limited(self, scope: Scope, receive: Receive) -> Receive:

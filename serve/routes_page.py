@@ -46,7 +46,7 @@ class Login(Body):
     key: str = Field(min_length=1, max_length=200)
 
 
-@router.get("/", include_in_schema=False)
+@router.api_route("/", methods=["GET", "HEAD"], include_in_schema=False)
 async def page(request: Request) -> Response:
     """Send the page."""
     digest, _ = await asyncio.to_thread(_shell)
@@ -91,13 +91,13 @@ async def icon() -> Response:
     return Response(status_code=204)
 
 
-@router.get("/healthz")
+@router.api_route("/healthz", methods=["GET", "HEAD"])
 async def health() -> dict[str, str]:
     """Say that the process answers."""
     return {"status": "ok"}
 
 
-@router.get("/readyz")
+@router.api_route("/readyz", methods=["GET", "HEAD"])
 async def ready(request: Request) -> JSONResponse:
     """Say whether questions can be sent here: the catalog can be read, and the server is not about to stop."""
     desk = getattr(request.app.state, "desk", None)  # none beside Studio

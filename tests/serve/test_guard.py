@@ -94,6 +94,7 @@ async def test_the_door_locks_with_the_first_key_and_stays_locked(app: FastAPI, 
     for headers in ({}, bearer(secret), bearer("rw_wrong"), bearer(""), {"authorization": "Basic eA=="}):
         answer = await client.get("/api/libraries", headers=headers)
         assert answer.status_code == 401 and answer.headers["www-authenticate"] == "Bearer"
+        assert answer.json()["detail"].endswith("as: Authorization: Bearer KEY.")
         assert secret not in answer.text
     for path in ("/", "/healthz", "/readyz", "/static/nothing.js"):
         assert (await client.get(path)).status_code != 401
@@ -186,6 +187,8 @@ async def test_a_web_socket_is_not_there(app: FastAPI) -> None:
 async def test_health_and_readiness(client: httpx.AsyncClient, home: Path) -> None:
     assert (await client.get("/healthz")).json() == {"status": "ok"}
     assert (await client.get("/readyz")).json() == {"status": "ok"}
+    for path in ("/", "/healthz", "/readyz"):
+        assert (await client.head(path)).status_code == 200, path
 
 
 async def test_a_second_client_without_the_cookie_is_somebody_else(app: FastAPI, client: httpx.AsyncClient) -> None:
