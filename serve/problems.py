@@ -10,6 +10,7 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
+from starlette.routing import Match
 
 from ragweave.corpora.store.folders import of_the_disk
 from ragweave.models.errors import InputError, RagweaveError
@@ -123,6 +124,14 @@ def response(error: Exception, request_id: str = "", path: str = "") -> JSONResp
     return JSONResponse(body, status_code=status, media_type="application/problem+json", headers=headers)
 
 
+_METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE")
+
+
+def _takes(request: Request, method: str) -> bool:
+    """Whether a route of the app takes a method at the address of a request."""
+    return any(r.matches({**request.scope, "method": method})[0] is Match.FULL for r in request.app.routes)
+
+
 def install(app: FastAPI) -> None:
     """Answer every error of an app with a problem."""
 
@@ -130,7 +139,11 @@ def install(app: FastAPI) -> None:
         id = str(getattr(request.state, "request_id", ""))
         if foreseen(error).code == "unexpected":
             logger.error("request %s failed", id, exc_info=error)
-        return response(error, id, request.url.path)
+        told = response(error, id, request.url.path)
+        if told.status_code == 405:
+            taken = [m for m in _METHODS if _takes(request, m)]
+            told.headers["Allow"] = ", ".join(taken or _METHODS[:2])  # no route leads to the files of the page
+        return told
 
     for kind in (RagweaveError, RequestValidationError, HTTPException, Exception):
         app.add_exception_handler(kind, answer)

@@ -69,3 +69,23 @@ async def test_what_is_malformed_has_the_code_of_other_input_that_cannot_be_used
         await client.post("/api/threads", content=b"\0", headers={"content-type": "application/json"}),
     ):
         assert (refused.status_code, refused.json()["code"]) == (400, "input"), refused.text
+
+
+@pytest.mark.parametrize(
+    ("path", "allowed"),
+    [
+        ("/api/threads", "GET, POST"),
+        ("/api/threads/x", "GET, PATCH, DELETE"),
+        ("/healthz", "GET, HEAD"),
+        ("/media/x/source/y", "GET, HEAD"),
+        ("/search", "POST"),
+        ("/static/js/api.js", "GET, HEAD"),
+        ("/langserve/agent/invoke", "POST"),
+    ],
+)
+async def test_a_method_that_an_address_does_not_take_is_refused_with_those_that_it_takes(
+    client: httpx.AsyncClient, path: str, allowed: str
+) -> None:
+    refused = await client.put(path, json={})
+    assert (refused.status_code, refused.headers["allow"]) == (405, allowed)
+    assert refused.json()["code"] == "method"
