@@ -23,6 +23,7 @@ from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ragweave.graphs import run as graphs
+from ragweave.graphs.settings import run_settings
 from ragweave.minds.attached import MOST, asked_with
 from ragweave.minds.context import Context
 from ragweave.models.errors import InputError, RagweaveError
@@ -88,8 +89,13 @@ def _form(name: str, field: FieldInfo) -> ConfigurableFieldSpec:
     kind: Any = field.annotation
     if field.default is None:
         kind = Annotated[kind | str, WithJsonSchema({"type": "string"})]
-    default = "" if field.default is None else field.default
-    return ConfigurableFieldSpec(name, kind, name, field.description, default)
+    return ConfigurableFieldSpec(name, kind, name, field.description, _shown(name))
+
+
+def _shown(name: str) -> Any:
+    """Return what the form shows of a knob at first: what holds on this server where nobody says."""
+    default = Context.model_fields[name].default
+    return "" if default is None else getattr(run_settings(), name, default)
 
 
 class ServedGraph(Runnable[Any, dict[str, Any]]):
@@ -163,9 +169,7 @@ class ServedGraph(Runnable[Any, dict[str, Any]]):
         caller = given.pop(CALLER, None)
         if not isinstance(caller, Caller):
             caller = Caller("nobody", frozenset())
-        # LangServe fills in every default; only what differs was set by somebody.
-        fields = Context.model_fields
-        context = {k: v for k, v in given.items() if k in fields and v not in (None, "", fields[k].default)}
+        context = {k: v for k, v in given.items() if k in Context.model_fields and v not in (None, "")}
         library = await library_for(caller, context.get("library"))
         asked = Asked.model_validate(input)
         said = [*((s.role, s.content) for s in asked.history), ("user", asked.question)]
@@ -207,7 +211,7 @@ async def _unreadable(request: Request, error: Exception) -> Response:
 
 
 async def with_caller(config: dict[str, Any], request: Request) -> dict[str, Any]:
-    """Say who asks; what a client wrote in that place is overwritten.
+    """Say who asks, and leave out what LangServe filled in; what a client wrote in that place is overwritten.
 
     Raises:
         InputError: the request sets what is no knob, which LangServe would leave out without a word; or a batch of
@@ -218,10 +222,21 @@ async def with_caller(config: dict[str, Any], request: Request) -> dict[str, Any
         raise problems.invalid(("inputs",), "Input should be a list")
     sent = body.get("config")
     for one in sent if isinstance(sent, list) else [sent]:
-        for name in (one or {}).get("configurable") or {}:
+        for name in _set_by(one):
             if name not in Context.model_fields and name not in (*_CLIENTS, CALLER):
                 Context.model_validate({name: None})
-    return {**config, "configurable": {**(config.get("configurable") or {}), CALLER: request.state.caller}}
+    if isinstance(sent, list):  # of a batch: this is called for one after the other
+        at = getattr(request.state, "configs", 0)
+        sent, request.state.configs = sent[at], at + 1
+    knobs = {name: value for name, value in (config.get("configurable") or {}).items() if name in _set_by(sent)}
+    if "origin" in request.headers:  # the playground sends its whole form: what stands there as it was shown is not set
+        knobs = {name: value for name, value in knobs.items() if value != _shown(name)}
+    return {**config, "configurable": {**knobs, CALLER: request.state.caller}}
+
+
+def _set_by(config: Any) -> dict[str, Any]:
+    """Return the configurable as a client sent it."""
+    return (config or {}).get("configurable") or {}
 
 
 class _Playground:

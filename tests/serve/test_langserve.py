@@ -14,8 +14,15 @@ from fastapi import FastAPI
 from langchain_core.messages import HumanMessage
 from langserve import RemoteRunnable
 
+from ragweave.corpora.store.stores import stores
+from ragweave.graphs import run as graphs
+from ragweave.graphs.settings import run_settings
+from ragweave.minds.context import Context
+from ragweave.nodes.answer import Answer
+from ragweave.serve.app import create_app
+from ragweave.serve.settings import ServeSettings
 from ragweave.tests.serve.test_pictures import ASKED, SIGN
-from ragweave.tests.support.serving import on_loopback
+from ragweave.tests.support.serving import BASE, bearer, in_process, on_loopback
 
 QUESTION = {"question": "When was the lamp of the lighthouse first lit?"}
 
@@ -149,3 +156,83 @@ async def test_a_body_that_cannot_be_used_is_refused_with_a_remedy(
     headers = {"content-type": "application/json"}
     answer = await client.post(f"/langserve/agent/{path}", content=body, headers=headers)
     assert answer.status_code in (400, 422) and answer.json()["remedy"], answer.text
+
+
+@pytest.fixture
+def contexts(monkeypatch: pytest.MonkeyPatch) -> list[Context]:
+    """The contexts with which the graphs were asked; they answer at once."""
+    found: list[Context] = []
+
+    async def astream(messages: Any, *, context: Context, **options: Any) -> AsyncIterator[dict[str, Any]]:
+        found.append(context)
+        yield {"type": "state", "state": {"answer": Answer(text=messages[-1].text)}}
+
+    monkeypatch.setattr(graphs, "astream", astream)
+    return found
+
+
+@pytest.fixture
+async def otherwise(notes: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[httpx.AsyncClient]:
+    """A client of a server whose own defaults are not those of a run."""
+    for name, value in {"LIBRARY": "tea room", "WEB": "auto", "MIND": "small"}.items():
+        monkeypatch.setenv(f"RAGWEAVE_{name}", value)
+    run_settings.cache_clear()
+    async with in_process(create_app(ServeSettings())) as client:
+        yield client
+
+
+async def test_a_knob_that_is_set_to_its_default_holds_where_the_server_has_another(
+    otherwise: httpx.AsyncClient, contexts: list[Context]
+) -> None:
+    plain: dict[str, Any] = {"library": "default", "web": "off", "mind": "auto"}
+    usual, of_each = ("tea room", "auto", "small"), [{"configurable": {"web": "off"}}, {}, {"configurable": plain}]
+    for config in ({}, {"configurable": plain}, {"configurable": {**plain, "library": "", "top_k": None}}):
+        await otherwise.post("/langserve/agent/invoke", json={"input": QUESTION, "config": config})
+    assert _told(contexts) == [usual, ("default", "off", "auto"), ("tea room", "off", "auto")]
+    await otherwise.post("/langserve/agent/batch", json={"inputs": [QUESTION] * 3, "config": of_each})
+    assert sorted(_told(contexts)) == [("default", "off", "auto"), usual, ("tea room", "off", "small")]
+    both = {"inputs": [QUESTION] * 2, "config": {"configurable": {"library": "default"}}}
+    await otherwise.post("/langserve/agent/batch", json=both)
+    assert _told(contexts) == [("default", "auto", "small")] * 2
+
+
+def _told(contexts: list[Context]) -> list[tuple[str, str, str]]:
+    found = [(c.library, c.web, c.mind) for c in contexts]
+    contexts.clear()
+    return found
+
+
+async def test_a_knob_that_is_set_to_its_default_wins_over_a_preset(
+    client: httpx.AsyncClient, contexts: list[Context]
+) -> None:
+    for set_besides in ({}, {"max_hops": 3}):
+        config = {"configurable": {"preset": "auto-rag-paper", **set_besides}}
+        await client.post("/langserve/agent/invoke", json={"input": QUESTION, "config": config})
+    assert contexts[0].max_hops != 3 and contexts[1].max_hops == 3
+
+
+@pytest.mark.parametrize("several", [False, True])
+async def test_a_key_that_is_bound_to_one_library_finds_no_other_under_the_usual_name(
+    client: httpx.AsyncClient, app: FastAPI, contexts: list[Context], several: bool
+) -> None:
+    _, key = app.state.keys.create("tenant", (stores().catalog.library("tea room").id,))
+    config: Any = {"configurable": {"library": "default"}}
+    body = {"inputs": [QUESTION], "config": [config]} if several else {"input": QUESTION, "config": config}
+    at = f"/langserve/agent/{'batch' if several else 'invoke'}"
+    assert (await client.post(at, json=body, headers=bearer(key))).status_code == 404
+    assert contexts == []
+
+
+async def test_the_form_of_the_playground_shows_what_holds_here_and_sets_what_is_changed_alone(
+    otherwise: httpx.AsyncClient, contexts: list[Context]
+) -> None:
+    schema = (await otherwise.get("/langserve/agent/config_schema")).json()
+    (fields,) = [s["properties"] for s in schema["$defs"].values() if "web" in s.get("properties", {})]
+    shown = {name: field["default"] for name, field in fields.items()}
+    assert (shown["library"], shown["web"], shown["mind"]) == ("tea room", "auto", "small")
+    for changed in ({}, {"web": "off", "preset": "auto-rag-paper"}):
+        body = {"input": QUESTION, "config": {"configurable": {**shown, **changed}}}
+        await otherwise.post("/langserve/agent/stream_log", json=body, headers={"origin": BASE})
+    assert [c.web for c in contexts] == ["auto", "off"]
+    assert contexts[0].model_fields_set <= {"library", "web", "mind", "method"}
+    assert contexts[1].max_hops != shown["max_hops"]
