@@ -42,7 +42,8 @@ def safe_name(name: str) -> str:
         for c in last
         if c in "\u200c\u200d" or unicodedata.category(c) not in ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
     )
-    kept = " ".join("".join("_" if c in '<>:"|?*' else c for c in kept).split()).strip(" .")
+    kept = " ".join("".join("_" if c in '<>:"|?*' else c for c in kept).split())
+    hidden, kept = "." if kept.startswith(".") else "", kept.strip(" .")
     stem, dot, ending = kept.rpartition(".")
     if not dot:
         stem, ending = kept, ""
@@ -53,8 +54,11 @@ def safe_name(name: str) -> str:
     if not stem:
         raise InputError(f"{name[:80]!r} is no file name", "rename the file")
     kept = f"{stem}.{ending}" if ending else stem
-    if is_secret(kept):  # refused before it is accepted: a run would leave it out, and each server try it again
-        raise InputError(f"{kept[:80]!r} is the name of a key or password file, and those are never read", "rename it")
+    # Refused before it is accepted: a run would leave it out, and each server try it again. Without its dot `.env` is
+    # the name of no such file.
+    named = hidden + kept
+    if is_secret(kept) or is_secret(named):
+        raise InputError(f"{named[:80]!r} is the name of a key or password file, and those are never read", "rename it")
     return kept
 
 

@@ -72,6 +72,24 @@ def test_what_is_no_name_is_refused(name: str) -> None:
         uploads.safe_name(name)
 
 
+@pytest.mark.parametrize(
+    "name",
+    [".env", ".env.local", ".netrc", ".pgpass", ".npmrc", ".htpasswd", ".git-credentials", "shop/.ENV", " ..env. "],
+)
+def test_a_key_or_password_file_is_told_by_the_dot_that_its_kept_name_would_lose(name: str) -> None:
+    with pytest.raises(InputError, match="key or password file"):
+        uploads.safe_name(name)
+    assert uploads.safe_name(".environment.md") == "environment.md"
+
+
+async def test_an_uploaded_password_file_is_refused_and_nothing_of_it_is_kept(client: httpx.AsyncClient) -> None:
+    job, _ = await upload(client, (".env", b"The password of the shop is hunter2."), ("mill.md", b"# The mill\n"))
+    assert job["files"] == ["mill.md"] and [r["file"] for r in job["refused"]] == [".env"]
+    found = (await client.post("/search", json={"query": "What is the password of the shop?"})).json()["results"]
+    assert not any("hunter2" in row["text"] for row in found)
+    assert not list(uploads.folder_of("x").parent.rglob("*env*"))
+
+
 def test_the_same_name_with_other_bytes_is_kept_beside_the_first(home: Path) -> None:
     first = uploads.keep("a.md", io.BytesIO(b"one"), "lib")
     again = uploads.keep("a.md", io.BytesIO(b"one"), "lib")
