@@ -10,8 +10,8 @@ import asyncio
 import hashlib
 import json
 import secrets
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -116,6 +116,9 @@ class Slots:
         self._total = self._free = total
         self.draining = False
         """The server is about to stop: none is given any more."""
+        self.ended = False
+        """The server stops now: the answers of requests under way are broken off."""
+        self._limits: set[asyncio.Timeout] = set()
         self.told: Callable[[int], None] = lambda taken: None
 
     @property
@@ -145,6 +148,23 @@ class Slots:
             yield
         finally:
             self.give()
+
+    @asynccontextmanager
+    async def limited(self, until: float) -> AsyncIterator[None]:
+        """Wait until a time of the loop, or until the server stops; a TimeoutError says that it is past."""
+        async with asyncio.timeout_at(0 if self.ended else until) as limit:
+            self._limits.add(limit)
+            try:
+                yield
+            finally:
+                self._limits.discard(limit)
+
+    def end(self) -> None:
+        """Break off what waits within `limited`."""
+        self.ended = True
+        for limit in self._limits:
+            if not limit.expired():
+                limit.reschedule(0)
 
 
 @dataclass(frozen=True, slots=True)

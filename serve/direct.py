@@ -106,6 +106,11 @@ def too_long(seconds: float) -> RagweaveError:
     return RagweaveError(f"the answer took longer than {seconds:.0f} seconds", "raise RAGWEAVE_SERVE_RUN_SECONDS")
 
 
+def interrupted() -> Refused:
+    """Return the error of a run whose server stops, or was killed."""
+    return Refused(503, "the server ended while it answered", "ask again", "interrupted")
+
+
 async def answering(
     slots: Slots,
     library: LibraryRow,
@@ -126,10 +131,10 @@ async def answering(
             while True:
                 # Around each step and not around all: a server may go on with a generator in another task.
                 try:
-                    async with asyncio.timeout_at(deadline):
+                    async with slots.limited(deadline):
                         event = await anext(run, None)
                 except TimeoutError:
-                    raise too_long(seconds) from None
+                    raise interrupted() if slots.ended else too_long(seconds) from None
                 if event is None:
                     return
                 yield event

@@ -23,7 +23,7 @@ from ragweave.minds.context import Context
 from ragweave.models.errors import RagweaveError
 from ragweave.serve.access import Caller, Slots, library_by_id
 from ragweave.serve.conversations import forget_steps
-from ragweave.serve.direct import events_of, too_long
+from ragweave.serve.direct import events_of, interrupted, too_long
 from ragweave.serve.followed import Followed
 from ragweave.serve.journal import Journal
 from ragweave.serve.problems import NotFound, Refused, foreseen, problem
@@ -38,7 +38,6 @@ logger = logging.getLogger(__name__)
 
 _UNFINISHED = ("step", "sentence", "note")
 """Events that are kept of a turn without an answer."""
-_INTERRUPTED = Refused(503, "the server ended while it answered", "ask again", "interrupted")
 
 
 class Runs:
@@ -168,7 +167,7 @@ class Runs:
 
     async def interrupt(self, record: Record) -> None:
         """Say how a run ended whose server has ended."""
-        found = problem(_INTERRUPTED)
+        found = problem(interrupted())
         await self._take_over(record, "failed", {"type": "error", "problem": found}, problem=found)
 
     async def _take_over(self, record: Record, status: Status, *events: Mapping[str, Any], **kept: Any) -> None:
@@ -254,7 +253,7 @@ class Runs:
 
     async def _stopped(self, run: Run) -> None:
         if self._closing:
-            await self._fail(run, _INTERRUPTED)
+            await self._fail(run, interrupted())
         else:
             await self._end(run, "cancelled")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from asyncio.subprocess import Process
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
@@ -101,14 +102,93 @@ async def test_a_server_that_is_stopped_ends_its_answers_and_refuses_new_ones_in
             assert turn["status"] == "done"
 
 
+async def stop(client: httpx.AsyncClient, process: Process, signals: int) -> None:
+    process.terminate()
+    for _ in range(1, signals):
+        await until(503, lambda: client.get("/readyz"))
+        process.terminate()
+
+
+ENDS = pytest.mark.parametrize(("seconds", "signals"), [("1", 1), ("100", 2)])
+"""The time is up, or a second signal comes."""
+
+
+@ENDS
 async def test_an_answer_that_does_not_end_in_time_is_told_as_interrupted_to_who_reads_it(
-    notes: Path, model: ScriptedServer
+    notes: Path, model: ScriptedServer, seconds: str, signals: int
 ) -> None:
-    async with killed_at_the_end(**settings_of(model), **{SECONDS: "1"}) as (client, process):
+    async with killed_at_the_end(**settings_of(model), **{SECONDS: seconds}) as (client, process):
         async with reading(client) as events:
-            process.terminate()
+            await stop(client, process, signals)
             told = await events
         assert [e["type"] for e in told][-2:] == ["error", "end"]
         assert told[-2]["problem"]["code"] == "interrupted" and "sk again" in told[-2]["problem"]["detail"]
         async with asyncio.timeout(100):
             await process.wait()
+
+
+def doors() -> dict[str, tuple[str, dict[str, Any]]]:
+    """One question at each door that answers within the request: address and body. A model is asked no more at once."""
+    chat = {"model": "crag", "messages": [{"role": "user", "content": QUESTION}]}
+    asked = {"question": QUESTION}
+    call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "ask", "arguments": asked}}
+    return {
+        "chat": ("/v1/chat/completions", chat),
+        "chat streamed": ("/v1/chat/completions", {**chat, "stream": True}),
+        "responses streamed": ("/v1/responses", {"model": "crag", "input": QUESTION, "stream": True}),
+        "tools": ("/tools/ask", asked),
+        "invoke": ("/langserve/crag/invoke", {"input": asked}),
+        "batch": ("/langserve/crag/batch", {"inputs": [asked]}),
+        "stream": ("/langserve/crag/stream", {"input": asked}),
+        "mcp": ("/mcp", call),
+    }
+
+
+@asynccontextmanager
+async def asked_at_each_door(client: httpx.AsyncClient, model: ScriptedServer) -> AsyncIterator[dict[str, Any]]:
+    """Ask at each door and lend what will be read there, once the model is at work for all of them."""
+    headers = {"accept": "application/json, text/event-stream"}
+    tasks = {n: asyncio.create_task(client.post(at, json=b, headers=headers)) for n, (at, b) in doors().items()}
+    try:
+        async with asyncio.timeout(100):
+            while sum("numbered evidence" in r.prompt for r in model.requests) < len(tasks):  # noqa: ASYNC110
+                await asyncio.sleep(0.05)
+        yield tasks
+    finally:
+        for task in tasks.values():
+            task.cancel()
+
+
+BY_MODEL = {"RAGWEAVE_MIND": "llm", "RAGWEAVE_GRAPH": "crag"}
+
+
+@ENDS
+async def test_every_door_tells_in_its_own_form_that_an_answer_was_broken_off(
+    notes: Path, model: ScriptedServer, seconds: str, signals: int
+) -> None:
+    async with killed_at_the_end(**settings_of(model), **BY_MODEL, **{SECONDS: seconds}) as (client, process):
+        async with asked_at_each_door(client, model) as tasks:
+            await stop(client, process, signals)
+            async with asyncio.timeout(20):
+                told = {name: await task for name, task in tasks.items()}
+        async with asyncio.timeout(20):
+            await process.wait()
+    for name in ("chat", "tools", "invoke", "batch"):
+        problem = told[name].json()
+        assert told[name].status_code == 503 and problem.get("error", problem)["code"] == "interrupted", name
+    for name in ("chat streamed", "stream"):
+        assert told[name].status_code == 200 and "interrupted" in told[name].text, name
+    words = "he server ended while it answered"
+    assert "response.failed" in told["responses streamed"].text and words in told["responses streamed"].text
+    assert '"isError":true' in told["mcp"].text and words in told["mcp"].text
+
+
+async def test_every_door_answers_to_the_end_while_there_is_time(notes: Path, model: ScriptedServer) -> None:
+    async with killed_at_the_end(**settings_of(model), **BY_MODEL, **{SECONDS: "100"}) as (client, process):
+        async with asked_at_each_door(client, model) as tasks:
+            process.terminate()
+            await until(503, lambda: client.get("/readyz"))
+            model.closing.set()
+            async with asyncio.timeout(60):
+                told = {name: await task for name, task in tasks.items()}
+    assert {n: r.status_code for n, r in told.items() if not r.is_success or "1874" not in r.text} == {}
