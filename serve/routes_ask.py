@@ -30,7 +30,7 @@ from ragweave.serve.problems import NotFound, Refused
 from ragweave.serve.proof import Form, as_file, proof
 from ragweave.serve.routes_library import forget_threads
 from ragweave.serve.run import new_thread
-from ragweave.serve.store import Thread, add_thread
+from ragweave.serve.store import NoSuchTurn, Thread, add_thread
 
 router = APIRouter(prefix="/api")
 plain = APIRouter()
@@ -231,7 +231,10 @@ async def ask(caller: CallerNow, desk: DeskNow, request: Request, body: Question
     # What was said in a conversation that is named, the server knows itself.
     said = earlier if new else []
     if replaces:
-        said = said_before(await asyncio.to_thread(desk.store.turns, thread.id), replaces)
+        turns = await asyncio.to_thread(desk.store.turns, thread.id)
+        if replaces not in [turn.n for turn in turns]:  # before a question that waits for consent is dropped
+            raise NoSuchTurn
+        said = said_before(turns, replaces)
     run = await desk.runs.start(caller, last.text, thread, row, graph, context, pictures, said, new, replaces)
     if request.headers.get("accept", "").startswith("text/event-stream"):
         events = journal.stream(run.journal, request)

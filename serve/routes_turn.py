@@ -13,9 +13,8 @@ from ragweave.serve.access import CallerNow, NamedLibrary
 from ragweave.serve.aside import aside
 from ragweave.serve.desk import Body, DeskNow
 from ragweave.serve.direct import context_of
-from ragweave.serve.problems import NotFound
 from ragweave.serve.routes_ask import Ordinal, ThreadOfId
-from ragweave.serve.store import Turn, now
+from ragweave.serve.store import NoSuchTurn, Turn, now
 
 router = APIRouter(prefix="/api")
 
@@ -50,7 +49,7 @@ def judge(desk: DeskNow, found: ThreadOfId, n: Ordinal, body: Verdict) -> None:
     """Keep whether an answer was good, and why."""
     said = None if body.good is None else {"good": body.good, "reason": body.reason.strip(), "at": now()}
     if not desk.store.judge(found[0].id, n, said):
-        raise NotFound("There is no such turn", "the conversation says how many it has")
+        raise NoSuchTurn
 
 
 @router.get("/verdicts")

@@ -139,6 +139,13 @@ class BeingAnswered(Refused):
         super().__init__(409, "this conversation is being answered already", "wait for the answer, or cancel it")
 
 
+class NoSuchTurn(NotFound):
+    """A conversation has no turn of that number."""
+
+    def __init__(self) -> None:
+        super().__init__("There is no such turn", "the conversation says how many it has")
+
+
 def add_thread(db: Connection, thread: Thread) -> None:
     """Keep a new conversation within a transaction."""
     values = "(:id, :owner, :library, :title, :created, :updated, :pinned)"
@@ -160,7 +167,7 @@ def begin_turn(
     The turn that it replaces goes, with those after it.
 
     Raises:
-        NotFound: the conversation was deleted meanwhile.
+        NotFound: the conversation was deleted meanwhile, or has no turn that could be replaced.
         BeingAnswered: it takes no other question now.
     """
     given = {"thread": thread, "run": run, "graph": graph, "question": question, "at": now()}
@@ -173,7 +180,8 @@ def begin_turn(
         raise BeingAnswered
     if replaces:
         sent(db, "DELETE FROM runs WHERE thread = :thread AND turn >= :n", thread=thread, n=replaces)
-        sent(db, "DELETE FROM turns WHERE thread = :thread AND n >= :n", thread=thread, n=replaces)
+        if not sent(db, "DELETE FROM turns WHERE thread = :thread AND n >= :n", thread=thread, n=replaces).rowcount:
+            raise NoSuchTurn
     n = int(sent(db, "SELECT coalesce(max(n), 0) + 1 FROM turns WHERE thread = :thread", thread=thread).scalar_one())
     sent(
         db,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 from ragweave.evals.answers import Outcome, question_of
 from ragweave.evals.question_files import rows_of
 from ragweave.nodes.answer import Answer
+from ragweave.serve.store import Store
 from ragweave.tests.support.serving import ask_over_http, parse_events
 
 QUESTION = "When was the lamp of the lighthouse first lit?"
@@ -93,6 +95,34 @@ async def test_a_question_is_replaced_with_all_that_follows_and_the_talk_goes_on
     assert "four times" in told[-2]["answer"]["text"]
     refused = await client.post("/api/ask", json={"question": QUESTION, "replaces": 1})
     assert refused.status_code == 422
+
+
+async def test_a_turn_that_is_not_there_is_not_replaced_and_nothing_of_the_conversation_goes(
+    client: httpx.AsyncClient, thread: str, home: Path
+) -> None:
+    def kept() -> list[Any]:
+        with sqlite3.connect(home / "conversations.sqlite") as db:
+            return db.execute("SELECT thread_id, checkpoint_id FROM checkpoints ORDER BY checkpoint_id").fetchall()
+
+    before, steps = (await client.get(f"/api/threads/{thread}")).json(), kept()
+    for n, status in ((2, 404), (77, 404), (2**31 - 1, 404), (2**31, 422), (10**25, 422)):
+        refused = await client.post("/api/ask", json={"question": "And who lit it?", "thread": thread, "replaces": n})
+        assert refused.status_code == status and refused.json()["remedy"], (n, refused.text)
+    assert (await client.get(f"/api/threads/{thread}")).json() == before and kept() == steps != []
+    told = await again(client, thread, step="generate")
+    assert "1874" in told[-2]["answer"]["text"]
+
+
+async def test_a_turn_that_went_meanwhile_is_not_replaced(
+    client: httpx.AsyncClient, thread: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    turns = Store.turns
+    with monkeypatch.context() as before:
+        before.setattr(Store, "turns", lambda store, id: [replace(t, n=t.n + 1) for t in turns(store, id)])
+        refused = await client.post("/api/ask", json={"question": "And who lit it?", "thread": thread, "replaces": 2})
+    assert refused.status_code == 404
+    assert [t["n"] for t in (await client.get(f"/api/threads/{thread}")).json()["turns"]] == [1]
+    assert "1874" in (await again(client, thread, step="generate"))[-2]["answer"]["text"]
 
 
 async def test_what_a_reader_says_of_an_answer_is_kept_and_can_be_evaluated(
