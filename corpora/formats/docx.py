@@ -7,12 +7,14 @@ lacks one of its pictures: so the parts are read here.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from ragweave.corpora.archive import Archive
 from ragweave.corpora.blocks import Block, Figure, Parsed, captioned
+from ragweave.corpora.formats.merged import MAX_COLUMNS, Cell, Merged, Row, first_row
 from ragweave.corpora.formats.ooxml import A, R, W, attribute, core, relations
 
 _MAIN = "word/document.xml"
@@ -69,10 +71,10 @@ class _Document:
         for element in _paragraphs_and_tables(root):
             self._take_figures(element, len(self.blocks) + bool(self._list))
             if element.tag == f"{W}tbl":
-                self._add(_table(element))
+                self._add(*_table(element))
             elif text := _text(element):
                 self._paragraph(element, text)
-        self._add(None)
+        self._add()
 
     def read_notes(self, root: Any) -> None:
         """Read footnotes or endnotes, one block each; separators have a type and are left out."""
@@ -107,12 +109,11 @@ class _Document:
             yield self._styles[style]
             style = attribute(self._styles[style], f"{W}basedOn", f"{W}val")
 
-    def _add(self, block: Block | None) -> None:
+    def _add(self, *blocks: Block) -> None:
         if self._list:
             self.blocks.append(Block("\n".join(self._list), "list"))
             self._list = []
-        if block is not None and block.text.strip():
-            self.blocks.append(block)
+        self.blocks += [b for b in blocks if b.text.strip()]
 
     def _take_figures(self, element: Any, at: int) -> None:
         """Note the pictures of a paragraph or table; those in text boxes come with the paragraphs there."""
@@ -186,14 +187,39 @@ def _is_unseen(run: Any) -> bool:
     return all(s is None or s.get(f"{W}fill", "auto").upper() in ("AUTO", "FFFFFF") for s in shades)
 
 
-def _table(table: Any) -> Block:
+def _table(table: Any) -> list[Block]:
     """One line per row; the first row is the header unless the table has a single row.
 
     A table inside a cell is read with the cell, and its rows are none of this table.
     """
-    rows = []
-    for row in (r for r in table.iter(f"{W}tr") if next(r.iterancestors(f"{W}tbl")) is table):
-        cells = [" ".join(t for p in cell.iter(f"{W}p") if (t := _text(p))) for cell in row.iterchildren(f"{W}tc")]
-        if any(cells):
-            rows.append(" | ".join(c.replace("\n", " ") for c in cells))
-    return Block("\n".join(rows), "table", level=1 if len(rows) > 1 else 0)
+    rows = [list(_cells(row)) for row in table.iter(f"{W}tr") if next(row.iterancestors(f"{W}tbl")) is table]
+    below: Counter[int] = Counter()  # by column: rows under it that the cell above them goes on into
+    laid: list[list[Cell]] = []
+    for row in reversed(rows):
+        out: list[Cell] = []
+        for column, (text, across, goes_on) in enumerate(row):
+            down = 1 + below.pop(column, 0)
+            if goes_on and not text:
+                below[column] = down
+            out.append((text, 1 if goes_on and not text else down, across))
+        laid.append(out)
+    merged = Merged()
+    told = [(row, merged.row(row, every=True)) for row in reversed(laid)]
+    return merged.blocks((Row(cells) for row, cells in told if any(text for text, _, _ in row)), first_row)
+
+
+def _cells(row: Any) -> Iterator[tuple[str, int, bool]]:
+    """Yield of each column of the grid: text, columns that it spans, and whether the cell above goes on in it."""
+    yield from [("", 1, False)] * _count(row, f"{W}trPr/{W}gridBefore")
+    for cell in row.iterchildren(f"{W}tc"):
+        text = " ".join(t for p in cell.iter(f"{W}p") if (t := _text(p))).replace("\n", " ")
+        across = max(1, _count(cell, f"{W}tcPr/{W}gridSpan"))
+        merge = cell.find(f"{W}tcPr/{W}vMerge")
+        yield text, across, merge is not None and merge.get(f"{W}val") != "restart"
+        yield from [("", 1, False)] * (across - 1)
+
+
+def _count(element: Any, path: str) -> int:
+    """Return how many columns of the grid an element says that it takes."""
+    said = attribute(element, path, f"{W}val")
+    return min(int(said), MAX_COLUMNS) if said.isdecimal() and len(said) < 9 else 0

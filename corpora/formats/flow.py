@@ -6,10 +6,12 @@ and docutils' own writer drops the lines of reStructuredText: so the elements ar
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from itertools import takewhile
 from typing import Any
 
 from ragweave.corpora.blocks import Block, Figure, Lines
+from ragweave.corpora.formats.merged import Cell, Merged, Row
 
 LINE = "data-line"
 """Attribute with the line of an element that was made from another format."""
@@ -19,6 +21,8 @@ _INLINE = frozenset(
 )
 _HEADINGS = {f"h{n}": n for n in range(1, 7)}
 _LISTS = ("ul", "ol", "dl", "menu")
+_GROUPS = ("thead", "tbody", "tfoot")
+_MAX_SPAN = 500
 _CELL_CHARACTERS = 400
 """Tables with longer cells on average are layout, not data."""
 
@@ -72,10 +76,10 @@ class _Flow:
         """A term whose meaning is still to come."""
         self._in_term = False
         self._counters: list[int] = []
-        self._table: Lines | None = None
-        self._cells: list[str] = []
+        self._table: list[Row] | None = None
+        self._merged = Merged()
+        self._cells: list[Cell] = []
         self._cell = Lines()
-        self._header_rows = 0
         self._all_header = True
         self._row_line = 0
         self.figures: list[Figure] = []
@@ -118,7 +122,7 @@ class _Flow:
             if not self._depth:
                 self._close_list()
         elif self._table is not None:
-            self._end_in_table(tag, self._table)
+            self._end_in_table(element, self._table)
 
     def text(self, text: str) -> None:
         """Take text, counting its lines."""
@@ -164,7 +168,8 @@ class _Flow:
             self._mark, self._in_term = "- ", True
         elif tag == "table" and self._table is None and (self._made or _is_data(element)):
             self._close_list()
-            self._table, self._header_rows = Lines(), 0
+            self._table = []
+            self._merged.begin()
         elif tag == "tr":
             self._cells, self._all_header, self._row_line = [], True, self._line
         elif tag == "td":
@@ -227,22 +232,35 @@ class _Flow:
             self._blocks.append(self._list.block("list"))
             self._list = Lines()
 
-    def _end_in_table(self, tag: str, table: Lines) -> None:
+    def _end_in_table(self, element: Any, table: list[Row]) -> None:
+        tag = element.tag
         if tag in ("td", "th"):
-            self._cells.append(self._cell.text.replace("\n", " ").strip())
+            text = self._cell.text.replace("\n", " ").strip()
+            self._cells.append((text, _span(element.get("rowspan")), _span(element.get("colspan"))))
             self._cell = Lines()
-        elif tag == "tr" and any(self._cells):
-            if self._all_header and self._header_rows == table.count:
-                self._header_rows += 1
-            table.add(" | ".join(self._cells), self._row_line)
+        elif tag == "tr":
+            cells = self._merged.row(self._cells, heads=self._all_header)
+            if any(text for text, _, _ in self._cells):
+                table.append(Row(cells, self._row_line, self._all_header))
             self._cells = []
+        elif tag in _GROUPS:
+            self._merged.close()
         elif tag == "caption" and self._cell.text:
             self._blocks.append(self._cell.block("text"))
             self._cell = Lines()
         elif tag == "table":
-            if table.text:
-                self._blocks.append(table.block("table", self._header_rows))
+            self._blocks += self._merged.blocks(table, _heads)
             self._table = None
+
+
+def _heads(rows: Sequence[Row]) -> int:
+    return sum(1 for _ in takewhile(lambda row: row.heads, rows))
+
+
+def _span(said: str | None) -> int:
+    """Return how many rows or columns a cell says that it spans: one, where it says nothing of use."""
+    said = (said or "").strip()
+    return min(max(1, int(said)), _MAX_SPAN) if said.isdecimal() and len(said) < 9 else 1
 
 
 def _emphasised(picture: Any) -> Any:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from ragweave.corpora.archive import Archive
 from ragweave.corpora.blocks import Block, Figure, Parsed
+from ragweave.corpora.formats.merged import Merged, Row, first_row
 from ragweave.corpora.formats.ooxml import A, P, attribute, core
 from ragweave.models.errors import SourceError
 
@@ -60,15 +62,24 @@ def _shapes(slide: Any, number: int) -> Iterator[tuple[bool, Block]]:
     """Yield (whether it is the title, block) for every shape with text, those in groups and alternatives included."""
     for element in slide.iter(f"{P}sp", f"{A}tbl"):
         if element.tag == f"{A}tbl":
-            rows = [" | ".join(_text(cell, " ") for cell in row.tc_lst) for row in element.tr_lst]
-            text = "\n".join(row for row in rows if row.strip(" |"))
-            if text:
-                yield False, Block(text, "table", 1 if len(rows) > 1 else 0, page=number)
+            yield from ((False, replace(block, page=number)) for block in _table(element))
             continue
         kind = attribute(element, f"{P}nvSpPr/{P}nvPr/{P}ph", "type")
         text = _text(element, "\n")
         if text and kind not in _FURNITURE:
             yield kind in _TITLES, Block(text, "list" if "\n" in text else "text", page=number)
+
+
+def _table(table: Any) -> list[Block]:
+    """One line per row; the first row is the header unless the table has a single row."""
+    merged = Merged()
+    rows: list[Row] = []
+    for row in table.tr_lst:
+        cells = [(_text(cell, " "), cell.rowSpan, cell.gridSpan) for cell in row.tc_lst]
+        laid = merged.row(cells, every=True)
+        if any(text for text, _, _ in cells):
+            rows.append(Row(laid))
+    return merged.blocks(rows, first_row)
 
 
 def _text(element: Any, joint: str) -> str:

@@ -104,7 +104,10 @@ def _put(node: Any, into: Any, depth: int, header: bool = False) -> None:
             for line in child.findall(lambda n: n.tagname == "line"):
                 _add(verse, "br", line).tail = _clean(line.astext())
         elif tag == "entry":
-            _put(child, _add(into, "th" if header else "td", child), depth)
+            cell = _add(into, "th" if header else "td", child)
+            for name, more in (("rowspan", "morerows"), ("colspan", "morecols")):
+                cell.set(name, str(1 + int(child.get(more) or 0)))
+            _put(child, cell, depth)
         elif tag in _TAGS:
             name = _TAGS[tag]
             if name in ("p", "pre", "dt"):
