@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -13,6 +14,7 @@ from ragweave.corpora.decode import read_text
 
 MAX_COLUMNS = 500
 _DELIMITERS = ",;\t|"
+_YEAR = re.compile(r"(?:1[5-9]|20|21)\d\d")
 _SNIFFED = 20
 """Lines that are looked at to tell the delimiter."""
 
@@ -23,20 +25,20 @@ def parse(path: Path) -> Parsed:
     What stands above its heads, a title or a remark, is told as a line of text.
     """
     text = read_text(path)
-    lines = Lines()
+    above, lines = Lines(), Lines()
     warnings: list[str] = []
     rows: list[list[str]] = []
     mark = delimiter(text)
     wide = _cells(text, mark)
     for row, line in _rows(text, mark, warnings):
         if not rows and len(row) != wide and line <= _SNIFFED:
-            lines.add(f"{mark} ".join(row), line)
+            above.add(f"{mark} ".join(row), line)
             continue
         if len(rows) < 3:
             rows.append(row)
         lines.add(" | ".join(row), line)
-    block = lines.block("table", level=1 if has_header(rows) else 0)
-    return Parsed(blocks=(block,) if block.text else (), warnings=tuple(warnings))
+    told = (above.block("text"), lines.block("table", level=1 if has_header(rows) else 0))
+    return Parsed(blocks=tuple(b for b in told if b.text), warnings=tuple(warnings))
 
 
 def delimiter(text: str) -> str:
@@ -59,11 +61,21 @@ def _cells(text: str, mark: str) -> int:
 
 
 def has_header(rows: Sequence[Sequence[str]]) -> bool:
-    """Tell whether the first of some rows names the columns: it has no number, and names every column once."""
+    """Tell whether the first of some rows names the columns: every column once, none by a number.
+
+    A year names a column after the first that holds other figures.
+    """
     if len(rows) < 2:
         return False
     first = [cell for cell in rows[0] if cell]
-    return bool(first) and len(set(first)) == len(first) and not any(_is_number(cell) for cell in first)
+    named = all(not _is_number(cell) or (n and _is_year(rows, n)) for n, cell in enumerate(rows[0]))
+    return bool(first) and len(set(first)) == len(first) and named
+
+
+def _is_year(rows: Sequence[Sequence[str]], column: int) -> bool:
+    """Tell whether a column begins with a year, and no other cell of it is one."""
+    first, *others = (row[column] for row in rows if len(row) > column)
+    return bool(_YEAR.fullmatch(first)) and not any(map(_YEAR.fullmatch, others))
 
 
 def _is_number(cell: str) -> bool:

@@ -23,7 +23,7 @@ MAX_REPEATED = 2_000_000
 """Characters that all repeated cells of a file may take; beyond, cells stay where they are written."""
 _MOST_HEADS = 3
 """Lines of heads that are joined; of more, they are the table."""
-_TOP = 20
+TOP = 20
 """Rows that are looked at for what stands above the heads, and for these."""
 _YEAR = re.compile(r"(?:1[5-9]|20|21)\d\d")
 
@@ -106,7 +106,7 @@ class Merged:
         `heads` tells of the first rows below that how many are heads.
         """
         after = iter(rows)
-        first = list(islice(after, _TOP))
+        first = list(islice(after, TOP))
         above, table = Lines(), Lines()
         while first and _is_title(first):
             above.add(next(filter(None, first[0].cells)), first[0].line)

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from datetime import date, datetime, time
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
 from ragweave.corpora.archive import Archive
 from ragweave.corpora.blocks import Block, Lines, Parsed
 from ragweave.corpora.formats.csv import MAX_COLUMNS, has_header
+from ragweave.corpora.formats.merged import TOP, Merged, Row
 from ragweave.corpora.formats.ooxml import core
 from ragweave.models.errors import SourceError
 
@@ -27,26 +30,58 @@ def parse(path: Path) -> Parsed:
         properties = core(archive)
     blocks: list[Block] = []
     warnings: list[str] = []
-    left = MAX_ROWS
-    for name, rows in _sheets(path):
-        lines = Lines()
-        first: list[list[str]] = []
-        for number, row in rows:
-            if left == 0:
-                warnings.append(f"only the first {MAX_ROWS} rows were read")
-                break
-            left -= 1
-            first += [row] if len(first) < 3 else []
-            lines.add(" | ".join(row), number)
-        if lines.count:
-            blocks.append(Block(name, "heading", 1))
-            blocks.append(lines.block("table", level=1 if has_header(first) else 0))
-        if left == 0:
-            break
+    count = 0
+
+    def counted(rows: Iterator[Row]) -> Iterator[Row]:
+        nonlocal count
+        for row in rows:
+            if count == MAX_ROWS:
+                warnings[:] = [f"only the first {MAX_ROWS} rows were read"]
+                return
+            count += 1
+            yield row
+
+    for name, found in _sheets(path):
+        rows = counted(found)
+        first = list(islice(rows, TOP))
+        top = above(first)
+        title = Lines()
+        for row in first[:top]:
+            filled = list(filter(None, row.cells))
+            title.add((" " if filled[0].endswith(":") else " | ").join(filled), row.line)
+        told = [title.block("text"), *Merged().blocks(chain(first[top:], rows), _heads)]
+        if first:
+            blocks += [Block(name, "heading", 1), *(b for b in told if b.text)]
     return Parsed(properties.title, tuple(blocks), properties.date, properties.author, warnings=tuple(warnings))
 
 
-def _sheets(path: Path) -> Iterator[tuple[str, Iterator[tuple[int, list[str]]]]]:
+def above(rows: Sequence[Row]) -> int:
+    """Return how many rows stand above the heads, a title or a date: they hold less than most of the first rows do."""
+    wide = _most([len(row.cells) for row in rows])
+    least = min(2, _most([_filled(row) for row in rows])) if wide > 2 else 1
+
+    def is_above(row: Row) -> bool:
+        held = _filled(row)
+        return held < least or (len(row.cells) < wide and (2 * held <= wide or row.cells[0].endswith(":")))
+
+    return next((n for n, row in enumerate(rows) if not is_above(row)), 0)
+
+
+def _filled(row: Row) -> int:
+    return sum(map(bool, row.cells))
+
+
+def _most(counts: Sequence[int]) -> int:
+    """Return the count that most have, of several the highest."""
+    held = Counter(counts)
+    return max(held, key=lambda n: (held[n], n), default=0)
+
+
+def _heads(rows: Sequence[Row]) -> int:
+    return int(has_header([row.cells for row in rows[:3]]))
+
+
+def _sheets(path: Path) -> Iterator[tuple[str, Iterator[Row]]]:
     from openpyxl import load_workbook
 
     try:
@@ -60,8 +95,8 @@ def _sheets(path: Path) -> Iterator[tuple[str, Iterator[tuple[int, list[str]]]]]
         book.close()
 
 
-def _rows(sheet: Any, path: Path) -> Iterator[tuple[int, list[str]]]:
-    """Yield (number, cells) of the rows of a sheet that hold anything, without empty cells at their end."""
+def _rows(sheet: Any, path: Path) -> Iterator[Row]:
+    """Yield the rows of a sheet that hold anything, without empty cells at their end."""
     # A sheet may claim a million rows or columns that are not there.
     sheet.reset_dimensions()
     try:
@@ -70,7 +105,7 @@ def _rows(sheet: Any, path: Path) -> Iterator[tuple[int, list[str]]]:
             while cells and not cells[-1]:
                 cells.pop()
             if cells:
-                yield number, cells
+                yield Row(cells, number)
     except Exception as exc:  # openpyxl lets whatever a broken part causes through
         raise _damaged(path) from exc
 

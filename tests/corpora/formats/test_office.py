@@ -143,3 +143,55 @@ def test_percent_and_currency_of_a_number_format_are_part_of_its_cell(tmp_path: 
         sheet[place].number_format = shown
     book.save(tmp_path / "a.xlsx")
     assert parse(tmp_path / "a.xlsx", "xlsx").blocks[-1].text.split("\n")[1] == "Harbour | 12.5% | 41.5 € | 1200 $ | 7"
+
+
+def sheet_of(path: Path, *rows: list[object], merged: tuple[str, ...] = ()) -> Path:
+    made = openpyxl.Workbook()
+    for row in rows:
+        made.active.append(row)
+    for cells in merged:
+        made.active.merge_cells(cells)
+    made.save(path)
+    return path
+
+
+def test_what_stands_above_the_heads_of_a_sheet_is_text_and_they_stand_above_every_group(tmp_path: Path) -> None:
+    people = [[f"Person {n}", 500 + n, 20 + n % 30, "yes" if n % 3 else None] for n in range(200)]
+    above: list[list[object]] = [["Members of the rowing club Seagull"], ["As of:", date(2026, 5, 1)], []]
+    path = sheet_of(tmp_path / "a.xlsx", *above, ["Name", "Locker", "Fee", "Paid"], *people)
+    parsed = parse(path, "xlsx")
+    assert [(b.kind, b.level, b.line) for b in parsed.blocks] == [("heading", 1, 0), ("text", 0, 1), ("table", 1, 4)]
+    assert parsed.blocks[1].text == "Members of the rowing club Seagull\nAs of: 2026-05-01"
+    first, *items = paragraphs("s", str(path), parsed)
+    assert "\n\nName | Locker | Fee | Paid\nPerson 0 | 500" in first.text
+    assert items and all(i.text.startswith("Name | Locker | Fee | Paid\nPerson") for i in items)
+    last = items[-1]
+    start = last.text.index("Person 199")
+    assert last.locate(start, start + 10)["line"] == 204
+
+
+@pytest.mark.parametrize(
+    ("rows", "lines"),
+    [
+        ([["Name", "Fee", "Remark"], ["Ada", 3], ["Ben", 4]], "Name | Fee | Remark\nAda | 3\nBen | 4"),
+        ([["Name", "Fee"], ["Ada", 3, "late"], ["Ben", 4, "new"]], "Name | Fee\nAda | 3 | late\nBen | 4 | new"),
+        ([["Name:", "Fee:"], ["Ada", 3], ["Ben", 4]], "Name: | Fee:\nAda | 3\nBen | 4"),
+        ([[None, "Fee"], ["Ada", 3], ["Ben", 4]], " | Fee\nAda | 3\nBen | 4"),
+        ([["Fruit"], ["apple"], ["pear"]], "Fruit\napple\npear"),
+    ],
+)
+def test_heads_with_more_or_fewer_cells_than_their_rows_stay_heads(
+    tmp_path: Path, rows: list[list[object]], lines: str
+) -> None:
+    _, table = parse(sheet_of(tmp_path / "a.xlsx", *rows), "xlsx").blocks
+    assert (table.level, table.text) == (1, lines)
+
+
+def test_sheets_beyond_the_limit_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(xlsx, "MAX_ROWS", 2)
+    made = openpyxl.Workbook()
+    for row in (["a", 1], ["b", 2]):
+        made.active.append(row)
+    made.create_sheet("More").append(["c", 3])
+    made.save(tmp_path / "a.xlsx")
+    assert parse(tmp_path / "a.xlsx", "xlsx").warnings == ("only the first 2 rows were read",)

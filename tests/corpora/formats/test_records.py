@@ -43,14 +43,29 @@ def test_a_csv_is_one_table_with_header_and_lines(write: Write) -> None:
 
 @pytest.mark.parametrize("above", ["# corrected 20 May, by Ada; from the cards\n", "Pickers, 2026\n\n"])
 def test_a_remark_above_the_heads_is_a_line_of_text(write: Write, above: str) -> None:
-    (block,) = parse(write("a.csv", above + "Name,Bins,Rate\nAda,12,3\nBen,9,4\n"), "csv").blocks
-    assert block.text.split("\n")[-3:] == ["Name | Bins | Rate", "Ada | 12 | 3", "Ben | 9 | 4"]
-    assert block.text.startswith(above.strip()) and block.level == 1
+    title, table = parse(write("a.csv", above + "Name,Bins,Rate\nAda,12,3\nBen,9,4\n"), "csv").blocks
+    assert (title.kind, title.text, title.line) == ("text", above.strip(), 1)
+    assert (table.kind, table.level, table.text) == ("table", 1, "Name | Bins | Rate\nAda | 12 | 3\nBen | 9 | 4")
+
+
+def test_heads_below_a_remark_stand_above_every_group_of_rows(write: Write) -> None:
+    body = "Pickers, 2026\nplace,height,name\n" + "".join(f"harbour number {n},{n},x\n" for n in range(300))
+    items = paragraphs("s", "/a.csv", parse(write("a.csv", body), "csv"))
+    assert len(items) > 5 and items[0].text.startswith("Pickers, 2026\n\nplace | height | name\nharbour")
+    assert all(i.text.startswith("place | height | name\nharbour") for i in items[1:])
 
 
 def test_a_csv_of_numbers_alone_has_no_header(write: Write) -> None:
     path = write("a.csv", "1,2\n3,4\n5,6\n")
     assert parse(path, "csv").blocks[0].level == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "level"),
+    [("Item,2024,2025\nGifts,3120,4205\nTrees,744,804\n", 1), ("Ada,1999,3\nBen,2004,5\n", 0), ("2024,3\n7,8\n", 0)],
+)
+def test_years_name_columns_of_other_figures(write: Write, text: str, level: int) -> None:
+    assert parse(write("a.csv", text), "csv").blocks[0].level == level
 
 
 def test_every_group_of_rows_starts_with_the_header(write: Write) -> None:
