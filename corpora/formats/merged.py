@@ -47,8 +47,10 @@ class Merged:
         """Begin a table."""
         self._open: dict[int, tuple[str, int]] = {}
         """By column: what a cell above says here, and in how many rows still."""
-        self._over: set[int] | None = None
-        """Columns under a head that spans several; None before the first row of several cells."""
+        self._wide = 1
+        """Columns that the widest row so far fills."""
+        self._over: set[int] = set()
+        """Columns under a head that spans several."""
 
     def close(self) -> None:
         """End what spans rows, as at the end of a group of rows."""
@@ -57,15 +59,16 @@ class Merged:
     def row(self, cells: Sequence[Cell], *, heads: bool = False, every: bool = False) -> list[str]:
         """Return the texts of a row, one for each column.
 
-        `heads` says that the row names columns, as the first one does in any case; `every` that there is a cell for
-        every column: one that another covers is empty.
+        `heads` says that the row names columns, as one that is wider than those above it does in any case; `every` that
+        there is a cell for every column: one that another covers is empty.
         """
-        if not self._open and self._over is not None and all(down == across == 1 for _, down, across in cells):
+        if not self._open and len(cells) <= self._wide and all(down == across == 1 for _, down, across in cells):
             return [text for text, _, _ in cells]
         if self._left < 0:
             self.close()
             return [text for text, _, _ in cells]
-        stated, heads = heads, heads or self._over is None
+        columns = sum(across for text, _, across in cells if text) + sum(1 for said, _ in self._open.values() if said)
+        stated, heads = heads, heads or (columns > self._wide and not self._over)
         placed: dict[int, str] = {}
         over: set[int] = set()
         above, self._open = self._open, {c: (said, more - 1) for c, (said, more) in self._open.items() if more > 1}
@@ -77,6 +80,7 @@ class Merged:
                 at = n
                 if not text and (n in placed or n in above):
                     continue
+                down, across = (down, across) if text else (1, 1)
             while not every and (at in placed or at in above):
                 at += 1
             # What stands alone in its row is a title, or names the rows below it, and no cell of these columns.
@@ -95,8 +99,9 @@ class Merged:
         for column, (said, _) in above.items():
             if column not in placed and self._pays(said):
                 placed[column] = said
-        if self._over is None and sum(map(bool, placed.values())) > 1:
-            self._over = over
+        if sum(map(bool, placed.values())) > 1:
+            self._wide = max(self._wide, columns)
+            self._over = over if heads and not self._over else self._over
         end = max((c for c in placed if placed[c] or not alone), default=-1) + 1
         return [placed.get(column, "") for column in range(end)]
 

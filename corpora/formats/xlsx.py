@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import date, datetime, time
+from io import BytesIO
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any
@@ -19,15 +20,15 @@ from ragweave.models.errors import SourceError
 
 MAX_ROWS = 200_000
 """Rows read from all sheets together."""
+Spans = dict[int, dict[int, tuple[int, int]]]
+"""By row, 1-based, and column, 0-based: how many rows and columns a cell spans."""
+_RANGE = re.compile(r"([A-Z]{1,3})([1-9]\d{0,6}):([A-Z]{1,3})([1-9]\d{0,6})")
 _CURRENCY = re.compile(r"\[\$([^\]-]{1,4})[\]-]|([€$£¥])(?![^\[]*\])")
 """How a number format states a currency: `[$€-407]`, or its sign."""
 
 
 def parse(path: Path) -> Parsed:
     """Read a workbook (.xlsx): the values that formulas last had, dates in ISO form; lines are row numbers."""
-    with Archive(path) as archive:
-        archive.refuse_document_types()
-        properties = core(archive)
     blocks: list[Block] = []
     warnings: list[str] = []
     count = 0
@@ -41,17 +42,21 @@ def parse(path: Path) -> Parsed:
             count += 1
             yield row
 
-    for name, found in _sheets(path):
-        rows = counted(found)
-        first = list(islice(rows, TOP))
-        top = above(first)
-        title = Lines()
-        for row in first[:top]:
-            filled = list(filter(None, row.cells))
-            title.add((" " if filled[0].endswith(":") else " | ").join(filled), row.line)
-        told = [title.block("text"), *Merged().blocks(chain(first[top:], rows), _heads)]
-        if first:
-            blocks += [Block(name, "heading", 1), *(b for b in told if b.text)]
+    with Archive(path) as archive:
+        archive.refuse_document_types()
+        properties = core(archive)
+        for sheet in _sheets(path):
+            merged = Merged()
+            rows = counted(_rows(sheet, _spans(archive, sheet), merged, path))
+            first = list(islice(rows, TOP))
+            top = above(first)
+            title = Lines()
+            for row in first[:top]:
+                filled = list(dict.fromkeys(filter(None, row.cells)))
+                title.add((" " if filled[0].endswith(":") else " | ").join(filled), row.line)
+            told = [title.block("text"), *merged.blocks(chain(first[top:], rows), _heads)]
+            if first:
+                blocks += [Block(str(sheet.title), "heading", 1), *(b for b in told if b.text)]
     return Parsed(properties.title, tuple(blocks), properties.date, properties.author, warnings=tuple(warnings))
 
 
@@ -81,7 +86,7 @@ def _heads(rows: Sequence[Row]) -> int:
     return int(has_header([row.cells for row in rows[:3]]))
 
 
-def _sheets(path: Path) -> Iterator[tuple[str, Iterator[Row]]]:
+def _sheets(path: Path) -> Iterator[Any]:
     from openpyxl import load_workbook
 
     try:
@@ -89,25 +94,57 @@ def _sheets(path: Path) -> Iterator[tuple[str, Iterator[Row]]]:
     except Exception as exc:  # openpyxl lets whatever a broken part causes through
         raise _damaged(path) from exc
     try:
-        for sheet in book.worksheets:
-            yield str(sheet.title), _rows(sheet, path)
+        yield from book.worksheets
     finally:
         book.close()
 
 
-def _rows(sheet: Any, path: Path) -> Iterator[Row]:
-    """Yield the rows of a sheet that hold anything, without empty cells at their end."""
+def _rows(sheet: Any, spans: Spans, merged: Merged, path: Path) -> Iterator[Row]:
+    """Yield the rows of a sheet that hold anything of their own, without empty cells at their end."""
     # A sheet may claim a million rows or columns that are not there.
     sheet.reset_dimensions()
     try:
         for number, row in enumerate(sheet.iter_rows(), 1):
             cells = [_cell(c.value, c) for c in row[:MAX_COLUMNS]]
+            held = any(cells)
+            if spans:
+                here = spans.get(number, {})
+                cells = merged.row([(c, *here.get(n, (1, 1))) for n, c in enumerate(cells)], every=True)
             while cells and not cells[-1]:
                 cells.pop()
-            if cells:
+            if held:
                 yield Row(cells, number)
     except Exception as exc:  # openpyxl lets whatever a broken part causes through
         raise _damaged(path) from exc
+
+
+def _spans(archive: Archive, sheet: Any) -> Spans:
+    """Return the merged cells of a sheet, which openpyxl leaves out where it reads row by row."""
+    from openpyxl.utils import column_index_from_string as column
+
+    spans: Spans = {}
+    for element in _elements(archive, str(sheet._worksheet_path)):
+        if m := _RANGE.fullmatch(element.get("ref") or ""):
+            left, right = column(m[1]) - 1, min(column(m[3]), MAX_COLUMNS)
+            if left < right and len(spans) < MAX_ROWS:
+                spans.setdefault(int(m[2]), {})[left] = (int(m[4]) - int(m[2]) + 1, right - left)
+    return spans
+
+
+def _elements(archive: Archive, part: str) -> Iterator[Any]:
+    """Yield the merged cells of a sheet; nothing is kept of what was passed."""
+    from lxml import etree
+
+    if not archive.has(part):
+        return
+    safe: dict[str, Any] = {"resolve_entities": False, "no_network": True, "load_dtd": False, "huge_tree": False}
+    try:
+        for _, element in etree.iterparse(BytesIO(archive.read(part)), tag=("{*}row", "{*}mergeCell"), **safe):
+            if element.tag.endswith("mergeCell"):
+                yield element
+            element.clear()
+    except etree.XMLSyntaxError:  # openpyxl says so
+        return
 
 
 def _cell(value: object, cell: Any) -> str:

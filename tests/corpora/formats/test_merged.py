@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import docx
+import openpyxl
 import pptx
 import pytest
 from pptx.util import Inches
@@ -185,3 +186,41 @@ def test_merged_cells_of_a_slide_keep_their_columns(tmp_path: Path) -> None:
         table.cell(top, left).merge(table.cell(bottom, right))
     made.save(str(tmp_path / "a.pptx"))
     assert lines(tmp_path / "a.pptx", "pptx")[1:] == READ
+
+
+def test_merged_cells_of_a_sheet_keep_their_columns_below_a_title(tmp_path: Path) -> None:
+    made = openpyxl.Workbook()
+    for row in [["The club"], ["As of:", "May"], *CELLS]:
+        made.active.append([int(c) if c.isdigit() and len(c) < 3 else c or None for c in row])
+    made.active.merge_cells("A1:D1")
+    for (top, left), (bottom, right) in MERGED:
+        made.active.merge_cells(start_row=top + 3, end_row=bottom + 3, start_column=left + 1, end_column=right + 1)
+    made.save(tmp_path / "a.xlsx")
+    _, title, table = parse(tmp_path / "a.xlsx", "xlsx").blocks
+    assert title.text == "The club\nAs of: May"
+    assert table.level == 1 and table.text.split("\n") == [line.removesuffix(" | ") for line in READ]
+    assert [s.line for s in table.spans] == [3, 5, 6, 7]
+
+
+def test_a_merged_number_of_a_sheet_counts_once_and_empty_rows_under_a_merged_text_stay_empty(tmp_path: Path) -> None:
+    made = openpyxl.Workbook()
+    for row in (["Name", "Room", "Deposit"], ["Ada", "Elm", 300], ["Ben"], [], ["Cleo", "Oak", 200]):
+        made.active.append(row)
+    for cells in ("B2:B4", "C2:C3"):
+        made.active.merge_cells(cells)
+    made.save(tmp_path / "a.xlsx")
+    table = parse(tmp_path / "a.xlsx", "xlsx").blocks[-1].text
+    assert table == "Name | Room | Deposit\nAda | Elm | 300\nBen | Elm\nCleo | Oak | 200"
+
+
+def test_a_sheet_of_merged_cells_alone_stays_small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(merged, "MAX_REPEATED", 10_000)
+    made = openpyxl.Workbook()
+    made.active.append([f"text {n}" for n in range(100)])
+    for n in range(1, 100):
+        letter = openpyxl.utils.get_column_letter(n)
+        made.active.merged_cells.add(f"{letter}1:{letter}1000000")
+    for row in range(2, 400):
+        made.active.cell(row, 100).value = "x"
+    made.save(tmp_path / "a.xlsx")
+    assert len(parse(tmp_path / "a.xlsx", "xlsx").blocks[-1].text) < 150_000
