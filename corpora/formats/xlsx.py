@@ -31,7 +31,7 @@ def parse(path: Path) -> Parsed:
     """Read a workbook (.xlsx): the values that formulas last had, dates in ISO form; lines are row numbers."""
     blocks: list[Block] = []
     warnings: list[str] = []
-    count = 0
+    count = bare = 0
 
     def counted(rows: Iterator[Row]) -> Iterator[Row]:
         nonlocal count
@@ -47,7 +47,9 @@ def parse(path: Path) -> Parsed:
         properties = core(archive)
         for sheet in _sheets(path):
             merged = Merged()
-            rows = counted(_rows(sheet, _spans(archive, sheet), merged, path))
+            spans, without = _marks(archive, str(sheet._worksheet_path))
+            bare += without
+            rows = counted(_rows(sheet, spans, merged, path))
             first = list(islice(rows, TOP))
             top = above(first)
             title = Lines()
@@ -57,6 +59,9 @@ def parse(path: Path) -> Parsed:
             told = [title.block("text"), *merged.blocks(chain(first[top:], rows), _heads)]
             if first:
                 blocks += [Block(str(sheet.title), "heading", 1), *(b for b in told if b.text)]
+    if bare:
+        have = "1 formula has" if bare == 1 else f"{bare:,} formulas have"
+        warnings.append(f"{have} no stored value; open the workbook in a spreadsheet program and save it once")
     return Parsed(properties.title, tuple(blocks), properties.date, properties.author, warnings=tuple(warnings))
 
 
@@ -118,33 +123,28 @@ def _rows(sheet: Any, spans: Spans, merged: Merged, path: Path) -> Iterator[Row]
         raise _damaged(path) from exc
 
 
-def _spans(archive: Archive, sheet: Any) -> Spans:
-    """Return the merged cells of a sheet, which openpyxl leaves out where it reads row by row."""
+def _marks(archive: Archive, part: str) -> tuple[Spans, int]:
+    """Return the merged cells of a sheet, and how many of its formulas have no value: openpyxl tells neither."""
+    from lxml import etree
     from openpyxl.utils import column_index_from_string as column
 
     spans: Spans = {}
-    for element in _elements(archive, str(sheet._worksheet_path)):
-        if m := _RANGE.fullmatch(element.get("ref") or ""):
-            left, right = column(m[1]) - 1, min(column(m[3]), MAX_COLUMNS)
-            if left < right and len(spans) < MAX_ROWS:
-                spans.setdefault(int(m[2]), {})[left] = (int(m[4]) - int(m[2]) + 1, right - left)
-    return spans
-
-
-def _elements(archive: Archive, part: str) -> Iterator[Any]:
-    """Yield the merged cells of a sheet; nothing is kept of what was passed."""
-    from lxml import etree
-
-    if not archive.has(part):
-        return
+    bare = 0
     safe: dict[str, Any] = {"resolve_entities": False, "no_network": True, "load_dtd": False, "huge_tree": False}
+    data = BytesIO(archive.read(part) if archive.has(part) else b"")
     try:
-        for _, element in etree.iterparse(BytesIO(archive.read(part)), tag=("{*}row", "{*}mergeCell"), **safe):
-            if element.tag.endswith("mergeCell"):
-                yield element
+        for _, element in etree.iterparse(data, tag=("{*}row", "{*}mergeCell"), **safe):
+            if m := _RANGE.fullmatch(element.get("ref") or ""):
+                left, right = column(m[1]) - 1, min(column(m[3]), MAX_COLUMNS)
+                if left < right and len(spans) < MAX_ROWS:
+                    spans.setdefault(int(m[2]), {})[left] = (int(m[4]) - int(m[2]) + 1, right - left)
+            cells = (formula.getparent() for formula in element.iter("{*}f"))
+            # The value of a formula may be a text without letters.
+            bare += sum(1 for cell in cells if not cell.findtext("{*}v") and cell.get("t") != "str")
             element.clear()
-    except etree.XMLSyntaxError:  # openpyxl says so
-        return
+    except etree.XMLSyntaxError:  # what is broken, openpyxl tells
+        pass
+    return spans, bare
 
 
 def _cell(value: object, cell: Any) -> str:
