@@ -49,12 +49,12 @@ def place(locator: Locator) -> str:
     parts = [short_path(locator["file"])] if "file" in locator else []
     if "page" in locator:
         parts.append(f"page {locator['page']}")
-    elif locator.get("heading"):
-        parts.append(" › ".join(clean(h) for h in locator["heading"]))
+    else:
+        parts += [" › ".join(clean(h) for h in locator["heading"])] if locator.get("heading") else []
         if "line" in locator and locator.get("file", "").lower().endswith((".xlsx", ".xlsm")):
             parts.append(f"row {locator['line']}")  # a sheet is long, and its name alone hides the place
-    elif "line" in locator:
-        parts.append(f"line {locator['line']}")
+        elif "line" in locator and not locator.get("heading"):
+            parts.append(f"line {locator['line']}")
     where = ", ".join(parts)
     where = f"{where} {span}".lstrip() if (span := seconds_of(locator)) else where
     return as_heard(where, locator)

@@ -77,7 +77,8 @@ class Parsed:
 
     The language is an ISO 639-1 code, declared or guessed; a file with `records`, items that it states itself (ids and
     ordinals come later), has no blocks; `hidden` are texts that were left out because no reader of the document sees
-    them; `url` is the address that a saved page gives as its own.
+    them; `url` is the address that a saved page gives as its own; `sheets` says that headings of level 1 are sheets,
+    whose rows are counted anew.
     """
 
     title: str = ""
@@ -90,6 +91,7 @@ class Parsed:
     figures: tuple[Figure, ...] = ()
     hidden: tuple[str, ...] = ()
     url: str = ""
+    sheets: bool = False
 
 
 _UNSPACED_END = re.compile(rf"[{UNSPACED}，。、；：？！）」』】]")

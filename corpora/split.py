@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import takewhile
+from itertools import groupby, takewhile
 from pathlib import Path
 
 from ragweave.corpora.blocks import Block, Parsed
@@ -48,7 +48,7 @@ def split(source: str, file: str, parsed: Parsed) -> list[Item]:
     parts = list(_parts(parsed.blocks))
     small = [item("paragraph", n, p.heading, p.piece.text, p.piece.spans) for n, p in enumerate(parts)]
     out, at = list(small), 0
-    for n, group in enumerate(_groups(parts)):
+    for n, group in enumerate(g for sheet in _sheets(parts, parsed.sheets) for g in _groups(sheet)):
         first, last = min(p.heading for p in group), max(p.heading for p in group)
         shared = tuple(a for a, _ in takewhile(lambda ab: ab[0] == ab[1], zip(first, last, strict=False)))
         whole = item("document", n, shared, *_joined(group))
@@ -113,6 +113,11 @@ def _bare_as_text(blocks: list[Block]) -> list[Block]:
         after = block.level if is_heading else 7
         kept.append(replace(block, kind="text", level=0, spans=block.places()) if bare else block)
     return kept[::-1]
+
+
+def _sheets(parts: Sequence[_Part], sheets: bool) -> Iterator[list[_Part]]:
+    """Part a workbook at its sheets: a row of a document of several would not say of which."""
+    return (list(found) for _, found in groupby(parts, key=lambda p: p.heading[:1] if sheets else ()))
 
 
 def _groups(parts: Sequence[_Part]) -> list[list[_Part]]:

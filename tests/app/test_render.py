@@ -46,6 +46,7 @@ def printed(out: Console) -> str:
         ({"file": "/x/a.txt", "line": 12}, "/x/a.txt, line 12"),
         ({"file": "/x/a.txt"}, "/x/a.txt"),
         ({"file": "/x/a.xlsx", "heading": ["Prices"], "line": 235}, "/x/a.xlsx, Prices, row 235"),
+        ({"file": "/x/a.xlsx", "line": 47}, "/x/a.xlsx, row 47"),
         (
             {"url": "https://example.org/p", "fetched": "2026-11-20T10:00:00"},
             "https://example.org/p (read on 2026-11-20)",

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from itertools import pairwise
 from pathlib import Path
 
+import openpyxl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -264,3 +265,21 @@ def test_real_chapters_give_paragraphs_of_sensible_size_with_headings(data_dir: 
     assert len(sizes) > 400
     assert max(sizes) <= PARAGRAPH_WORDS
     assert sum(80 <= n <= 200 for n in sizes) > 0.75 * len(sizes)
+
+
+def test_every_sheet_of_a_workbook_is_a_document_so_that_its_rows_are_cited_with_it(tmp_path: Path) -> None:
+    made = openpyxl.Workbook()
+    for n, sheet in enumerate((made.active, made.create_sheet("Fees"))):
+        sheet.append(["Name", "Fee"])
+        for row in range(80):
+            sheet.append([f"Person {row}", 1000 * n + row])
+    made.active.title = "Members"
+    made.save(tmp_path / "a.xlsx")
+    parsed = parse(tmp_path / "a.xlsx", "xlsx")
+    first, second = documents("s", "/a.xlsx", parsed)
+    assert (first.heading, second.heading) == (("Members",), ("Fees",))
+    at = second.text.index("Person 75")
+    told = second.locate(at, at + 9)
+    assert (told["heading"], told["line"]) == (["Fees"], 77)
+    small = [i.id for i in paragraphs("s", "/a.xlsx", parsed)]
+    assert [*first.meta["paragraphs"], *second.meta["paragraphs"]] == small

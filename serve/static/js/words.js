@@ -63,15 +63,20 @@ export const corpusName = (corpus) => known(`corpus.${corpus}`, corpus);
 /** The name of a web search in words. */
 export const providerName = (provider) => known(`provider.${provider}`, provider);
 
-/** Where a citation lies, in words: page 3, a heading path, 1:05–1:20, a host. */
-export function place(locator) {
+const hasSheets = (file) => /\.xls[xm]$/i.test(file || "");
+
+/** Where a citation lies, in words: page 3, a heading path, a sheet and its row, 1:05–1:20, a host. */
+export function place(locator, sheets = hasSheets(locator.file)) {
   if (locator.url) return host(locator.url);
   const parts = [];
   if (locator.file) parts.push(locator.file);
   if (locator.start !== undefined) parts.push(span(locator.start, locator.end));
   else if (locator.page) parts.push(t("place.page", { n: String(locator.page) }));
-  else if (locator.heading?.length) parts.push(locator.heading.join(" › "));
-  else if (locator.line) parts.push(t("place.line", { n: String(locator.line) }));
+  else {
+    const heading = (locator.heading || []).join(" › ");
+    if (heading) parts.push(heading);
+    if (locator.line && (sheets || !heading)) parts.push(t(sheets ? "place.row" : "place.line", { n: String(locator.line) }));
+  }
   if (locator.doubtful) parts.push(t("place.doubtful"));
   return parts.join(", ");
 }
@@ -80,7 +85,7 @@ export function place(locator) {
 export function placeBeside(title, locator) {
   const heading = (locator.heading || []).filter((part) => !title.includes(part));
   const { file, ...rest } = locator;
-  return (titleOf({ title, locator }) === file && place({ ...rest, heading })) || place({ ...locator, heading });
+  return (titleOf({ title, locator }) === file && place({ ...rest, heading }, hasSheets(file))) || place({ ...locator, heading });
 }
 
 /** What a source says, to be read outside it: without the sign of a list item, the cells of a row with dots between. */
