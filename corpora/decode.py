@@ -1,10 +1,11 @@
-"""Bytes to text: byte order mark, UTF-8, UTF-16 by its zero bytes, then a detector."""
+"""Bytes to text: byte order mark, UTF-8, UTF-16 by its zero bytes, then by the letters."""
 
 from __future__ import annotations
 
 import codecs
 from pathlib import Path
 
+from ragweave.corpora.encodings import told
 from ragweave.models.errors import SourceError
 
 _MARKS = (
@@ -38,8 +39,9 @@ def encoding_of(data: bytes) -> str:
     if len(head) - len(head.translate(None, _CONTROL)) > len(head) * 0.02:
         return ""
     try:
-        codecs.getincrementaldecoder("utf-8")().decode(data)
-        return "utf-8"
+        text = codecs.getincrementaldecoder("utf-8")().decode(data)
+        # One high byte at the very end may be a character cut there, but not where it is the only one.
+        return "utf-8" if data.isascii() or not text.isascii() else _detected(data)
     except UnicodeDecodeError:
         return "utf-8" if _damaged_utf8(data) else _detected(data)
 
@@ -96,6 +98,9 @@ def _damaged_utf8(data: bytes) -> bool:
 
 
 def _detected(data: bytes) -> str:
+    """Return the encoding that the letters tell, else what the detector of many scripts guesses."""
+    if found := told(data):
+        return found
     from charset_normalizer import from_bytes
 
     best = from_bytes(data[:_DETECT]).best()
