@@ -10,7 +10,7 @@ import unicodedata
 from pathlib import Path, PurePath
 from typing import BinaryIO
 
-from ragweave.corpora.ingest.walk import is_secret
+from ragweave.corpora.secret import is_secret
 from ragweave.corpora.settings import corpora_settings
 from ragweave.corpora.store import locks
 from ragweave.corpora.store.files import Known, Stat, known_paths

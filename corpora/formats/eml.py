@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tempfile
-from collections.abc import Sequence
+from dataclasses import dataclass, field
 from email import message_from_bytes, policy
 from email.message import EmailMessage
 from email.utils import parsedate_to_datetime
@@ -16,6 +16,7 @@ from ragweave.corpora.decode import decode, read_bytes
 from ragweave.corpora.formats import html, text
 from ragweave.corpora.formats import parse as parse_file
 from ragweave.corpora.formats.probe import PICTURE, probe
+from ragweave.corpora.secret import is_secret
 from ragweave.models.errors import SourceError
 
 MOST = 20
@@ -24,35 +25,151 @@ MOST_BYTES = 32 * 2**20
 """Bytes of all of them together."""
 _SHOWN = ("From", "To", "Cc", "Date", "Subject")
 _MAX_PARTS = 500
+_DEEPEST = 50
+"""Parts inside parts that are read."""
+_INNERMOST = 5
+"""Messages inside messages that are read."""
+_ODD = (ValueError, LookupError, TypeError, AttributeError, IndexError, KeyError)
+"""What the parser of the standard library may raise where a message is malformed."""
 
 
 def parse(path: Path) -> Parsed:
-    """Read a message and what is attached to it."""
+    """Read a message, what is attached to it, and the messages inside it."""
+    mail = Mail(path)
     try:
         message = message_from_bytes(read_bytes(path), policy=policy.default)
-        headers = {name: _header(message, name) for name in _SHOWN}
-        parts = [p for _, p in zip(range(_MAX_PARTS), message.walk(), strict=False) if not p.is_multipart()]
-        attached = [p for p in parts if p.get_content_disposition() == "attachment" or p.get_filename()]
-        bodies = [p for p in parts if p not in attached and p.get_content_maintype() == "text"]
-        files = [(p.get_filename() or "", _data(p)) for p in attached]
-    except (ValueError, LookupError, TypeError, AttributeError, IndexError, KeyError) as exc:
+        headers = mail.read(message)
+    except _ODD as exc:
         raise SourceError(
             f"{path.name} is not a readable e-mail ({exc})", "save it again from the mail program"
         ) from exc
-    blocks = [Block("\n".join(f"{n}: {v}" for n, v in headers.items() if v), "list", line=1)]
-    plain = [p for p in bodies if p.get_content_type() == "text/plain"]
-    hidden: tuple[str, ...] = ()
-    for part in plain or [p for p in bodies if p.get_content_type() == "text/html"]:
-        found, unseen = _body(_data(part), part.get_content_charset() or "", part.get_content_type(), path)
-        blocks += found
-        hidden += unseen
-    inside, warnings = opened(files)
-    blocks += inside
     try:
         date = parsedate_to_datetime(headers["Date"]) if headers["Date"] else None
     except (ValueError, OverflowError):
         date = None
-    return Parsed(headers["Subject"], tuple(blocks), date, headers["From"], warnings=warnings, hidden=hidden)
+    return Parsed(
+        headers["Subject"],
+        tuple(mail.blocks),
+        date,
+        headers["From"],
+        warnings=tuple(mail.warnings),
+        hidden=tuple(mail.hidden),
+    )
+
+
+@dataclass
+class _Parts:
+    """What a message holds, in its order; the parts of other messages inside it are theirs."""
+
+    texts: list[EmailMessage] = field(default_factory=list)
+    files: list[EmailMessage] = field(default_factory=list)
+    messages: list[EmailMessage] = field(default_factory=list)
+
+
+class Mail:
+    """What is read of messages and of those inside them; places in the file would point nowhere, and are dropped."""
+
+    def __init__(self, path: Path) -> None:
+        self.blocks: list[Block] = []
+        self.warnings: list[str] = []
+        self.hidden: list[str] = []
+        self._path = path
+        self._bytes = 0
+
+    def read(self, message: EmailMessage, level: int = 0, line: int = 1) -> dict[str, str]:
+        """Read a message, under a heading of that level unless it is 0, and return its headers."""
+        headers = {name: _header(message, name) for name in _SHOWN}
+        parts = self._parts(message)
+        if level:
+            title = headers["Subject"] or "Message without a subject"
+            self.blocks.append(Block(title, "heading", level, line))
+        told = "\n".join(f"{name}: {value}" for name, value in headers.items() if value)
+        if told or not level:
+            self.blocks.append(Block(told, "list", line=line))
+        for part in parts.texts:
+            self._text(part)
+        self._open(parts.files, level + 1)
+        for inner in parts.messages:
+            if level == _INNERMOST:
+                self.warnings.append(f"messages inside messages were read {_INNERMOST} deep, and no deeper")
+                break
+            try:
+                self.read(inner, level + 1, 0)
+            except _ODD as exc:
+                self.warnings.append(f"a message inside this one could not be read ({exc})")
+        return headers
+
+    def _parts(self, message: EmailMessage) -> _Parts:
+        """Return the parts of a message; of the alternatives of a text one is taken, their attachments all."""
+        found = _Parts()
+        stack = [(message, True, 0)]
+        count = 0
+        while stack:
+            part, wanted, depth = stack.pop()
+            count += 1
+            if count > _MAX_PARTS or depth > _DEEPEST:
+                self.warnings.append(
+                    f"only the first {_MAX_PARTS} parts of a message, and {_DEEPEST} levels, were read"
+                )
+                break
+            inner = _inner(part)
+            kind = part.get_content_type()
+            if kind in ("message/rfc822", "message/global") and inner:
+                found.messages += inner
+            elif inner:
+                taken = _shown(inner) if kind == "multipart/alternative" else None
+                stack += [(p, wanted and taken in (None, p), depth + 1) for p in reversed(inner)]
+            elif part.get_content_disposition() == "attachment" or part.get_filename():
+                found.files.append(part)
+            elif part.get_content_maintype() in ("text", "multipart") and wanted:
+                found.texts.append(part)
+        return found
+
+    def _text(self, part: EmailMessage) -> None:
+        """Read the text of a part."""
+        data, kind = _data(part), part.get_content_type()
+        if part.get_content_maintype() == "multipart" and data.strip():
+            self.warnings.append("the line that parts the message is missing, so all of it was read as one text")
+            kind = "text/html" if b"<html" in data[:4096].lower() else "text/plain"
+        try:
+            found, hidden = _body(data, part.get_content_charset() or "", kind, self._path)
+        except SourceError as error:
+            self.warnings.append(f"a part of the mail was not read: {error.what}")
+            return
+        self.blocks += found
+        self.hidden += hidden
+
+    def _open(self, parts: list[EmailMessage], level: int) -> None:
+        """Read the files that are attached, each under a heading with its name, and tell what could not be read."""
+        for n, part in enumerate(parts):
+            name, data = part.get_filename() or "", _data(part)
+            title = " ".join(name.split()) or f"attachment {n + 1}"
+            self._bytes += len(data)
+            if n == MOST or self._bytes > MOST_BYTES:
+                left = len(parts) - n
+                self.warnings.append(
+                    f"{left} attachments from {title} on were not read, there are too many or too large"
+                )
+                break
+            try:
+                found = _read(title, data, level)
+            except SourceError as error:
+                self.warnings.append(f"the attachment {title} was not read: {error.what}")
+                continue
+            self.blocks.append(Block(title, "heading", min(level, 6)))
+            self.blocks += found
+
+
+def _inner(part: EmailMessage) -> list[EmailMessage]:
+    held = part.get_payload()
+    return [p for p in held if isinstance(p, EmailMessage)] if isinstance(held, list) else []
+
+
+def _shown(parts: list[EmailMessage]) -> EmailMessage:
+    """Return which of several forms of one text is read: the plain one, else HTML with what belongs to it."""
+    plain = (p for p in parts if p.get_content_type() == "text/plain" and _data(p).strip())
+    rich = (p for p in reversed(parts) if p.get_content_type() == "text/html" or p.is_multipart())
+    return next(plain, None) or next(rich, parts[-1])
 
 
 def _header(message: EmailMessage, name: str) -> str:
@@ -87,35 +204,12 @@ def _body(data: bytes, charset: str, kind: str, path: Path) -> tuple[list[Block]
     return [Block(b.text, b.kind, b.level) for b in found], hidden
 
 
-def opened(files: Sequence[tuple[str, bytes]]) -> tuple[list[Block], tuple[str, ...]]:
-    """Return the blocks of the files, each under a heading with its name, and what could not be read.
-
-    Places inside a file that lies inside another would point nowhere, and are dropped.
-    """
-    blocks: list[Block] = []
-    warnings: list[str] = []
-    size = 0
-    for n, (name, data) in enumerate(files):
-        title = " ".join(name.split()) or f"attachment {n + 1}"
-        size += len(data)
-        if n == MOST or size > MOST_BYTES:
-            warnings.append(
-                f"{len(files) - n} attachments from {title} on were not read, there are too many or too large"
-            )
-            break
-        try:
-            found = _read(_safe(title), data)
-        except SourceError as error:
-            warnings.append(f"the attachment {title} was not read: {error.what}")
-            continue
-        blocks.append(Block(title, "heading", 1))
-        blocks += found
-    return blocks, tuple(warnings)
-
-
-def _read(name: str, data: bytes) -> list[Block]:
+def _read(title: str, data: bytes, level: int) -> list[Block]:
+    last = PurePosixPath(title.replace("\\", "/")).name
+    if is_secret(last):
+        raise SourceError("its name is that of a key or password file", "leave it out")
     with tempfile.TemporaryDirectory(prefix="ragweave-") as folder:
-        path = Path(folder) / name
+        path = Path(folder) / _safe(last)
         path.write_bytes(data)
         kind = probe(path)
         if kind == PICTURE:
@@ -123,12 +217,11 @@ def _read(name: str, data: bytes) -> list[Block]:
         if kind == "eml":
             raise SourceError("it is a mail of its own", "save it as a file")
         return [
-            Block(b.text, b.kind, min(b.level + 1, 6) if b.kind == "heading" else b.level)
+            Block(b.text, b.kind, min(b.level + level, 6) if b.kind == "heading" else b.level)
             for b in parse_file(path, kind).blocks
         ]
 
 
-def _safe(name: str) -> str:
-    """Return a name for a file of ours: the last part, without anything but letters, digits and a few marks."""
-    last = PurePosixPath(name.replace("\\", "/")).name
+def _safe(last: str) -> str:
+    """Return a name for a file of ours: without anything but letters, digits and a few marks."""
     return re.sub(r"[^\w. -]", "_", last)[-80:].lstrip(". -") or "attachment"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fnmatch
 import os
 import re
 import stat
@@ -11,18 +10,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ragweave.corpora.secret import is_secret
+
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
 
 IGNORE_FILES = (".gitignore", ".ragweaveignore")
 """Read at every level, in this order; what comes later, or lies deeper, wins."""
-SECRETS = (
-    ".env .env.* *.env .netrc _netrc .pgpass .htpasswd .npmrc .pypirc .git-credentials .dockercfg *.pem *.key *.p12 "
-    "*.pfx *.jks *.keystore *.kdbx *.kdb *.ppk *.ovpn *.gpg id_rsa* id_dsa* id_ecdsa* id_ed25519* credentials* "
-    "client_secret*.json service-account*.json service_account*.json secrets.* wallet.dat"
-).split()
-"""Names of files that hold keys and passwords; they are never read, not even when named on their own."""
-_SECRET = re.compile("|".join(map(fnmatch.translate, SECRETS)))
 _PASSING = re.compile(
     r"~\$.*|.*\.(?:crdownload|opdownload|download|part|partial|filepart|tmp|swp)|.*~|thumbs\.db|desktop\.ini", re.I
 )
@@ -77,11 +71,6 @@ def _take(path: Path, out: Walk, seen: set[str]) -> None:
     elif real not in seen:
         seen.add(real)
         out.files.append(path)
-
-
-def is_secret(name: str) -> bool:
-    """Tell whether a file of this name is never read."""
-    return _SECRET.match(name.lower()) is not None
 
 
 def _is_unicode(name: str) -> bool:

@@ -1,0 +1,103 @@
+"""E-mail: which of its parts are read, in which order, and the messages inside it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from email.message import EmailMessage
+from pathlib import Path
+
+import pytest
+
+from ragweave.corpora.formats import parse
+from ragweave.tests.support.items import paragraphs
+
+Write = Callable[[str, str | bytes], Path]
+
+
+def mail(subject: str, text: str, *, subtype: str = "plain") -> EmailMessage:
+    made = EmailMessage()
+    made["Subject"], made["From"], made["To"] = subject, "Sweep <sweep@soot.example>", "me@home.example"
+    made["Date"] = "Mon, 04 Mar 2024 10:00:00 +0000"
+    made.set_content(text, subtype=subtype)
+    return made
+
+
+def parts(*inner: str, kind: str = "mixed", mark: str = "XX") -> str:
+    told = "".join(f"--{mark}\n{part}\n" for part in inner)
+    return f"Content-Type: multipart/{kind}; boundary={mark}\n\n{told}--{mark}--\n"
+
+
+def texts(path: Path) -> list[str]:
+    return [b.text for b in parse(path, "eml").blocks][1:]
+
+
+PLAIN, HTML = "Content-Type: text/plain\n\n{}\n", "Content-Type: text/html\n\n<p>{}</p>\n"
+TABLE = "Content-Type: text/csv; name=t.csv\nContent-Disposition: attachment; filename=t.csv\n\na,b\n1,2\n"
+HEAD = "From: a@b.c\nTo: d@e.f\nSubject: Two parts\nMIME-Version: 1.0\n"
+
+
+def test_a_forwarded_message_is_read_under_its_subject_with_its_own_headers(write: Write) -> None:
+    outer = mail("Fwd", "See the attached mail.")
+    outer.add_attachment(mail("Invoice of the sweep", "<p>The sweep costs <b>88 thalers</b>.</p>", subtype="html"))
+    path = write("a.eml", bytes(outer))
+    (own, forwarded) = paragraphs("s", str(path), parse(path, "eml"))
+    assert own.heading == () and "See the attached mail." in own.text and "thalers" not in own.text
+    assert forwarded.heading == ("Invoice of the sweep",)
+    assert "From: Sweep <sweep@soot.example>" in forwarded.text and "88 thalers" in forwarded.text
+
+
+def test_what_is_attached_to_a_forwarded_message_stands_below_its_subject(write: Write) -> None:
+    inner = mail("Inner", "Inner words.")
+    inner.add_attachment("# Plan\n\nThe quay is closed.\n", filename="plan.md")
+    outer = mail("Outer", "Outer words.")
+    outer.add_attachment(inner)
+    path = write("a.eml", bytes(outer))
+    found = {i.text: i.heading for i in paragraphs("s", str(path), parse(path, "eml"))}
+    assert found["The quay is closed."] == ("Inner", "plan.md", "Plan")
+
+
+def test_messages_inside_messages_are_read_to_a_depth_and_the_rest_is_told(write: Write) -> None:
+    made = mail("Number 0", "Words 0.")
+    for n in range(1, 10):
+        outer = mail(f"Number {n}", f"Words {n}.")
+        outer.add_attachment(made)
+        made = outer
+    parsed = parse(write("a.eml", bytes(made)), "eml")
+    assert [b.text for b in parsed.blocks if b.kind == "heading"] == [f"Number {n}" for n in (8, 7, 6, 5, 4)]
+    assert parsed.warnings == ("messages inside messages were read 5 deep, and no deeper",)
+
+
+def test_all_texts_of_mixed_parts_are_read_in_their_order(write: Write) -> None:
+    body = parts(PLAIN.format("Before it."), TABLE, HTML.format("After it: Mister Applemail."))
+    assert texts(write("a.eml", HEAD + body)) == ["Before it.", "After it: Mister Applemail.", "t.csv", "a | b\n1 | 2"]
+
+
+@pytest.mark.parametrize("plain", ["The plain form.", " "])
+def test_of_alternatives_one_is_read_and_the_attachments_of_all(write: Write, plain: str) -> None:
+    rich = parts(HTML.format("The rich form."), TABLE, HTML.format("Its end."), kind="related", mark="RR")
+    both = parts(PLAIN.format(plain), rich, kind="alternative", mark="AA")
+    found = texts(write("a.eml", HEAD + parts(both, PLAIN.format("The signature."))))
+    read = [plain] if plain.strip() else ["The rich form.", "Its end."]
+    assert found == [*read, "The signature.", "t.csv", "a | b\n1 | 2"]
+
+
+@pytest.mark.parametrize("boundary", ["; boundary=nope", ""])
+def test_parts_without_their_boundary_are_read_as_text_with_a_warning(write: Write, boundary: str) -> None:
+    head = f"From: x@y.z\nTo: a@b.c\nSubject: broken\nContent-Type: multipart/mixed{boundary}\n\n"
+    parsed = parse(write("a.eml", head + "The lost words.\n"), "eml")
+    assert parsed.blocks[-1].text == "The lost words."
+    assert "read as one text" in parsed.warnings[0]
+
+
+@pytest.mark.parametrize("name", [".env", "../keys/ID_RSA", "C:\\x\\server.pem"])
+def test_an_attachment_with_the_name_of_a_secret_is_not_read(write: Write, name: str) -> None:
+    made = mail("Keys", "Look.")
+    made.add_attachment("PASSWORD=hunter2", filename=name)
+    parsed = parse(write("a.eml", bytes(made)), "eml")
+    assert "hunter2" not in " ".join(b.text for b in parsed.blocks)
+    assert "key or password file" in parsed.warnings[0]
+
+
+def test_of_very_many_parts_the_rest_is_told(write: Write) -> None:
+    parsed = parse(write("a.eml", HEAD + parts(*[PLAIN.format(f"Note {n}.") for n in range(600)])), "eml")
+    assert "only the first 500 parts" in parsed.warnings[0]
