@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import io
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -17,6 +16,10 @@ _DELIMITERS = ",;\t|"
 _YEAR = re.compile(r"(?:1[5-9]|20|21)\d\d")
 _SNIFFED = 20
 """Lines that are looked at to tell the delimiter."""
+_TALL = 50
+"""Lines that a row may span if it has not as many cells as most."""
+_FEWEST, _ALIKE = 3, 0.8
+"""Lines inside a cell, and the share of them that are whole rows, from which a stray quote has swallowed them."""
 
 
 def parse(path: Path) -> Parsed:
@@ -30,7 +33,7 @@ def parse(path: Path) -> Parsed:
     rows: list[list[str]] = []
     mark = delimiter(text)
     wide = _cells(text, mark)
-    for row, line in _rows(text, mark, warnings):
+    for row, line in _rows(text, mark, warnings, wide):
         if not rows and len(row) != wide and line <= _SNIFFED:
             above.add(f"{mark} ".join(row), line)
             continue
@@ -86,23 +89,69 @@ def _is_number(cell: str) -> bool:
     return True
 
 
-def _rows(text: str, mark: str, warnings: list[str]) -> Iterator[tuple[list[str], int]]:
-    """Yield rows that hold anything, each with its line; a cell's own line breaks become spaces."""
-    reader = csv.reader(io.StringIO(text), delimiter=mark, skipinitialspace=True)
+def _rows(text: str, mark: str, warnings: list[str], usual: int = 0) -> Iterator[tuple[list[str], int]]:
+    """Yield rows that hold anything, each with its line; a cell's own line breaks become spaces.
+
+    A line whose quote swallows the rows after it is read as it stands; `usual` is how many cells most rows have.
+    """
+    feed = _Feed(text.removesuffix("\n").split("\n"))
+    reader = csv.reader(feed, delimiter=mark, skipinitialspace=True)
     wide = False
-    while True:
-        line = reader.line_num + 1
+    while feed.at < len(feed.lines):
+        start = feed.at
         try:
-            row = next(reader)
-        except StopIteration:
-            break
-        except csv.Error as exc:
-            warnings.append(f"line {reader.line_num} is not a table row ({exc})")
-            continue
+            row = next(reader, [])
+            stray = feed.at - start > 1 or feed.at == len(feed.lines)
+            stray = stray and _is_stray(row, feed.lines[start : feed.at], mark, usual)
+        except csv.Error:  # a cell past the limit of the parser
+            stray = True
+        if stray:
+            if '"' in feed.lines[start]:
+                warnings.append(f"line {start + 1} has a quote that is not closed, and was read as it stands")
+            feed.at = start + 1
+            row = [_unquoted(cell.strip()) for cell in feed.lines[start].split(mark)]
         wide = wide or len(row) > MAX_COLUMNS
         cells = [" ".join(cell.split()) for cell in row[:MAX_COLUMNS]]
         if any(cells):
-            yield cells, line
+            yield cells, start + 1
     if wide:
         warnings.append(f"only the first {MAX_COLUMNS} columns were read")
     del warnings[10:]
+
+
+class _Feed:
+    """Lines for the parser; it may be set back to an earlier one."""
+
+    def __init__(self, lines: list[str]) -> None:
+        self.lines = lines
+        self.at = 0
+
+    def __iter__(self) -> Iterator[str]:
+        return self
+
+    def __next__(self) -> str:
+        if self.at >= len(self.lines):
+            raise StopIteration
+        self.at += 1
+        return self.lines[self.at - 1] + "\n"
+
+
+def _is_stray(row: list[str], lines: Sequence[str], mark: str, usual: int) -> bool:
+    """Tell a row made of several rows by a stray quote from one whose cells have lines of their own."""
+    if row and row[-1].endswith("\n"):
+        return True  # the end came before the closing quote
+    if len(lines) == 1:
+        return False
+    try:
+        next(csv.reader([line + "\n" for line in lines], delimiter=mark, skipinitialspace=True, strict=True))
+    except csv.Error:
+        return True  # what closes the cell is followed by more of it
+    if len(lines) > _TALL and usual and len(row) != usual:
+        return True
+    inner = lines[1:-1]
+    alike = sum(line.count(mark) == usual - 1 for line in inner)
+    return usual > 1 and len(inner) >= _FEWEST and alike >= _ALIKE * len(inner)
+
+
+def _unquoted(cell: str) -> str:
+    return cell[1:-1] if len(cell) > 1 and cell[0] == cell[-1] == '"' else cell

@@ -1,0 +1,63 @@
+"""CSV with quotes that are not those of CSV: no row is lost, and every row keeps its line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from ragweave.corpora.blocks import Block
+from ragweave.corpora.formats import parse
+
+Write = Callable[[str, str | bytes], Path]
+
+
+def table(*stray: tuple[int, str], rows: int) -> str:
+    """Return a table whose line n+1 has part n, but for those lines that are given."""
+    lines = {n: f"{n},part {n},{n * 2}" for n in range(1, rows + 1)} | dict(stray)
+    return "id,name,price\n" + "".join(line + "\n" for line in lines.values())
+
+
+def read(path: Path) -> tuple[dict[int, str], tuple[str, ...]]:
+    """Return the rows of a table by their lines, and the warnings."""
+    parsed = parse(path, "csv")
+    (block,) = parsed.blocks
+    return {s.line: block.text[s.start : s.end] for s in block.spans}, parsed.warnings
+
+
+@pytest.mark.parametrize("rows", [24, 60, 6000])
+@pytest.mark.parametrize(
+    "more", [(), ((23, '23,"7 inch pipe,3'),), ((24, '24,pipe 7",3'),)], ids=["one", "another opens", "another closes"]
+)
+def test_a_stray_quote_costs_no_row(write: Write, rows: int, more: tuple[tuple[int, str], ...]) -> None:
+    if more:
+        more = ((rows - 1, more[0][1].replace(f"{more[0][0]},", f"{rows - 1},", 1)),)
+    found, warnings = read(write("a.csv", table((17, '17,"12 inch pipe,5'), *more, rows=rows)))
+    assert sorted(found) == list(range(1, rows + 2))
+    assert found[18] == '17 | "12 inch pipe | 5'
+    assert found[20] == "19 | part 19 | 38" and found[rows + 1].startswith(f"{rows} | ")
+    assert warnings[0] == "line 18 has a quote that is not closed, and was read as it stands"
+
+
+def test_an_open_quote_in_the_last_line_costs_no_cell(write: Write) -> None:
+    found, warnings = read(write("a.csv", table((9, '9,"12 inch pipe,5'), rows=9)))
+    assert found[10] == '9 | "12 inch pipe | 5' and len(warnings) == 1
+
+
+@pytest.mark.parametrize("lines", [2, 5, 300])
+def test_a_cell_of_many_lines_stays_one(write: Write, lines: int) -> None:
+    letter = "\n".join(f"Line {n} of the letter, as it was" for n in range(lines))
+    found, warnings = read(write("a.csv", table((17, f'17,"{letter}",5'), rows=30)))
+    assert len(found) == 31 and found[18].endswith("as it was | 5") and "Line 0 of the letter" in found[18]
+    assert found[18 + lines] == "18 | part 18 | 36" and warnings == ()
+
+
+def test_a_cell_past_the_limit_of_the_parser_is_read(write: Write) -> None:
+    found, warnings = read(write("a.csv", "name,size\n" + "x" * 200_000 + ",1\nb,2\n"))
+    assert found[2] == "x" * 200_000 + " | 1" and found[3] == "b | 2" and warnings == ()
+
+
+def test_open_quotes_in_every_other_line_are_read_in_bounded_work(write: Write) -> None:
+    found = parse(write("a.csv", "a,b,c\n" + '1,"x,2\n3,y""z,4\n' * 60_000), "csv")
+    assert isinstance(found.blocks[0], Block) and len(found.warnings) <= 10
