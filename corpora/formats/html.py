@@ -18,7 +18,7 @@ _CHARSET = re.compile(
 )
 """A declared encoding; what can be read in single bytes is not UTF-16, whatever it says of itself (HTML, 13.2.3.2)."""
 _DROPPED = frozenset(
-    "script style noscript template nav footer aside iframe object embed svg math canvas audio video map button select "
+    "script style noscript template nav footer iframe object embed svg math canvas audio video map button select "
     "input textarea datalist dialog title meta link base".split()
 )
 _ROLES = frozenset("navigation banner contentinfo search complementary menu menubar dialog alert".split())
@@ -28,11 +28,15 @@ _JUNK = frozenset(
     "newsletter related-posts comments-link mw-jump-link mw-editsection navbox catlinks printfooter headerlink "
     "sphinxsidebar toctree-wrapper noprint sr-only visually-hidden screen-reader-text".split()
 )
+_NOTES = frozenset("footnote footnotes endnote endnotes rearnote rearnotes note doc-footnote doc-endnote".split())
+"""What an <aside> is that belongs to the text: types of EPUB and roles."""
 _COMMENT = re.compile(r"<!--(.*?)-->", re.S)
 _MAIN_SHARE = 0.3
 """A <main> or <article> is taken as the content when it holds at least this share of the page's text."""
 _LINKED = 0.8
 """A list or block with this share of its text in links is navigation, where the page marks no main content."""
+_LINKED_ASIDE = 0.5
+"""An <aside> with this share of its text in links leads elsewhere."""
 _DATES = (
     "article:published_time",
     "datepublished",
@@ -137,6 +141,12 @@ class _Content:
             self.hidden.append(" ".join("".join(element.itertext()).split()))
             return True
         length, linked, links, h1 = self._weights[element]
+        if tag == "aside":
+            typed = f"{element.get('epub:type') or ''} {element.get('role') or ''}".lower().split()
+            if not _NOTES.isdisjoint(typed):
+                return False
+            if linked >= _LINKED_ASIDE * length:
+                return True
         if tag == "header" and not self._marked:
             return not h1
         named = f"{element.get('class') or ''} {element.get('id') or ''}".lower().split()

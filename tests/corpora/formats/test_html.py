@@ -28,7 +28,7 @@ alten Pier, und sie f&auml;llt wieder.<br>Neue Zeile.</p>
   print(2)</code></pre>
 <p style="display:none">hidden words</p><p hidden>hidden words</p><div aria-hidden="true">hidden words</div>
 <img src="x.png" alt="Ein Diagramm der Flut">
-<aside>side words</aside>
+<aside>See <a href="/x">side words</a></aside>
 </main>
 <div class="cookie-banner">cookie words</div>
 <footer>footer words</footer>
@@ -127,3 +127,20 @@ def test_deep_nesting_is_read_or_said(write: Callable[[str, str], Path], unit: s
 def test_a_saved_page_gives_its_own_address(write: Callable[[str, str], Path], head: str, url: str) -> None:
     page = f"<html><head>{head}</head><body><p>The tide rises.</p></body></html>"
     assert parse(write("a.html", page)).url == url
+
+
+@pytest.mark.parametrize(
+    ("aside", "kept"),
+    [
+        ("<aside>Nob means Norbert.</aside>", True),
+        ('<aside epub:type="footnote" id="n1"><a href="https://a.example/nob">On Nob, 1921</a></aside>', True),
+        ('<aside role="doc-footnote"><p>Nob means Norbert.</p></aside>', True),
+        ('<aside class="note">Nob means Norbert.</aside>', True),
+        ('<aside>See also <a href="/a">Gates of the old town</a> <a href="/b">Walls</a></aside>', False),
+        ('<aside class="sidebar">Sign up today.</aside>', False),
+        ('<aside role="complementary">Sign up today.</aside>', False),
+    ],
+)
+def test_an_aside_is_read_unless_it_leads_elsewhere(write: Callable[[str, str], Path], aside: str, kept: bool) -> None:
+    page = f"<html><body><h1>Gates</h1><p>The gate keeper of the town is Old Nob.</p>{aside}</body></html>"
+    assert len(parse(write("a.html", page)).blocks) == (3 if kept else 2)

@@ -265,6 +265,17 @@ def test_a_book_is_read_in_the_order_of_its_spine(write: Write, make_zip: Callab
     assert [b.text for b in parsed.blocks] == ["One", "First words.", "Two", "Last words."]
 
 
+def test_the_footnotes_of_a_book_are_read(write: Write, make_zip: Callable[..., bytes]) -> None:
+    note = '<aside epub:type="footnote" id="n1"><p>Nob means Norbert Floodgate.</p></aside>'
+    parts = {
+        "META-INF/container.xml": CONTAINER,
+        "OPS/package.opf": OPF,
+        "OPS/text/a.xhtml": chapter("<h1>Gates</h1><p>The gate keeper is Old Nob.</p>" + note),
+    }
+    parsed = parse(write("a.epub", make_zip(parts)), "epub")
+    assert [b.text for b in parsed.blocks] == ["Gates", "The gate keeper is Old Nob.", "Nob means Norbert Floodgate."]
+
+
 def test_a_book_with_a_missing_part_says_so(write: Write, make_zip: Callable[..., bytes]) -> None:
     parts = {
         "META-INF/container.xml": CONTAINER,
