@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from ragweave.corpora.archive import Archive
 from ragweave.corpora.blocks import Block, Figure, Parsed, captioned
 from ragweave.corpora.formats.merged import MAX_COLUMNS, Cell, Merged, Row, first_row
 from ragweave.corpora.formats.ooxml import A, R, W, attribute, core, relations
+from ragweave.corpora.formats.raised import around
 
 _MAIN = "word/document.xml"
 _TINY = 4
@@ -24,6 +26,7 @@ _STYLE = re.compile(r"(?:heading|überschrift|titre|título|titolo|kop|标题|�
 _TITLE_STYLES = ("title", "titel", "titre", "título", "titolo", "标题", "表題")
 _SKIPPED = frozenset(f"{W}{tag}" for tag in ("del", "moveFrom", "instrText", "delText", "rPr", "pPr"))
 _ALTERNATE = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
+_SCRIPTS = ("superscript", "subscript")
 _BREAKS = {f"{W}tab": "\t", f"{W}br": "\n", f"{W}cr": "\n", f"{W}noBreakHyphen": "-"}
 
 
@@ -154,20 +157,33 @@ def _paragraphs_and_tables(root: Any) -> Iterator[Any]:
 
 def _text(paragraph: Any) -> str:
     """Return a paragraph's text; text boxes inside it are paragraphs of their own."""
-    out: list[str] = []
+    out: list[tuple[str, str]] = []
+    script = ""
     stack = list(reversed(paragraph))
     while stack:
         element = stack.pop()
         if element.tag == f"{W}r" and _is_unseen(element):
             continue
+        if element.tag == f"{W}r":
+            script = attribute(element, f"{W}rPr/{W}vertAlign", f"{W}val")
         if element.tag == f"{W}t":
-            out.append(element.text or "")
+            out.append((element.text or "", script))
         elif element.tag in _BREAKS:
-            out.append(_BREAKS[element.tag])
+            out.append((_BREAKS[element.tag], ""))
         elif element.tag not in _SKIPPED and element.tag not in (f"{W}p", f"{W}tbl", _ALTERNATE):
             stack.extend(reversed(element))
-    lines = [" ".join(line.split()) for line in "".join(out).split("\n")]
+    lines = [" ".join(line.split()) for line in _joined(out).split("\n")]
     return "\n".join(line for line in lines if line)
+
+
+def _joined(runs: list[tuple[str, str]]) -> str:
+    """Join the texts of runs; what is raised or lowered is parted from the number or word before it."""
+    text = ""
+    for script, group in groupby(runs, key=lambda run: run[1]):
+        part = "".join(t for t, _ in group)
+        lead, behind = around(text, part, below=script == "subscript") if script in _SCRIPTS else ("", "")
+        text += lead + part + behind
+    return text
 
 
 def _is_unseen(run: Any) -> bool:

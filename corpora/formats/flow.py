@@ -12,6 +12,7 @@ from typing import Any
 
 from ragweave.corpora.blocks import Block, Figure, Lines
 from ragweave.corpora.formats.merged import Cell, Merged, Row
+from ragweave.corpora.formats.raised import around
 
 LINE = "data-line"
 """Attribute with the line of an element that was made from another format."""
@@ -82,6 +83,8 @@ class _Flow:
         self._cell = Lines()
         self._all_header = True
         self._row_line = 0
+        self._raised: list[str] = []
+        """What goes behind each open element that is raised or lowered."""
         self.figures: list[Figure] = []
 
     def start(self, element: Any) -> None:
@@ -100,11 +103,15 @@ class _Flow:
                 alt = element.get("alt") or ""
                 self.text(alt.strip() if self._made else f" {alt} ")
                 self._picture(element)
+            elif tag in ("sup", "sub"):
+                self._raise(element)
         self.text(element.text or "")
 
     def end(self, element: Any) -> None:
         """Close an element."""
         tag = element.tag
+        if tag in ("sup", "sub") and self._raised:
+            self.text(self._raised.pop())
         if tag in _INLINE or tag == "br":
             return
         self._flush()
@@ -174,6 +181,14 @@ class _Flow:
             self._cells, self._all_header, self._row_line = [], True, self._line
         elif tag == "td":
             self._all_header = False
+
+    def _raise(self, element: Any) -> None:
+        """Part what is raised from the number or word before it."""
+        before = self._parts[-1][1] if self._parts and not self._parts[-1][2] else ""
+        link = element.getparent().tag == "a" or element.find(".//a") is not None
+        lead, behind = around(before, "".join(element.itertext()), below=element.tag == "sub", link=link)
+        self.text(lead)
+        self._raised.append(behind)
 
     def _picture(self, element: Any) -> None:
         src = (element.get("src") or "").strip()
