@@ -54,7 +54,7 @@ _SHOWN = {
     "vtt": "text/vtt",
 }
 """Endings that a browser may show by itself, and the type that it is told."""
-_TEXT = frozenset("txt md markdown rst csv tsv json jsonl srt eml html htm xhtml xml svg py".split())
+_TEXT = frozenset("txt md markdown rst csv tsv json jsonl srt eml mbox html htm xhtml xml svg py".split())
 """Endings shown as plain text: what a page in them would do, it does not do here."""
 _POLICY = "sandbox; default-src 'none'; media-src 'self'; style-src 'unsafe-inline'; frame-ancestors 'self'"
 

@@ -33,6 +33,7 @@ KINDS: dict[str, str] = {
     "csv": "CSV",
     "epub": "EPUB",
     "eml": "e-mail",
+    "mbox": "mailbox",
     "json": "JSON",
     "items": "item list",
     "notebook": "Jupyter notebook",

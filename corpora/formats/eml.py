@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import tempfile
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from email import message_from_bytes, policy
 from email.message import EmailMessage
@@ -29,7 +30,7 @@ _DEEPEST = 50
 """Parts inside parts that are read."""
 _INNERMOST = 5
 """Messages inside messages that are read."""
-_ODD = (ValueError, LookupError, TypeError, AttributeError, IndexError, KeyError)
+ODD = (ValueError, LookupError, TypeError, AttributeError, IndexError, KeyError)
 """What the parser of the standard library may raise where a message is malformed."""
 
 
@@ -39,7 +40,7 @@ def parse(path: Path) -> Parsed:
     try:
         message = message_from_bytes(read_bytes(path), policy=policy.default)
         headers = mail.read(message)
-    except _ODD as exc:
+    except ODD as exc:
         raise SourceError(
             f"{path.name} is not a readable e-mail ({exc})", "save it again from the mail program"
         ) from exc
@@ -87,7 +88,7 @@ class Mail:
         if told or not level:
             self.blocks.append(Block(told, "list", line=line))
         for part in parts.texts:
-            self._text(part)
+            self._text(part, level)
         self._open(parts.files, level + 1)
         for inner in parts.messages:
             if level == _INNERMOST:
@@ -95,7 +96,7 @@ class Mail:
                 break
             try:
                 self.read(inner, level + 1, 0)
-            except _ODD as exc:
+            except ODD as exc:
                 self.warnings.append(f"a message inside this one could not be read ({exc})")
         return headers
 
@@ -125,7 +126,7 @@ class Mail:
                 found.texts.append(part)
         return found
 
-    def _text(self, part: EmailMessage) -> None:
+    def _text(self, part: EmailMessage, level: int) -> None:
         """Read the text of a part."""
         data, kind = _data(part), part.get_content_type()
         if part.get_content_maintype() == "multipart" and data.strip():
@@ -136,7 +137,7 @@ class Mail:
         except SourceError as error:
             self.warnings.append(f"a part of the mail was not read: {error.what}")
             return
-        self.blocks += found
+        self.blocks += _below(found, level)
         self.hidden += hidden
 
     def _open(self, parts: list[EmailMessage], level: int) -> None:
@@ -186,10 +187,7 @@ def _data(part: EmailMessage) -> bytes:
 
 
 def _body(data: bytes, charset: str, kind: str, path: Path) -> tuple[list[Block], tuple[str, ...]]:
-    """Return the blocks of a body, and what of it nobody sees.
-
-    Places inside an encoded message would point nowhere, and are dropped.
-    """
+    """Return the blocks of a body, and what of it nobody sees."""
     hidden: tuple[str, ...] = ()
     if not data.strip():
         return [], hidden
@@ -201,7 +199,7 @@ def _body(data: bytes, charset: str, kind: str, path: Path) -> tuple[list[Block]
             found = text.blocks(data.decode(charset).replace("\r\n", "\n"))
         except (LookupError, ValueError):
             found = text.blocks(decode(data, path))
-    return [Block(b.text, b.kind, b.level) for b in found], hidden
+    return list(found), hidden
 
 
 def _read(title: str, data: bytes, level: int) -> list[Block]:
@@ -214,12 +212,14 @@ def _read(title: str, data: bytes, level: int) -> list[Block]:
         kind = probe(path)
         if kind == PICTURE:
             raise SourceError("it is a picture", "save it as a file")
-        if kind == "eml":
-            raise SourceError("it is a mail of its own", "save it as a file")
-        return [
-            Block(b.text, b.kind, min(b.level + level, 6) if b.kind == "heading" else b.level)
-            for b in parse_file(path, kind).blocks
-        ]
+        if kind in ("eml", "mbox"):
+            raise SourceError(f"it is a {'mail' if kind == 'eml' else 'mailbox'} of its own", "save it as a file")
+        return _below(parse_file(path, kind).blocks, level)
+
+
+def _below(blocks: Iterable[Block], level: int) -> list[Block]:
+    """Return blocks without their places, their headings below one of that level."""
+    return [Block(b.text, b.kind, min(b.level + level, 6) if b.kind == "heading" else b.level) for b in blocks]
 
 
 def _safe(last: str) -> str:

@@ -124,7 +124,7 @@ const GROUPS = {
   pdf: ["pdf"],
   html: ["html"],
   office: ["docx", "pptx", "xlsx", "epub"],
-  mail: ["eml"],
+  mail: ["eml", "mbox"],
   data: ["csv", "json", "items"],
   code: ["code", "notebook", "man"],
   pictures: ["image"],
