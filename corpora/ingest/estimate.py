@@ -130,7 +130,7 @@ def estimate(
     except LibraryNotFound:
         known, name = {}, ""
     intake = Intake(settings, name, 1, captioner, threading.Event())
-    files = [str(path) for path in walk(roots_of(paths)).files]
+    files = [str(path) for path in walk(roots_of(paths) if paths else []).files]
     beside = subtitles_of_others(files, lambda p: bool(demuxer_of(p))) if installed() else {}
     found = Estimate()
     if name and captioner:
