@@ -212,8 +212,10 @@ def _read(title: str, data: bytes, level: int) -> list[Block]:
         kind = probe(path)
         if kind == PICTURE:
             raise SourceError("it is a picture", "save it as a file")
-        if kind in ("eml", "mbox"):
-            raise SourceError(f"it is a {'mail' if kind == 'eml' else 'mailbox'} of its own", "save it as a file")
+        if kind == "eml":
+            raise SourceError("it is a mail of its own", "save it as a file")
+        if kind == "mbox":
+            raise SourceError("it is a mailbox of its own", "save it as a file")
         return _below(parse_file(path, kind).blocks, level)
 
 
