@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ragweave.corpora.secret import is_secret
+from ragweave.corpora.settings import corpora_settings
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
@@ -117,6 +118,8 @@ def _reason(path: Path, is_folder: bool, rules: list[tuple[Path, GitIgnoreSpec]]
         return "it is hidden"
     if not is_folder and _PASSING.fullmatch(path.name):
         return "its name is that of a temporary file, a half-finished download or a backup copy"
+    if is_folder and str(path) == _home():
+        return "it is the folder in which Ragweave keeps its libraries"
     if is_folder and (path.name in _TOOLS or (path / "pyvenv.cfg").exists()):
         return "it is a folder of tools or dependencies"
     return _ignored(path, is_folder, rules) if _is_unicode(path.name) else "its name is not valid Unicode; rename it"
@@ -167,16 +170,26 @@ def _ignored(path: Path, is_folder: bool, rules: list[tuple[Path, GitIgnoreSpec]
     return ""
 
 
+def _home() -> str:
+    return os.path.abspath(corpora_settings().home)
+
+
+def _below(path: str, folder: str) -> bool:
+    return path == folder or path.startswith(folder.rstrip(os.sep) + os.sep)
+
+
 def vanished(known: Iterable[str], found: Iterable[str], roots: Sequence[Path]) -> list[str]:
     """Return the known paths under `roots` that are gone or now left out.
 
-    What merely cannot be looked at (a folder without permission, a drive that is away) stays.
+    What merely cannot be looked at (a folder without permission, a drive that is away) stays, and so do uploads and
+    copies of buckets where a folder above them is read.
     """
     present = set(found)
     anchors = [os.path.abspath(root) for root in roots if os.path.lexists(root)]
+    ours = [a for a in anchors if _below(a, _home())]
     gone = []
     for path in known:
-        if path not in present and any(path == a or path.startswith(a.rstrip(os.sep) + os.sep) for a in anchors):
+        if path not in present and any(_below(path, a) for a in (ours if _below(path, _home()) else anchors)):
             try:
                 os.lstat(path)
             except (FileNotFoundError, NotADirectoryError):

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ragweave.corpora.ingest.walk import Walk, walk
+from ragweave.corpora.ingest.walk import Walk, vanished, walk
 
 
 def make(root: Path, *names: str, text: str = "words") -> None:
@@ -193,3 +193,18 @@ def test_a_folder_without_permission_is_named(tmp_path: Path) -> None:
     (root / "closed").chmod(0o700)
     assert taken(found, root) == ["a.md"]
     assert "cannot be opened" in reasons(found, root)["closed"]
+
+
+def test_the_libraries_themselves_are_no_files_of_a_folder_that_holds_them(tmp_path: Path, home: Path) -> None:
+    make(home, "libraries/1a/catalog.sqlite", "uploads/1a/a.md")
+    make(tmp_path, "b.md")
+    found = walk([tmp_path])
+    assert found.files == [tmp_path / "b.md"] and "Ragweave keeps its libraries" in dict(found.skipped)[home]
+    assert walk([home / "uploads" / "1a"]).files == [home / "uploads" / "1a" / "a.md"]
+
+
+def test_uploads_stay_where_a_folder_above_them_is_read(tmp_path: Path, home: Path) -> None:
+    make(home, "uploads/1a/a.md")
+    known = [str(home / "uploads" / "1a" / "a.md"), str(tmp_path / "gone.md")]
+    assert vanished(known, [], [tmp_path]) == known[1:]
+    assert vanished(known, [], [home / "uploads" / "1a"]) == known[:1]
