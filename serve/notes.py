@@ -6,21 +6,16 @@ import asyncio
 import json
 import secrets
 from collections.abc import Mapping
-from contextlib import suppress
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request, Response
 from pydantic import Field
 
 from ragweave.corpora.store.catalog import LibraryRow
-from ragweave.corpora.store.stores import stores
-from ragweave.models.errors import RagweaveError
 from ragweave.models.text import clip
 from ragweave.serve.access import Caller, CallerNow, NamedLibrary, library_named
 from ragweave.serve.database import sent
 from ragweave.serve.desk import Body, DeskNow
-from ragweave.serve.drawing import drawn, first_file
-from ragweave.serve.page_lines import flat
 from ragweave.serve.problems import NotFound, Refused
 from ragweave.serve.proof import Form, as_file, proof
 from ragweave.serve.routes_ask import find_thread
@@ -81,40 +76,8 @@ async def _passage(row: LibraryRow, id: str, quote: str, page: int | None) -> tu
         if page is not None and place.get("page") not in (None, page):
             place["page"] = page
             place.pop("bbox", None)
-    notes = [] if await _stands(row, item, quote, page) else [_ELSEWHERE]
     cited = {"n": 1, "quote": quote, "origin": "library", **{k: item[k] for k in ("id", "title", "locator", "open")}}
-    return item["title"], {"text": "", "sentences": [], "citations": [cited], "notes": notes, "mind": ""}
-
-
-_ELSEWHERE = "These words were not found at this place as it was indexed: compare them with the source."
-_AROUND = 50
-"""Items before and after the cited one over which a selection may reach."""
-
-
-async def _stands(row: LibraryRow, item: Mapping[str, Any], quote: str, page: int | None) -> bool:
-    """Whether words stand at the place of an item, or on a page of its file or over to the next one.
-
-    Letters and digits count alone: a reader selects what a page sets, with other hyphens and signs.
-    """
-    wanted, opens, catalog = flat(quote)[0], item["open"], stores().catalog
-    near = await asyncio.to_thread(catalog.beside, row.id, item["id"], _AROUND)
-    if opens["view"] == "video":
-        near += await asyncio.to_thread(catalog.items_of, row.id, opens["source"], "clip")
-    if wanted in flat(" ".join([item["title"], *(part for i in near for part in (*i.heading, i.text))]))[0]:
-        return True
-    if wanted in flat("".join(i.text for i in near))[0]:
-        return True
-    if opens["view"] != "page":
-        return False
-    with suppress(RagweaveError):  # a file that was moved: then they stand nowhere
-        (source,) = await asyncio.to_thread(catalog.sources, row.id, [opens["source"]])
-        file, said = await asyncio.to_thread(first_file, source.paths), ""
-        for n in (page or opens["page"], (page or opens["page"]) + 1):
-            told, _ = await drawn(file, do="text", page=n)
-            said += flat("".join(line["text"] for line in told["lines"]))[0]
-            if wanted in said:
-                return True
-    return False
+    return item["title"], {"text": "", "sentences": [], "citations": [cited], "notes": [], "mind": ""}
 
 
 @router.get("")

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 from fastapi import FastAPI
 
-from ragweave.corpora.ingest.run import index
 from ragweave.serve.app import create_app
 from ragweave.serve.settings import ServeSettings
 from ragweave.tests.support import build_library
 from ragweave.tests.support.serving import ask_over_http, bearer, in_process
 
-COUNCIL = Path(__file__).resolve().parents[2] / "examples" / "library" / "council-2024.pdf"
 LAMP = "When was the lamp of the lighthouse first lit?"
 
 
@@ -103,30 +100,6 @@ async def test_a_passage_of_another_page_than_its_item_is_kept_with_that_page(cl
     noted = await _keep(client, item=await _item(client), quote="The lamp", page=4)
     (cited,) = noted["answer"]["citations"]
     assert "page" not in cited["locator"], "a text without pages gets none"
-
-
-async def test_words_that_do_not_stand_at_their_place_are_kept_and_the_proof_says_so(client: httpx.AsyncClient) -> None:
-    item = await _item(client)
-    for quote in ("THE LAMP of the light\u00adhouse", "“first lit on 3 October 1874”", "History The lamp", ""):
-        noted = await _keep(client, item=item, quote=quote)
-        assert noted["answer"]["notes"] == [], quote
-    noted = await _keep(client, item=item, quote="The lamp was never lit")
-    (told,) = noted["answer"]["notes"]
-    assert "not found" in told
-    given = {"library": "default", "id": noted["id"]}
-    for form in ("html", "markdown"):
-        assert told in (await client.get("/api/notes/proof", params={**given, "form": form})).text
-
-
-async def test_words_of_a_page_are_looked_for_on_that_page(client: httpx.AsyncClient) -> None:
-    await index([COUNCIL], "default")
-    rows = (await client.get("/api/sources?library=default")).json()["sources"]
-    source = next(r for r in rows if r["name"] == COUNCIL.name)
-    item = (await client.get(f"/api/sources/{source['id']}?library=default")).json()["item"]
-    lines = (await client.get(f"{source['media']}/page/2/text")).json()["lines"]
-    words = " ".join(line["text"] for line in lines[:3])
-    assert (await _keep(client, item=item, quote=words, page=2))["answer"]["notes"] == []
-    assert (await _keep(client, item=item, quote=f"{words} nowhere", page=2))["answer"]["notes"] != []
 
 
 async def test_there_is_an_end_to_notes(client: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch) -> None:
