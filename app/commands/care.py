@@ -87,8 +87,9 @@ def repair_all(library: str | None, as_json: bool) -> None:
     from ragweave.corpora.store.stores import stores
 
     done: list[Repaired] = []
-    failed: list[RagweaveError] = [] if library else [*stores().catalog.broken()]
-    for name in [library] if library else [row.name for row in stores().catalog.libraries()]:
+    rows, broken = ([], []) if library else stores().catalog.scan()
+    failed: list[RagweaveError] = [*broken]
+    for name in [library] if library else [row.name for row in rows]:
         try:
             done.append(common.run(repair(name)))
         except RagweaveError as error:

@@ -110,12 +110,11 @@ async def _libraries() -> list[Finding]:
 
     # Listing would make the home, and a look around should leave no trace.
     there = await asyncio.to_thread(os.path.isdir, corpora_settings().home)
-    names = [row.name for row in await asyncio.to_thread(stores().catalog.libraries)] if there else []
-    broken = await asyncio.to_thread(stores().catalog.broken) if there else []
+    rows, broken = await asyncio.to_thread(stores().catalog.scan) if there else ([], [])
     found = [Finding("libraries", "bad", error.what, error.remedy) for error in broken]
-    if not names and not broken:
+    if not rows and not broken:
         return [Finding("libraries", "ok", "none yet", "make one: ragweave index FOLDER")]
-    for name in names:
+    for name in (row.name for row in rows):
         area = f"library {name}"
         try:
             opened = await open_library(name)

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import csv
-import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from ragweave.corpora.blocks import Lines, Parsed
 from ragweave.corpora.decode import read_text
+from ragweave.corpora.formats.merged import MAX_COLUMNS, YEAR
 
-MAX_COLUMNS = 500
 _DELIMITERS = ",;\t|"
-_YEAR = re.compile(r"(?:1[5-9]|20|21)\d\d")
 _SNIFFED = 20
 """Lines that are looked at to tell the delimiter."""
 _TALL = 50
@@ -59,8 +57,13 @@ def delimiter(text: str) -> str:
 def _cells(text: str, mark: str) -> int:
     """Return how many cells most of the first rows of a table have."""
     first = [row for row, _ in zip(_rows(text, mark, []), range(_SNIFFED), strict=False)]
-    counts = Counter(len(row) for row, _ in first)
-    return max(counts, key=lambda n: (counts[n], n), default=0)
+    return most([len(row) for row, _ in first])
+
+
+def most(counts: Sequence[int]) -> int:
+    """Return the count that most rows have, of several the highest."""
+    held = Counter(counts)
+    return max(held, key=lambda n: (held[n], n), default=0)
 
 
 def has_header(rows: Sequence[Sequence[str]]) -> bool:
@@ -78,7 +81,7 @@ def has_header(rows: Sequence[Sequence[str]]) -> bool:
 def _is_year(rows: Sequence[Sequence[str]], column: int) -> bool:
     """Tell whether a column begins with a year, and no other cell of it is one."""
     first, *others = (row[column] for row in rows if len(row) > column)
-    return bool(_YEAR.fullmatch(first)) and not any(map(_YEAR.fullmatch, others))
+    return bool(YEAR.fullmatch(first)) and not any(map(YEAR.fullmatch, others))
 
 
 def _is_number(cell: str) -> bool:

@@ -15,7 +15,7 @@ from typing import Any
 
 from ragweave.corpora.archive import Archive
 from ragweave.corpora.blocks import Block, Figure, Parsed, captioned
-from ragweave.corpora.formats.merged import MAX_COLUMNS, Cell, Merged, Row, first_row
+from ragweave.corpora.formats.merged import Cell, Merged, Row, first_row, spanned
 from ragweave.corpora.formats.ooxml import A, R, W, attribute, core, relations
 from ragweave.corpora.formats.raised import around
 
@@ -237,5 +237,4 @@ def _cells(row: Any) -> Iterator[tuple[str, int, bool]]:
 
 def _count(element: Any, path: str) -> int:
     """Return how many columns of the grid an element says that it takes."""
-    said = attribute(element, path, f"{W}val")
-    return min(int(said), MAX_COLUMNS) if said.isdecimal() and len(said) < 9 else 0
+    return spanned(attribute(element, path, f"{W}val"), 0)

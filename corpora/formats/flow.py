@@ -11,7 +11,7 @@ from itertools import takewhile
 from typing import Any
 
 from ragweave.corpora.blocks import Block, Figure, Lines
-from ragweave.corpora.formats.merged import Cell, Merged, Row
+from ragweave.corpora.formats.merged import Cell, Merged, Row, spanned
 from ragweave.corpora.formats.raised import around
 
 LINE = "data-line"
@@ -23,7 +23,6 @@ _INLINE = frozenset(
 _HEADINGS = {f"h{n}": n for n in range(1, 7)}
 _LISTS = ("ul", "ol", "dl", "menu")
 _GROUPS = ("thead", "tbody", "tfoot")
-_MAX_SPAN = 500
 _CELL_CHARACTERS = 400
 """Tables with longer cells on average are layout, not data."""
 
@@ -251,7 +250,8 @@ class _Flow:
         tag = element.tag
         if tag in ("td", "th"):
             text = self._cell.text.replace("\n", " ").strip()
-            self._cells.append((text, _span(element.get("rowspan")), _span(element.get("colspan"))))
+            down, across = (spanned((element.get(name) or "").strip()) for name in ("rowspan", "colspan"))
+            self._cells.append((text, down, across))
             self._cell = Lines()
         elif tag == "tr":
             cells = self._merged.row(self._cells, heads=self._all_header)
@@ -270,12 +270,6 @@ class _Flow:
 
 def _heads(rows: Sequence[Row]) -> int:
     return sum(1 for _ in takewhile(lambda row: row.heads, rows))
-
-
-def _span(said: str | None) -> int:
-    """Return how many rows or columns a cell says that it spans: one, where it says nothing of use."""
-    said = (said or "").strip()
-    return min(max(1, int(said)), _MAX_SPAN) if said.isdecimal() and len(said) < 9 else 1
 
 
 def _emphasised(picture: Any) -> Any:

@@ -25,7 +25,7 @@ _MOST_HEADS = 3
 """Lines of heads that are joined; of more, they are the table."""
 TOP = 20
 """Rows that are looked at for what stands above the heads, and for these."""
-_YEAR = re.compile(r"(?:1[5-9]|20|21)\d\d")
+YEAR = re.compile(r"(?:1[5-9]|20|21)\d\d")
 
 
 class Row(NamedTuple):
@@ -144,6 +144,11 @@ class Merged:
         return self._left >= 0
 
 
+def spanned(said: str, least: int = 1) -> int:
+    """Return how many rows or columns a cell says that it spans; the least, where it says nothing of use."""
+    return min(max(least, int(said)), MAX_COLUMNS) if said.isdecimal() and len(said) < 9 else least
+
+
 def first_row(rows: Sequence[Row]) -> int:
     """Say that the first row is heads, unless it is the only one."""
     return int(len(rows) > 1)
@@ -177,4 +182,4 @@ def _is_number(text: str) -> bool:
 
 
 def _names(text: str) -> bool:
-    return not _is_number(text) or bool(_YEAR.fullmatch(text))
+    return not _is_number(text) or bool(YEAR.fullmatch(text))

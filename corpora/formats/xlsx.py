@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import date, datetime, time
 from io import BytesIO
@@ -13,8 +12,8 @@ from typing import Any
 
 from ragweave.corpora.archive import Archive
 from ragweave.corpora.blocks import Block, Lines, Parsed
-from ragweave.corpora.formats.csv import MAX_COLUMNS, has_header
-from ragweave.corpora.formats.merged import TOP, Merged, Row
+from ragweave.corpora.formats.csv import has_header, most
+from ragweave.corpora.formats.merged import MAX_COLUMNS, TOP, Merged, Row
 from ragweave.corpora.formats.ooxml import core
 from ragweave.models.errors import SourceError
 
@@ -69,8 +68,8 @@ def parse(path: Path) -> Parsed:
 
 def above(rows: Sequence[Row]) -> int:
     """Return how many rows stand above the heads, a title or a date: they hold less than most of the first rows do."""
-    wide = _most([len(row.cells) for row in rows])
-    least = min(2, _most([_filled(row) for row in rows])) if wide > 2 else 1
+    wide = most([len(row.cells) for row in rows])
+    least = min(2, most([_filled(row) for row in rows])) if wide > 2 else 1
 
     def is_above(row: Row) -> bool:
         held = _filled(row)
@@ -81,12 +80,6 @@ def above(rows: Sequence[Row]) -> int:
 
 def _filled(row: Row) -> int:
     return sum(map(bool, row.cells))
-
-
-def _most(counts: Sequence[int]) -> int:
-    """Return the count that most have, of several the highest."""
-    held = Counter(counts)
-    return max(held, key=lambda n: (held[n], n), default=0)
 
 
 def _heads(rows: Sequence[Row]) -> int:

@@ -186,10 +186,11 @@ def vanished(known: Iterable[str], found: Iterable[str], roots: Sequence[Path]) 
     """
     present = set(found)
     anchors = [os.path.abspath(root) for root in roots if os.path.lexists(root)]
-    ours = [a for a in anchors if _below(a, _home())]
+    home = _home()
+    ours = [a for a in anchors if _below(a, home)]
     gone = []
     for path in known:
-        if path not in present and any(_below(path, a) for a in (ours if _below(path, _home()) else anchors)):
+        if path not in present and any(_below(path, a) for a in (ours if _below(path, home) else anchors)):
             try:
                 os.lstat(path)
             except (FileNotFoundError, NotADirectoryError):

@@ -123,11 +123,7 @@ class Libraries:
 
     def libraries(self) -> list[LibraryRow]:
         """Return every library that can be opened, by name."""
-        return self._scan()[0]
-
-    def broken(self) -> list[LibraryError]:
-        """Return why others cannot be opened; each names the folder."""
-        return self._scan()[1]
+        return self.scan()[0]
 
     def library(self, name: str) -> LibraryRow:
         """Return the library of that name.
@@ -141,7 +137,7 @@ class Libraries:
             row = self.row(self._ids[name])
             if row.name == name:
                 return row
-        rows, failed = self._scan()
+        rows, failed = self.scan()
         self._ids = {row.name: row.id for row in rows}
         if name in self._ids:
             return next(row for row in rows if row.name == name)
@@ -151,7 +147,7 @@ class Libraries:
             f"There is no library named {name!r}", f"make it with: ragweave index FOLDER --library {name!r}"
         )
 
-    def _scan(self) -> tuple[list[LibraryRow], list[LibraryError]]:
+    def scan(self) -> tuple[list[LibraryRow], list[LibraryError]]:
         """Return what the home holds, by name, and why others cannot be opened."""
         rows: list[LibraryRow] = []
         failed: list[LibraryError] = []

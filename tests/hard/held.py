@@ -77,7 +77,7 @@ def examine(home: Path) -> dict[str, Any]:
     """Return what a home holds: libraries by name, turns by conversation, and what is wrong with any of it."""
     wrong: list[str] = []
     catalog = Catalog(home)
-    rows, failed = catalog._scan()
+    rows, failed = catalog.scan()
     wrong += [f"a library cannot be opened: {error}" for error in failed]
     if len({row.name for row in rows}) < len(rows):
         wrong.append("two libraries of one name")
