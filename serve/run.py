@@ -41,6 +41,8 @@ class Run:
     step: str = ""
     journal: Journal = field(default_factory=Journal)
     status: Status = "running"
+    holds: bool = False
+    """It holds one of the places for answers under way."""
     task: asyncio.Task[None] | None = None
     beginning: asyncio.Lock = field(default_factory=asyncio.Lock)
     """Held until there is a task, or none will be."""

@@ -98,13 +98,14 @@ class Runs:
     async def _beginning(self, run: Run) -> AsyncIterator[None]:
         """Hold a place for a run that is being written down; whoever stops it meanwhile waits until it can be."""
         self._slots.take()
+        run.holds = True
         async with run.beginning:
             self._runs[run.id] = run
             try:
                 yield
             except BaseException:
                 self._leave(run)
-                self._slots.give()
+                self._give(run)
                 raise
 
     async def get(self, caller: Caller, id: str) -> Record:
@@ -189,7 +190,7 @@ class Runs:
         run.journal.kept_by(partial(self._records.tell, run.id))
         run.journal.add(first)
         run.task = asyncio.create_task(self._drive(run, resume), name=f"run {run.id}")
-        run.task.add_done_callback(lambda _: self._slots.give())
+        run.task.add_done_callback(lambda _: self._give(run))
 
     def graph(self, name: str) -> Any:
         """Return a compiled graph over the checkpoints of this server."""
@@ -214,6 +215,7 @@ class Runs:
             await self._fail(run, too_long(self._seconds))
         except Exception as error:
             await self._fail(run, error)
+        self._give(run)  # whoever has read the end may ask again at once, whatever is tidied up yet
         seconds = round(time.monotonic() - began, 3)
         logger.info("run %s %s", run.id, run.status, extra={"run": run.id, "seconds": seconds})
         try:
@@ -283,6 +285,11 @@ class Runs:
         trail = journal.told(("step",) if "answer" in kept else _UNFINISHED)
         last = events if status == "waiting" else (*events, {"type": "end", "status": status})
         await journal.close(*last, keep=lambda entries: self._records.end(record, status, entries, trail=trail, **kept))
+
+    def _give(self, run: Run) -> None:
+        if run.holds:
+            run.holds = False
+            self._slots.give()
 
     def _leave(self, run: Run) -> None:
         if self._runs.get(run.id) is run:  # it may have been resumed already

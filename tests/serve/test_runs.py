@@ -245,6 +245,23 @@ async def test_the_limit_of_answers_under_way_holds_and_frees(
         await begin(client, QUESTION)
 
 
+async def test_the_place_of_an_answer_is_free_once_its_end_is_told(
+    monkeypatch: pytest.MonkeyPatch, notes: Path, graph: Graph
+) -> None:
+    tidied = asyncio.Event()
+
+    async def tidying(*_: Any) -> None:
+        await tidied.wait()
+
+    monkeypatch.setattr("ragweave.serve.runs.forget_steps", tidying)
+    monkeypatch.setattr(ServeSettings, "running", 1)
+    graph.may.set()
+    async with in_process(create_app(ServeSettings())) as client:
+        for _ in range(2):
+            assert (await ask_over_http(client, QUESTION))[-1]["type"] == "end"
+        tidied.set()
+
+
 async def test_what_fails_is_told_and_gives_nothing_away(client: httpx.AsyncClient, graph: Graph) -> None:
     graph.error = RuntimeError("password=hunter2")
     graph.may.set()
