@@ -1,0 +1,133 @@
+"""Questions over recordings with scripted chat models."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ragweave.app.api import astate
+from ragweave.minds.context import Context
+from ragweave.minds.llm import look as looking
+from ragweave.minds.small.clips import AT_LEAST
+from ragweave.models.errors import ModelError
+from ragweave.tests.support import ScriptedChat
+from ragweave.tests.support.frames import add_frames
+from ragweave.tests.support.library import build_library
+from ragweave.tests.support.talks import TALK, script, written
+
+
+async def test_a_model_rewrites_judges_and_writes_in_three_calls(recordings: Path) -> None:
+    model = script()
+    state = await written(model, look="off", grade_by="llm", expand_when="always")
+    assert "Ada Ostrander" in state["answer"].text
+    assert len(model.calls) == 3
+    assert state["answer"].citations[0].locator["start"] == 14.0
+
+
+def judged(model: ScriptedChat) -> list[str]:
+    """Return the calls that asked for verdicts over passages."""
+    return [c.prompt for c in model.calls if "judge whether passages" in c.prompt]
+
+
+async def graded(model: ScriptedChat, **knobs: Any) -> Any:
+    """Ask the agent about the comet, with a model that grades."""
+    from ragweave.models.chat import override
+
+    with override(writer=model):
+        knobs = {"corpora": ("clip",), "look": "off", "expand_when": "never"} | knobs
+        return await astate("Who found the comet?", context=Context(mind="llm", grade_by="llm", max_hops=1, **knobs))
+
+
+async def test_clips_that_the_filter_has_judged_are_not_judged_again(recordings: Path) -> None:
+    model = script()
+    state = await graded(model)
+    assert len(judged(model)) == 1
+    assert state["grade"]["action"] == "correct" and state["grade"]["best"] == 0.9 and state["grade"]["by"] == "llm"
+    assert {e["relevance"] for e in state["evidence"]} == {0.9}
+
+
+async def test_only_what_the_filter_has_not_judged_is_asked_about(recordings: Path, tmp_path: Path) -> None:
+    await build_library(tmp_path / "notes", {"comet.md": "# Comet\n\nAda Ostrander found the comet with a mirror."})
+    model = script()
+    await graded(model, corpora=("clip", "paragraph"))
+    clips, rest = judged(model)
+    assert "found by Ada Ostrander in 1889" in clips and "with a mirror" not in clips
+    assert "with a mirror" in rest and "1889" not in rest
+
+
+async def test_a_clip_that_was_looked_at_since_is_judged_with_what_was_seen(recordings: Path) -> None:
+    from ragweave.models.chat import override
+
+    await asyncio.to_thread(add_frames)
+    looking._blind.clear()
+    model = script()
+    with override(vision=ScriptedChat(react=lambda _: "A woman at a telescope.")):
+        await graded(model, look="auto")
+    clips, again = judged(model)
+    assert "telescope of" not in again and "A woman at a telescope." in again and "A woman" not in clips
+
+
+async def test_where_the_filter_fell_back_to_the_small_mind_the_model_still_grades(recordings: Path) -> None:
+    replies = iter(["%% no json %%", "%% no json %%"])
+    model = script(grade=lambda _: next(replies, {"verdicts": [{"n": 1, "verdict": "relevant"}]}))
+    state = await graded(model)
+    assert state["grade"]["best"] == 0.9 and state["grade"]["by"] == "llm"
+
+
+@pytest.mark.parametrize("part", ["rewrite", "grade"])
+async def test_garbage_from_a_model_leaves_the_decision_to_the_small_mind(recordings: Path, part: str) -> None:
+    state = await written(script(**{part: "%% no json, sorry %%"}), look="off")
+    assert "Ada Ostrander" in state["answer"].text
+
+
+async def test_where_the_judge_keeps_none_the_best_of_the_pool_stay(recordings: Path) -> None:
+    none = {"verdicts": [{"n": n, "verdict": "irrelevant"} for n in range(1, 20)]}
+    state = await written(script(grade=none), look="off")
+    assert 0 < len(state["candidates"]) <= AT_LEAST
+
+
+async def test_a_time_outside_the_evidence_is_not_verified(recordings: Path) -> None:
+    model = script(generate="At 45:10 the comet was found by Ada Ostrander in 1889 [1].")
+    state = await written(model, look="off")
+    assert [s.support for s in state["answer"].sentences] == ["unverified"]
+
+
+async def test_a_multiple_choice_ends_after_two_unreadable_replies(recordings: Path) -> None:
+    model = script(choose="I would rather not say.")
+    state = await written(model, look="off", choices=("Boris Pell", "Ada Ostrander"))
+    assert state["answer"].text.startswith("B. Ada Ostrander")
+    assert sum("multiple-choice" in c.prompt for c in model.calls) == 2
+
+
+async def test_a_model_that_fails_is_noted_and_the_small_mind_answers(recordings: Path) -> None:
+    state = await written(script(generate=ModelError("the server refused", "ask again")), look="off")
+    assert "Ada Ostrander" in state["answer"].text
+    assert any("refused" in n for n in state["answer"].notes)
+
+
+async def test_a_writer_reads_the_chunks_around_the_nearest_clip_where_the_preset_asks_for_them(
+    recordings: Path,
+) -> None:
+    shown = []
+    for preset in ("video-rag-paper", "none"):
+        model = script()
+        state = await written(model, look="off", preset=preset, method={"clips": 1})
+        shown.append(next(c.prompt for c in model.calls if "numbered evidence" in c.prompt))
+        assert len(state["evidence"]) == 1
+    assert all(text in shown[0] for _, text in TALK)
+    assert not any("crater" in prompt for prompt in shown[1:])
+
+
+async def test_a_clip_that_is_read_beside_the_evidence_is_cited_by_its_own_seconds(recordings: Path) -> None:
+    def react(messages: list[Any]) -> Any:
+        numbers = re.findall(r"^\[(\d+)\]$", messages[-1].text.partition("a crater")[0], re.M)
+        return f"A crater is named after Ostrander [{numbers[-1]}]."
+
+    state = await written(script(generate=react), look="off", preset="video-rag-paper", method={"clips": 1})
+    [cited] = state["answer"].citations
+    assert cited.id not in {e["id"] for e in state["evidence"]}
+    assert cited.locator["start"] <= 95.0 < cited.locator["end"] and "crater" in cited.quote
