@@ -153,12 +153,14 @@ class Mail:
                 )
                 break
             try:
-                found = _read(title, data, level)
+                found = _read(title, data)
             except SourceError as error:
                 self.warnings.append(f"the attachment {title} was not read: {error.what}")
                 continue
             self.blocks.append(Block(title, "heading", min(level, 6)))
-            self.blocks += found
+            self.blocks += _below(found.blocks, level)
+            self.warnings += [f"of the attachment {title}: {warning}" for warning in found.warnings]
+            self.hidden += found.hidden
 
 
 def _inner(part: EmailMessage) -> list[EmailMessage]:
@@ -202,7 +204,7 @@ def _body(data: bytes, charset: str, kind: str, path: Path) -> tuple[list[Block]
     return list(found), hidden
 
 
-def _read(title: str, data: bytes, level: int) -> list[Block]:
+def _read(title: str, data: bytes) -> Parsed:
     last = PurePosixPath(title.replace("\\", "/")).name
     if is_secret(last):
         raise SourceError("its name is that of a key or password file", "leave it out")
@@ -216,7 +218,7 @@ def _read(title: str, data: bytes, level: int) -> list[Block]:
             raise SourceError("it is a mail of its own", "save it as a file")
         if kind == "mbox":
             raise SourceError("it is a mailbox of its own", "save it as a file")
-        return _below(parse_file(path, kind).blocks, level)
+        return parse_file(path, kind)
 
 
 def _below(blocks: Iterable[Block], level: int) -> list[Block]:

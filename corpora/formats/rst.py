@@ -10,6 +10,7 @@ from typing import Any
 from ragweave.corpora.blocks import Parsed
 from ragweave.corpora.decode import read_text
 from ragweave.corpora.formats.flow import LINE, flow
+from ragweave.corpora.formats.raised import around
 from ragweave.corpora.meta import iso_date
 from ragweave.models.errors import SourceError
 
@@ -94,7 +95,7 @@ def _put(node: Any, into: Any, depth: int, header: bool = False) -> None:
             _put(child, into, depth + 1)
         elif tag == "title":
             level = f"h{min(6, max(1, depth))}" if node.tagname == "section" else "p"
-            _add(into, "caption" if node.tagname == "table" else level, child, _clean(child.astext()))
+            _add(into, "caption" if node.tagname == "table" else level, child, _clean(_said(child)))
         elif tag == "system_message":
             _unknown(child, into, depth)
         elif tag == "field_body":
@@ -102,7 +103,7 @@ def _put(node: Any, into: Any, depth: int, header: bool = False) -> None:
         elif tag == "line_block":
             verse = _add(into, "p", child)
             for line in child.findall(lambda n: n.tagname == "line"):
-                _add(verse, "br", line).tail = _clean(line.astext())
+                _add(verse, "br", line).tail = _clean(_said(line))
         elif tag == "entry":
             cell = _add(into, "th" if header else "td", child)
             for name, more in (("rowspan", "morerows"), ("colspan", "morecols")):
@@ -111,7 +112,7 @@ def _put(node: Any, into: Any, depth: int, header: bool = False) -> None:
         elif tag in _TAGS:
             name = _TAGS[tag]
             if name in ("p", "pre", "dt"):
-                _add(into, name, child, child.astext().rstrip() if name == "pre" else _clean(child.astext()))
+                _add(into, name, child, child.astext().rstrip() if name == "pre" else _clean(_said(child)))
             else:
                 # Docutils gives a row no line of its own.
                 first = next(child.findall(lambda n: n.tagname == "paragraph"), child) if tag == "row" else child
@@ -141,6 +142,20 @@ def _line(node: Any) -> int:
 def _field(body: Any) -> str:
     """Return a field's value as it was written: `R. Marsh` would be read as the list item R."""
     return " ".join(_clean(body.rawsource or body.astext()).replace("``", "").split())
+
+
+def _said(node: Any) -> str:
+    """Return the words of a node; what is raised or lowered, and the mark of a note, are told apart."""
+    said = ""
+    for child in node.children:
+        text = _said(child) if child.children else child.astext()
+        if child.tagname in ("superscript", "subscript"):
+            lead, behind = around(said, text, below=child.tagname == "subscript")
+            text = lead + text + behind
+        elif child.tagname in ("footnote_reference", "citation_reference"):
+            text = f"[{text}]"
+        said += text
+    return said
 
 
 def _clean(text: str) -> str:

@@ -79,6 +79,16 @@ def test_every_block_has_its_kind_and_text(write: Callable[[str, str], Path]) ->
     ]
 
 
+def test_powers_bases_and_marks_of_notes_stand_apart_from_the_words_before_them(
+    write: Callable[[str, str], Path],
+) -> None:
+    told = "It holds 10\\ :sup:`6` cells of H\\ :sub:`2`\\ O, as the *2*\\ :sup:`nd` note [1]_ says.\n\n"
+    notes = "=====  ===========\nSeas   10\\ :sup:`3`\n=====  ===========\n\n.. [1] So it is.\n"
+    found = [b.text for b in parse(write("a.rst", told + notes)).blocks]
+    assert found[0] == "It holds 10^6 cells of H2O, as the 2nd note [1] says."
+    assert found[1] == "Seas | 10^3"
+
+
 def test_lines_point_at_the_source(write: Callable[[str, str], Path]) -> None:
     lines = SAMPLE.split("\n")
     for b in parse(write("a.rst", SAMPLE)).blocks:
