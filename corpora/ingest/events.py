@@ -41,6 +41,13 @@ class Report:
     understood: list[tuple[str, str]] = field(default_factory=list)
     spent: list[Spend] = field(default_factory=list)
 
+    def count_once(self) -> None:
+        """Count a file that was read anew under its new name as read, and no more as linked or unchanged."""
+        twice = self.indexed + self.unchanged + self.linked + len(self.failed) - self.files
+        linked = max(0, min(twice, self.linked))
+        self.linked -= linked
+        self.unchanged -= max(0, min(twice - linked, self.unchanged))
+
 
 Kind = Literal[
     "waiting", "started", "skipped", "unchanged", "staged", "perceived", "done", "linked", "failed", "removed",

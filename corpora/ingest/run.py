@@ -198,6 +198,7 @@ class _Run:
         """Read anew what bears a file name that it has no more, since this run or one that was killed."""
         lost = renamed(known_paths(self.held.catalog, self.library))
         self.read([path for path in files if path in lost], roots, lost.values())
+        self.report.count_once()
 
     def see(self) -> None:
         """Have the image encoder see the pictures that it has not seen."""

@@ -89,7 +89,10 @@ async def test_a_file_that_was_renamed_has_its_new_name_everywhere_with_and_with
     if where:
         close_stores()
         killed_at(notes, where)
-    await index([notes])
+    report = await index([notes])
+    counts = (report.indexed, report.unchanged, report.linked, len(report.failed))
+    assert sum(counts) == report.files == 4, "each file is counted once"
+    assert where or counts == (1, 3, 0, 0)
     library = await open_library()
     [source] = [s for s in await library.sources() if s.path.endswith(".txt")]
     assert source.paths == (str(notes / "pillars.txt"),)
