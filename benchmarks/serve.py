@@ -60,20 +60,11 @@ async def build(folder: Path) -> None:
 
 
 def react(received: Any) -> Any:
-    """Play every node's part: one hop, one supported sentence."""
-    system, user = str(received.messages[0]["content"]), str(received.messages[-1]["content"])
-    if "write search queries" in system:
-        return {"queries": ["year of opening", "first light of the observatory"]}
-    if "judge whether passages" in system:
-        count = len(re.findall(r"^\[(\d+)\]", user, re.M))
-        return {"verdicts": [{"n": n, "verdict": "relevant"} for n in range(1, count + 1)]}
-    if "find out, step by step" in system:
-        return {"learnt": "The year is known.", "missing": "", "enough": True, "query": ""}
-    if "decide where the answer" in system:
-        return "paragraph"
-    found = re.search(r"Observatory of (Velmora \d+) opened", user)
-    name = found.group(1) if found else ""
-    return f"The Observatory of {name} was opened in {year(int(name.split()[1]))} [1]." if name else "UNKNOWN"
+    """Answer in the one call that an easy question takes."""
+    found = re.search(r"Observatory of (Velmora \d+) opened", str(received.messages[-1]["content"]))
+    if found is None:
+        return "Final Answer: UNKNOWN."
+    return f"Final Answer: The Observatory of {found[1]} was opened in {year(int(found[1].split()[1]))} [1]."
 
 
 def asking(url: str) -> dict[str, str]:
@@ -267,12 +258,6 @@ async def measure(home: Path, latency: float, many: int, repeat: int) -> dict[st
     return figures
 
 
-def crowd(received: Any) -> Any:
-    """Play the model of an agent that answers in its first turn."""
-    said = react(received)
-    return f"Learnt: the year.\nFinal Answer: {said}" if str(said).startswith("The Observatory") else said
-
-
 async def measure_several(
     folder: Path, latency: float, repeat: int, workers: bool, crowds: Sequence[int]
 ) -> dict[str, Any]:
@@ -294,7 +279,7 @@ async def measure_several(
             os.environ["RAGWEAVE_DATABASE_URL"] = postgres.url("postgres")
             os.environ["RAGWEAVE_CHROMA_URL"] = beside.enter_context(chroma_server(folder / "chroma"))
             corpora_settings.cache_clear()
-        model = beside.enter_context(ScriptedServer(react=crowd, latency=latency))
+        model = beside.enter_context(ScriptedServer(react=react, latency=latency))
         await build(folder / "texts")
         close_stores()
         home = folder / "home"

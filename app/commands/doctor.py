@@ -228,6 +228,6 @@ async def _web() -> list[Finding]:
 
     provider = available()
     if not provider:
-        return [Finding("web search", "off", "no provider is set", "see `Web search` in docs/configuration.md")]
+        return [Finding("web search", "off", "no provider is set", "docs/web.md says how to set one")]
     use = {"off": "not used unless a run asks for it", "ask": "used after consent", "auto": "used when needed"}
     return [Finding("web search", "ok", f"{provider}; {use[run_settings().web]}")]
