@@ -64,12 +64,18 @@ async def write(desk: Desk, brief: Brief, page: Page) -> str:
 
 
 async def _show_leads(desk: Desk, brief: Brief, page: Page) -> None:
-    """Show where it was found what a question only describes, where the answer is of that and cites something else."""
+    """Show where it was found what a question only describes, where the answer is of that and cites something else.
+
+    The answer has the first place: nothing is shown beyond as many sentences as it may have.
+    """
+    most = 1 if desk.context.answer_form == "short" else desk.context.sentences
     said = " ".join(
         [*(s.text for s in page.sentences), *(brief.rows[c.id]["text"] for c in page.citations if c.id in brief.rows)]
     )
     files = {c.locator.get("file") for c in page.citations}
     for hop in brief.hops if page.sentences else ():
+        if most and len(page.sentences) >= most:
+            return
         row = brief.rows.get(hop["lead"])
         value = hop["missing"].rpartition("? ")[2] if "? " in hop["missing"] else ""
         if row is None or not value or value not in said or row["locator"].get("file") in files:

@@ -58,6 +58,24 @@ def test_an_answer_holds_the_fact_and_cites_its_file(main: Any, question: str, f
         assert sentence.support == "verified" and sentence.citations
 
 
+@pytest.mark.parametrize(
+    ("options", "files"),
+    [
+        ((), ["shipyards.txt", "ferry.md"]),
+        (("--sentences", "2"), ["shipyards.txt", "ferry.md"]),
+        (("--sentences", "1"), ["shipyards.txt"]),
+        (("--length", "short"), ["shipyards.txt"]),
+        (("--set", "answer_form=short"), ["shipyards.txt"]),
+    ],
+)
+def test_what_led_to_an_answer_is_shown_behind_it_within_its_length(main: Any, options: Any, files: list[str]) -> None:
+    question = "When did the shipyard that built the Marten close?"
+    answer = Answer.model_validate_json(main("ask", question, "--json", *options)[1])
+    assert "1987" in answer.sentences[0].text
+    assert [Path(c.locator["file"]).name for c in answer.citations] == files
+    assert len(answer.sentences) == len(files)
+
+
 def test_a_page_is_named_for_a_pdf(main: Any) -> None:
     out = main("ask", "How much water does the desalination unit make a day?")[1]
     assert "40 cubic metres" in out
