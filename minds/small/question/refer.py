@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 
 from ragweave.minds.contracts import Said
+from ragweave.minds.small.question import cjk
 from ragweave.minds.small.question.ellipsis import carry, is_owned, is_part
 from ragweave.minds.small.question.nouns import DETERMINER, DO, group, phrases, plural, topic
-from ragweave.models.text import content_terms, content_words, fold, names, script, terms, verb_form
+from ragweave.models.text import content_terms, fold, names, script, terms, verb_form
 
 _HE = r"he|him|his|she|her|hers"
 _IT = r"it|its"
@@ -92,7 +93,7 @@ def follow(question: str, before: Said, onward: bool) -> str:
     if not before.question:
         return question
     if script(question) in ("han", "kana", "hangul"):
-        return _follow_cjk(question, before, onward)
+        return cjk.follow(question, before)
     if is_owned(question):
         return resolve(f"What is {question}", before)
     if is_part(question, onward):
@@ -119,31 +120,6 @@ _ABROAD = re.compile(
     re.I,
 )
 """Pronouns of other languages: the names before stand behind the question, for want of a grammar."""
-_CJK_POINTS = re.compile("它|他|她|这|那|其|该|此|前者|后者|呢")
-_CJK_PRONOUN = re.compile("它们|他们|她们|它|他|她")
-_CJK_PART = 12
-
-
-def _follow_cjk(question: str, before: Said, onward: bool) -> str:
-    if not (_CJK_POINTS.search(question) or len(question) <= _CJK_PART):
-        return question
-    part = re.fullmatch(r"(?:那么?|还有)?(.{1,8}?)呢?[？?]?", question)
-    if part and not _CJK_PRONOUN.search(question) and not re.search("什么|谁|哪|几|多少|怎|吗", question):
-        mine, theirs = _CJK_DAY.search(part[1]), _CJK_DAY.search(before.question)
-        if mine and theirs:
-            return before.question[: theirs.start()] + part[1] + before.question[theirs.end() :]
-        return f"{part[1]} ({before.question})"
-    named = names(before.question)
-    topic = named[0] if named else before.title or " ".join(content_words(before.question)[:6])
-    if not topic or topic in question:
-        return question
-    m = _CJK_PRONOUN.search(question)
-    return question[: m.start()] + topic + question[m.end() :] if m else f"{question} ({topic})"
-
-
-_CJK_DAY = re.compile(
-    r"早上|上午|中午|下午|傍晚|晚上|夜里|今[天年]|明[天年]|昨天|去年|周[一二三四五六日末]|星期[一二三四五六日]|\d+[年月日]"
-)
 
 
 def resolve(question: str, before: Said) -> str:
