@@ -101,3 +101,55 @@ def test_words_of_ones_own_are_searched_and_become_a_source_with_their_formulas(
         assert (tmp_path / "rate.html").read_text(encoding="utf-8").count("<mfrac>") == 2
     finally:
         page.request.delete(f"{site.url}/api/libraries/{kept['id']}")
+
+
+def test_what_is_being_written_stays_while_the_libraries_are_looked_at_and_another_note_is_kept(
+    window: Callable[..., Any], site: Any
+) -> None:
+    page = window()
+    kept = page.request.post(f"{site.url}/api/libraries", data={"name": "drafts"}).json()
+    try:
+        page = window("/#/notes", keep={"library": json.dumps("drafts")})
+        field, notes = page.get_by_label("Write a note"), page.get_by_role("list", name="Notes").locator(".note")
+        field.fill("The first note.")
+        page.get_by_role("button", name="Keep").click()
+        expect(notes).to_have_count(1)
+        notes.get_by_role("button", name="Write to").click()
+        own = page.get_by_label("Words of your own")
+        own.fill("The first note, and more.")
+        field.fill("The second note.")
+        page.locator(".note-writer").first.get_by_role("button", name="Keep").click()
+        expect(notes).to_have_count(2)
+        expect(field).to_have_value("")
+        expect(own).to_have_value("The first note, and more.")
+        field.fill("The third n")
+        with page.expect_response("**/api/notes?*"):
+            page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+        field.press_sequentially("o")  # the field was not left
+        with page.expect_response("**/api/notes?*"):
+            page.locator("button.library").click()
+        page.keyboard.press("Escape")
+        file = {"name": "later.md", "mimeType": "text/markdown", "buffer": b"# Later\n\nThe later file says five.\n"}
+        page.set_input_files("#picker", files=[file])
+        expect(page.locator(".board h2")).to_have_text("1 file indexed", timeout=60_000)
+        expect(page.locator(".sources-pane").get_by_text("Later").first).to_be_visible()
+        expect(field).to_have_value("The third no")
+        expect(own).to_have_value("The first note, and more.")
+        own.focus()
+        with page.expect_response("**/api/notes?*"):
+            page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+        own.press("End")
+        page.keyboard.type(" And more.")
+        expect(own).to_have_value("The first note, and more. And more.")
+        page.get_by_role("link", name="New conversation").first.click()
+        page.go_back()
+        expect(field).to_have_value("The third no")
+        page.locator(".note .note-writer").get_by_role("button", name="Keep").click()
+        expect(own).to_have_count(0)
+        expect(page.locator(".note .own").last).to_have_text("The first note, and more. And more.")
+        page.get_by_role("list", name="Notes").get_by_role("button", name="Write to").first.click()
+        own.fill("To be forgotten")
+        page.locator(".note .note-writer").get_by_role("button", name="Cancel").click()
+        expect(page.locator(".note .own").first).to_have_text("The second note.")
+    finally:
+        page.request.delete(f"{site.url}/api/libraries/{kept['id']}")

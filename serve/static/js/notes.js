@@ -16,7 +16,10 @@ const MANY = 8; // notes from which on there is a field to search them
 const LONGEST = "20000"; // characters of one's own words
 const proof = (title, given = {}) => offer("/api/notes/proof", { library: state.library.name, ...given }, title);
 
+const drafts = new Map(); // what is being written and not kept yet, by note; of a new one under ""
 let page = null;
+let shown = ""; // the library that it is the page of
+let look = () => {};
 let soon = 0;
 
 /** Keep an answer of a conversation, a passage of an item, or a text; tells whether the server took it. */
@@ -31,53 +34,63 @@ export async function keepNote(about) {
   }
 }
 
+const chosen = () => JSON.stringify([state.library.id, state.library.name]);
+
 /** The page of the notes on the library that is chosen. */
 export function notesPage() {
   const { name } = state.library;
+  shown = chosen();
   const title = h("h2.hello", { text: name === "default" ? t("notes") : t("notes.of", { library: name }), dir: "auto" });
   const save = h("button.button.small", { type: "button", hidden: true, on: { click: () => proof(t("notes")) } }, icon("seal"), t("notes.save"));
   const field = h("input.field", { type: "search", hidden: true, placeholder: t("notes.search"), "aria-label": t("notes.search"), autocomplete: "off", dir: "auto" });
   const list = h("ol.notes-list", { role: "list", "aria-label": t("notes") });
   field.addEventListener("input", () => {
     clearTimeout(soon);
-    soon = setTimeout(look, 200);
+    soon = setTimeout(show, 200);
   });
-  page = h("div.column.notes-page", {}, h("div.notes-head", {}, title, save), writer("", t("notes.write"), add), field, list);
-  look();
+  page = h("div.column.notes-page", {}, h("div.notes-head", {}, title, save), writer("", "", t("notes.write"), add), field, list);
+  look = show;
+  show();
   return page;
 
   async function add(text) {
     const taken = await keepNote({ text });
-    await look();
+    await show();
     return taken;
   }
 
-  async function look() {
+  async function show() {
     const q = field.value.trim();
     try {
       const { notes } = await call("GET", `/api/notes?${new URLSearchParams({ library: state.library.name, q })}`);
-      if (q !== field.value.trim()) return;
+      // Whoever writes to a note just now is left alone.
+      if (q !== field.value.trim() || list.querySelector("textarea:focus")) return;
       save.hidden = !notes.length;
       field.hidden = notes.length < MANY && !q;
-      fill(list, ...(notes.length ? notes.map((note) => row(note, look)) : [h("li.empty", { text: t(q ? "notes.none" : "notes.empty") })]));
+      fill(list, ...(notes.length ? notes.map(row) : [h("li.empty", { text: t(q ? "notes.none" : "notes.empty") })]));
     } catch (error) {
       toast(error.sentence, { bad: true });
     }
   }
 }
 
-/** A field for words of one's own and its button; it empties once they are kept. */
-function writer(text, label, keep, leave = null) {
-  const field = h("textarea.field", { rows: "3", required: true, maxlength: LONGEST, placeholder: label, "aria-label": label, value: text, dir: "auto" });
-  const made = h("form.note-writer", {}, field, h("div.choices", {}, h("button.button.small.primary", { type: "submit", text: t("keep") }), leave && h("button.button.small", { type: "button", text: t("cancel"), on: { click: leave } })));
+/** A field for words of one's own and its button; it empties once they are kept, and until then they stay. */
+function writer(id, text, label, keep, leave = null) {
+  const field = h("textarea.field", { rows: "3", required: true, maxlength: LONGEST, placeholder: label, "aria-label": label, value: drafts.get(id) ?? text, dir: "auto" });
+  const over = () => (drafts.delete(id), leave?.());
+  const made = h("form.note-writer", {}, field, h("div.choices", {}, h("button.button.small.primary", { type: "submit", text: t("keep") }), leave && h("button.button.small", { type: "button", text: t("cancel"), on: { click: over } })));
+  field.addEventListener("input", () => drafts.set(id, field.value));
   made.addEventListener("submit", async (event) => {
     event.preventDefault();
-    if (await keep(field.value)) field.value = "";
+    const sent = field.value;
+    if (!(await keep(sent)) || field.value !== sent) return;
+    field.value = "";
+    over();
   });
   return made;
 }
 
-function row(note, look) {
+function row(note) {
   const { answer } = note;
   const name = note.title || note.text.split("\n", 1)[0].slice(0, 80);
   const said = h("div.answer.settled", { dir: "auto" });
@@ -91,7 +104,8 @@ function row(note, look) {
     tool("seal", "notes.proof", () => proof(name, { id: note.id })),
     tool("trash", "notes.delete", remove),
   ];
-  draw();
+  if (drafts.has(note.id)) field();
+  else draw();
   return h(
     "li.note",
     {},
@@ -105,18 +119,26 @@ function row(note, look) {
     fill(own, note.text && h("p.own", { text: note.text, dir: "auto" }));
   }
 
+  function field() {
+    fill(own, writer(note.id, note.text, t("notes.own"), keep, draw));
+  }
+
   function edit() {
-    fill(own, writer(note.text, t("notes.own"), keep, draw));
+    if (!drafts.has(note.id)) drafts.set(note.id, note.text);
+    field();
     own.querySelector("textarea").focus();
   }
 
   async function keep(text) {
     try {
       await call("PUT", `/api/notes/${encodeURIComponent(note.id)}`, { text });
-      look();
     } catch (error) {
       toast(error.sentence, { bad: true });
+      return false;
     }
+    note.text = text;
+    look();
+    return true;
   }
 
   async function remove() {
@@ -138,4 +160,8 @@ function markdown({ title, answer, text }) {
   return [title && `# ${title}`, ...verified, ...quotes, text].filter(Boolean).join("\n\n");
 }
 
-on("libraries library", () => page?.isConnected && page.replaceWith(notesPage()));
+on("libraries library", () => {
+  if (!page?.isConnected) return;
+  if (shown === chosen()) look();
+  else page.replaceWith(notesPage());
+});
