@@ -66,10 +66,12 @@ class Records:
         knobs: dict[str, Any] | None = None,
         new: Thread | None = None,
         replaces: int = 0,
+        seen: str = "",
     ) -> int:
         """Keep what begins, with a turn of its conversation where `knobs` are given; return the number of that.
 
-        The conversation is kept as well where it is `new`; of another one, the turns from `replaces` on go.
+        The conversation is kept as well where it is `new`; of another one, the turns from `replaces` on go, where
+        the last of them is the one `seen`.
 
         Raises:
             BeingAnswered: the conversation takes no other question now.
@@ -81,7 +83,7 @@ class Records:
             if new is not None:
                 add_thread(db, new)
             if knobs is not None:
-                asked = about["graph"], about["question"], pictures, knobs, replaces
+                asked = about["graph"], about["question"], pictures, knobs, replaces, seen
                 turn = begin_turn(db, record.thread, record.id, *asked)
             sent(
                 db,

@@ -30,7 +30,7 @@ from ragweave.serve.problems import NotFound, Refused
 from ragweave.serve.proof import Form, as_file, proof
 from ragweave.serve.routes_library import forget_threads
 from ragweave.serve.run import new_thread
-from ragweave.serve.store import NoSuchTurn, Thread, add_thread
+from ragweave.serve.store import GoneOn, NoSuchTurn, Thread, add_thread
 
 router = APIRouter(prefix="/api")
 plain = APIRouter()
@@ -52,6 +52,7 @@ class Question(Body):
     context: dict[str, Any] = Field(default_factory=dict)
     pictures: list[str] = Field(default_factory=list, max_length=MOST)
     replaces: int | None = Field(None, ge=1, le=_MOST)
+    seen: str = Field("", max_length=200)
 
     @model_validator(mode="after")
     def _either(self) -> Question:
@@ -232,10 +233,14 @@ async def ask(caller: CallerNow, desk: DeskNow, request: Request, body: Question
     said = earlier if new else []
     if replaces:
         turns = await asyncio.to_thread(desk.store.turns, thread.id)
+        if body.seen and [turn.run for turn in turns[-1:]] != [body.seen]:
+            raise GoneOn
         if replaces not in [turn.n for turn in turns]:  # before a question that waits for consent is dropped
             raise NoSuchTurn
         said = said_before(turns, replaces)
-    run = await desk.runs.start(caller, last.text, thread, row, graph, context, pictures, said, new, replaces)
+    run = await desk.runs.start(
+        caller, last.text, thread, row, graph, context, pictures, said, new, replaces, body.seen
+    )
     if request.headers.get("accept", "").startswith("text/event-stream"):
         events = journal.stream(run.journal, request)
         events.headers["Content-Location"] = f"/api/runs/{run.id}/events"

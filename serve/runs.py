@@ -62,6 +62,7 @@ class Runs:
         earlier: Sequence[AnyMessage] = (),
         new: bool = False,
         replaces: int = 0,
+        seen: str = "",
     ) -> Run:
         """Begin to answer; `earlier` is what was said before, elsewhere or up to the turn that this one replaces.
 
@@ -74,10 +75,15 @@ class Runs:
                 await self.cancel(record)
         run = Run(secrets.token_urlsafe(16), caller.id, thread.id, library, graph, question, context, pictures, earlier)
         knobs = context.model_dump(mode="json", exclude_unset=True)
-        return await self.launch(run, knobs, thread if new else None, replaces)
+        return await self.launch(run, knobs, thread if new else None, replaces, seen)
 
     async def launch(
-        self, run: Run, knobs: dict[str, Any] | None = None, new: Thread | None = None, replaces: int = 0
+        self,
+        run: Run,
+        knobs: dict[str, Any] | None = None,
+        new: Thread | None = None,
+        replaces: int = 0,
+        seen: str = "",
     ) -> Run:
         """Begin a run: as a turn of its conversation where `knobs` are given to be kept with it, else beside it.
 
@@ -86,7 +92,7 @@ class Runs:
         """
         async with self._beginning(run):
             images = [p.image for p in run.pictures]
-            run.turn = await asyncio.to_thread(self._records.begin, run.record, images, knobs, new, replaces)
+            run.turn = await asyncio.to_thread(self._records.begin, run.record, images, knobs, new, replaces, seen)
             if replaces:  # the state of the graph holds what went; it is made anew from what stays
                 await self._saver.adelete_thread(run.thread)
             budget = {k: getattr(run.context, f"max_{k}") for k in ("model_calls", "tokens", "seconds")}

@@ -146,6 +146,15 @@ class NoSuchTurn(NotFound):
         super().__init__("There is no such turn", "the conversation says how many it has")
 
 
+class GoneOn(Refused):
+    """What whoever replaces a turn has read of the conversation is not all of it any more."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            409, "this conversation has changed since it was read", "read it again before you replace", "gone_on"
+        )
+
+
 def add_thread(db: Connection, thread: Thread) -> None:
     """Keep a new conversation within a transaction."""
     values = "(:id, :owner, :library, :title, :created, :updated, :pinned)"
@@ -161,14 +170,16 @@ def begin_turn(
     pictures: Sequence[bytes] = (),
     context: dict[str, Any] | None = None,
     replaces: int = 0,
+    seen: str = "",
 ) -> int:
     """Begin a turn within a transaction and return its number; the first one names an untitled conversation.
 
-    The turn that it replaces goes, with those after it.
+    The turn that it replaces goes, with those after it; with `seen`, only where that is the run of the last of them.
 
     Raises:
         NotFound: the conversation was deleted meanwhile, or has no turn that could be replaced.
         BeingAnswered: it takes no other question now.
+        GoneOn: it has other turns than were seen.
     """
     given = {"thread": thread, "run": run, "graph": graph, "question": question, "at": now()}
     title = clip(" ".join(question.split()), 80)
@@ -179,6 +190,9 @@ def begin_turn(
     if sent(db, "SELECT 1 FROM runs WHERE thread = :thread AND status = 'running' LIMIT 1", thread=thread).scalar():
         raise BeingAnswered
     if replaces:
+        last = "SELECT run FROM turns WHERE thread = :thread ORDER BY n DESC LIMIT 1"
+        if seen and seen != sent(db, last, thread=thread).scalar():
+            raise GoneOn
         sent(db, "DELETE FROM runs WHERE thread = :thread AND turn >= :n", thread=thread, n=replaces)
         if not sent(db, "DELETE FROM turns WHERE thread = :thread AND n >= :n", thread=thread, n=replaces).rowcount:
             raise NoSuchTurn

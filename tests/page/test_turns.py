@@ -37,6 +37,59 @@ def test_an_edited_question_replaces_its_answer_and_all_below(
     expect(page.locator(".turn.over h2")).to_have_text([OTHER])
 
 
+def second(page: Any) -> Any:
+    """Open another window on the conversation of a page."""
+    other = page.context.new_page()
+    other.goto(page.url)
+    expect(other.locator(".turn.over")).to_have_count(page.locator(".turn").count())
+    return other
+
+
+def asked(page: Any) -> list[str]:
+    """Return the questions that the server keeps of the conversation of a page."""
+    kept = page.request.get(page.url.replace("/#/t/", "/api/threads/")).json()
+    return [turn["question"] for turn in kept["turns"]]
+
+
+def test_questions_that_another_window_asked_meanwhile_are_not_replaced_unasked(
+    window: Callable[..., Any], ask: Callable[..., Any]
+) -> None:
+    page = window()
+    ask(page, QUESTION)
+    other = second(page)
+    ask(page, "What does the new pier cost?")
+    edit(other.locator(".turn").first, OTHER).get_by_role("button", name="Replace").click()
+    dialog = other.get_by_role("dialog")
+    expect(dialog).to_contain_text("1 later question")
+    expect(other.locator("#toasts")).to_contain_text("has changed since it was read")
+    assert asked(page) == [QUESTION, "What does the new pier cost?"]
+    dialog.get_by_role("button", name="Cancel").click()
+    form = other.locator(".turn").first.get_by_role("form", name="Edit the question")
+    expect(form.get_by_role("textbox")).to_have_value(OTHER)
+    expect(other.locator(".turn.over")).to_have_count(2)
+    form.get_by_role("button", name="Replace").click()
+    dialog.get_by_role("button", name="Replace").click()
+    expect(other.locator(".turn.over .answer")).to_contain_text("Three families", timeout=30_000)
+    assert asked(page) == [OTHER]
+
+
+def test_a_question_that_could_not_replace_another_stays_in_its_field_and_so_do_the_answers(
+    window: Callable[..., Any], ask: Callable[..., Any]
+) -> None:
+    page = window()
+    turn = ask(page, QUESTION)
+    page.context.set_offline(True)
+    form = edit(turn, OTHER)
+    form.get_by_role("button", name="Replace").click()
+    expect(page.locator("#toasts")).to_contain_text("cannot be reached")
+    expect(form.get_by_role("textbox")).to_have_value(OTHER)
+    expect(page.locator(".turn.over .answer")).to_contain_text("1874")
+    page.context.set_offline(False)
+    form.get_by_role("button", name="Replace").click()
+    expect(page.locator(".turn.over .answer")).to_contain_text("Three families", timeout=30_000)
+    assert asked(page) == [OTHER]
+
+
 def test_an_edited_question_is_compared_and_nothing_goes(window: Callable[..., Any], ask: Callable[..., Any]) -> None:
     page = window()
     turn = ask(page, QUESTION)

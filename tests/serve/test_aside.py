@@ -125,6 +125,29 @@ async def test_a_turn_that_went_meanwhile_is_not_replaced(
     assert "1874" in (await again(client, thread, step="generate"))[-2]["answer"]["text"]
 
 
+async def test_a_turn_is_not_replaced_where_the_conversation_has_changed_since_it_was_seen(
+    client: httpx.AsyncClient, thread: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def turns() -> list[tuple[str, str]]:
+        return [(t["run"], t["question"]) for t in (await client.get(f"/api/threads/{thread}")).json()["turns"]]
+
+    ((seen, _),) = await turns()
+    asked = {"question": "And who lit it?", "thread": thread, "replaces": 1}
+    await ask_over_http(client, "Which way is north?", thread=thread)
+    before = await turns()
+    refused = await client.post("/api/ask", json={**asked, "seen": seen})
+    assert (refused.status_code, refused.json()["code"]) == (409, "gone_on") and refused.json()["remedy"]
+    with monkeypatch.context() as late:  # the other question came between this one's look and its own turn
+        held = Store.turns
+        late.setattr(Store, "turns", lambda store, id: held(store, id)[:1])
+        assert (await client.post("/api/ask", json={**asked, "seen": seen})).json()["code"] == "gone_on"
+    assert await turns() == before
+    await ask_over_http(client, "How often does the ferry sail?", thread=thread, replaces=2, seen=before[-1][0])
+    # As many turns as were seen, and another one among them.
+    assert (await client.post("/api/ask", json={**asked, "seen": before[-1][0]})).status_code == 409
+    assert [question for _, question in await turns()] == [QUESTION, "How often does the ferry sail?"]
+
+
 async def test_what_a_reader_says_of_an_answer_is_kept_and_can_be_evaluated(
     client: httpx.AsyncClient, thread: str, tmp_path: Path
 ) -> None:

@@ -30,8 +30,9 @@ export function fresh(view = welcome) {
   ring("thread");
 }
 
-/** Show a kept conversation; with an answer under way, its events are followed from the first. */
+/** Show a kept conversation; with an answer under way, its events are followed from the first. What is edited stays. */
 export async function open(id, { quiet = false } = {}) {
+  const same = state.thread === id;
   leave();
   const mine = shown;
   state.thread = id;
@@ -46,6 +47,7 @@ export async function open(id, { quiet = false } = {}) {
   }
   if (mine !== shown) return;
   useLibrary(kept.library);
+  const edited = turns.filter((turn) => same && turn.place && turn.asking.words() !== null);
   turns = [];
   column = h("div.column");
   fill(main(), column);
@@ -54,6 +56,7 @@ export async function open(id, { quiet = false } = {}) {
     const turn = add(row.question, Array.from({ length: row.pictures }, (_, n) => `${base}/${n + 1}`));
     turn.place = { thread: id, turn: row.n };
     turn.context = row.context;
+    turn.run = row.run;
     if (row.status === "running" || row.status === "waiting") {
       run = { id: row.run, thread: id, turn, stop: new AbortController() };
       setRunning(id, true);
@@ -62,12 +65,22 @@ export async function open(id, { quiet = false } = {}) {
   }
   if (!kept.turns.length) fill(main(), welcome());
   toEnd(true);
+  for (const { place, asking } of edited) {
+    const turn = turns.find((one) => one.place.turn === place.turn);
+    turn?.asking.write(asking.words(), document.activeElement.id !== "question");
+  }
 }
 
 /** Ask in the conversation on screen, with knobs of this question alone; tells whether the server took it. */
-export async function ask(question, pictures = [], knobs = {}, replaced = null) {
-  if (run) return false;
-  const replaces = replaced ? { replaces: replaced.place.turn } : {};
+export async function ask(question, pictures = [], knobs = {}) {
+  return (await put(question, pictures, knobs)) === null;
+}
+
+/** Ask, also in place of a turn and of all below it; resolves to null once the server took it, else to why it did not. */
+async function put(question, pictures, knobs, replaced = null) {
+  if (run) return undefined;
+  const seen = turns.filter((turn) => turn.run).at(-1)?.run;
+  const replaces = replaced ? { replaces: replaced.place.turn, seen } : {};
   if (replaced) for (const gone of turns.splice(turns.indexOf(replaced))) gone.element.remove();
   if (!turns.length) fill(main(), column);
   const turn = add(question, pictures);
@@ -136,8 +149,21 @@ async function replace(gone, asked) {
   const below = turns.length - turns.indexOf(gone) - 1;
   if (run) return;
   if (below && !(await confirm(t("replace.ask"), t("replace.tell", { n: below }), t("replace")))) return;
-  const { place } = gone;
-  if (!(await ask(asked, gone.pictures, {}, gone))) open(place.thread, { quiet: true });
+  const at = turns.indexOf(gone);
+  if (at < 0) return;
+  const were = turns.slice(at);
+  const here = shown;
+  const refused = await put(asked, gone.pictures, {}, gone);
+  if (!refused || here !== shown) return;
+  // All stands as it did, with the words in their field.
+  for (const turn of turns.splice(at)) turn.element.remove();
+  for (const turn of were) column.append(turn.element);
+  turns.push(...were);
+  gone.asking.write(asked);
+  toast(refused.sentence, { bad: true });
+  await refresh();
+  const there = turns.find((turn) => turn.place?.turn === gone.place.turn);
+  if (refused.code === "gone_on" && there && there !== turns.at(-1)) replace(there, asked);
 }
 
 /** Follow a run that is asked for with a body, or one that was begun before; `taken` hears whether the server took it. */
@@ -148,14 +174,14 @@ async function watch(asked, live, { path, body, taken = () => {} }) {
     for await (const event of follow(path, { body, signal: asked.stop.signal, onlost: lost })) {
       if (!asked.id) {
         began(asked, event);
-        taken(true);
+        taken(null);
       }
       if (mine !== shown) return;
       turn.apply(event, true);
       keepUp();
     }
   } catch (error) {
-    taken(false);
+    taken(error);
     if (mine !== shown) return;
     // The run is gone: the server was started anew. What it kept of the turn is the truth.
     if (error instanceof Problem && error.status === 404 && asked.id) turn.end("cancelled", live);
@@ -165,7 +191,7 @@ async function watch(asked, live, { path, body, taken = () => {} }) {
     }
     if (!asked.id) toEnd(true);
   } finally {
-    taken(true); // by a server that nobody listened to any more
+    taken(null); // by a server that nobody listened to any more
     lost(false);
     if (run === asked) run = null;
     if (asked.id) setRunning(asked.thread, false);

@@ -9,6 +9,8 @@ import { icon } from "./icons.js";
  * @param {string} question what was asked
  * @param {{ready: () => boolean, replace: (question: string) => void, compare: (question: string) => void}} doing what
  *   becomes of another question; `ready` tells whether this one can be edited now
+ * @returns {{box: Element, write: (text: string, focus?: boolean) => void, words: () => string|null}} `write` opens the field with a text,
+ *   and `words` tells what stands in it, null where it is closed
  */
 export function editable(question, doing) {
   const box = h("div.asked-box");
@@ -16,10 +18,10 @@ export function editable(question, doing) {
   const heading = h("h2", { text: question, dir: "auto" });
   const show = () => fill(box, heading, pen);
 
-  function write() {
+  function write(text = question, focus = true) {
     const id = uid("edit");
     const input = h("textarea.field", { id, rows: "2", dir: "auto", "aria-label": t("edit.field") });
-    input.value = question;
+    input.value = text;
     const close = () => {
       show();
       pen.focus();
@@ -27,7 +29,7 @@ export function editable(question, doing) {
     const go = (how) => {
       const asked = input.value.trim();
       if (!asked) return input.focus();
-      show();
+      if (how === doing.compare) show(); // what is replaced goes once the server has taken the other question
       return how(asked);
     };
     const button = (text, look, title, click) => h(`button.button.small${look}`, { type: look ? "submit" : "button", text, title, on: look ? {} : { click } });
@@ -51,9 +53,9 @@ export function editable(question, doing) {
       }
     });
     fill(box, form);
-    input.focus();
+    if (focus) input.focus();
   }
 
   show();
-  return box;
+  return { box, write, words: () => box.querySelector("textarea")?.value ?? null };
 }

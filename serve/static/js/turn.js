@@ -29,6 +29,7 @@ export class Turn {
     this.pictures = pictures;
     this.doing = doing;
     this.place = null; // {thread, turn} on the server
+    this.run = null; // id of the run that answers it
     this.status = "running";
     this.sentences = 0;
     this.seenNotes = new Set();
@@ -44,10 +45,11 @@ export class Turn {
     this.foot = h("div.foot");
     this.why = h("div");
     this.next = h("div.next");
+    this.asking = editable(question, { ready: () => this.status !== "running" && !!this.place, replace: (asked) => this.doing.replace(this, asked), compare: (asked) => this.again.compare(asked) });
     this.element = h(
       "article.turn",
       { "aria-label": question.slice(0, 120) },
-      h("div.question", {}, thumbs(pictures), editable(question, { ready: () => this.status !== "running" && !!this.place, replace: (asked) => this.doing.replace(this, asked), compare: (asked) => this.again.compare(asked) }), this.readAs),
+      h("div.question", {}, thumbs(pictures), this.asking.box, this.readAs),
       h("div.reply", {}, this.trail.element, this.answer, this.tally, this.asked, this.problem, this.notes, this.sources, this.foot, this.why, this.again.element, this.next),
     );
   }
@@ -56,6 +58,7 @@ export class Turn {
   apply(event, live) {
     if (event.type === "start") {
       this.place = { thread: event.thread, turn: event.turn };
+      this.run = event.run;
       this.trail.draw(event.graph);
       this.trail.begin(event.budget);
     } else if (event.type === "step") this.trail.add(event);
