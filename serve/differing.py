@@ -9,7 +9,9 @@ from typing import Any
 
 from ragweave.corpora.store.catalog import LibraryRow
 from ragweave.corpora.store.library import open_library
+from ragweave.corpora.store.stores import stores
 from ragweave.minds.evidence import Evidence
+from ragweave.minds.page import exact
 from ragweave.minds.passages import as_strip
 from ragweave.minds.small.answer.conflict import conflict
 from ragweave.minds.small.answer.sentences import rank
@@ -31,9 +33,16 @@ async def differing(library: LibraryRow, asked: Sequence[tuple[str, list[Evidenc
         other = conflict(question, ranked, {row["id"]: row for row in found})
         if other is None or min(other.first.sure, other.other.sure) < _SURE:
             continue
+        both = (other.first, other.other)
+        items = await asyncio.to_thread(stores().catalog.items, library.id, [e.strip["evidence"] for e in both])
         rows = [
-            {"id": e.strip["evidence"], "title": e.strip["title"], "locator": e.strip["locator"], "quote": e.text}
-            for e in (other.first, other.other)
+            {
+                "id": e.strip["evidence"],
+                "title": e.strip["title"],
+                "locator": exact(e.strip, e.narrowed["text"], items.get(e.strip["evidence"])),
+                "quote": e.text,
+            }
+            for e in both
         ]
         told.append({"question": question, "places": await with_openings(library, rows)})
     return told[:_MOST]

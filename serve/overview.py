@@ -206,11 +206,8 @@ async def _cited(library: LibraryRow, found: Sequence[Fact]) -> list[tuple[Fact,
 
 
 def _locator(item: Item, start: int, end: int) -> Locator:
-    """Return the place of a stretch of an item, with the page and the box of the span that it begins in."""
-    place: Locator = {**item.locator, "chars": [start, end]} if end else {**item.locator}
-    span = next((s for s in item.spans if s.start <= start < s.end), None)
-    if span is not None and span.page:
-        place["page"] = span.page
-        if span.bbox:
-            place["bbox"] = list(span.bbox)
+    """Return the place of a stretch of an item; without one, the place where the item begins."""
+    place = item.locate(start, end or 1)
+    if not end:
+        place.pop("chars")
     return place

@@ -163,3 +163,29 @@ async def test_where_the_model_writes_nothing_that_can_be_used_that_is_said_and_
 async def test_without_a_chat_model_that_is_said(client: httpx.AsyncClient) -> None:
     answer = await client.post("/api/overview/questions", json={"library": "default"})
     assert answer.status_code == 409 and "ragweave setup" in answer.json()["remedy"]
+
+
+async def test_a_line_of_the_front_page_is_named_where_its_sentence_stands_in_the_source(
+    client: httpx.AsyncClient, tmp_path: Path
+) -> None:
+    (tmp_path / "long.txt").write_text(
+        f"{'Brenn has a vault below the town hall. ' * 9}\n\nThe vault of Brenn was opened in 1955.\n"
+    )
+    (tmp_path / "late.txt").write_text(
+        "Brenn is a town.\n\nIt has a vault.\n\nThe vault of Brenn was opened in 1957.\n"
+    )
+    for name in ("long.txt", "late.txt"):
+        await index([tmp_path / name], "brenn")
+    told = (await client.get("/api/overview?library=brenn")).json()
+    lines = {row["quote"][-5:-1]: row for row in told["timeline"] if "quote" in row}
+    assert {year: (row["locator"]["line"], row["open"]["line"]) for year, row in lines.items()} == {
+        "1955": (3, 3),
+        "1957": (5, 5),
+    }
+    assert (
+        [row["locator"]["line"] for row in told["questions"]]
+        == [lines[row["quote"][-5:-1]]["locator"]["line"] for row in told["questions"]]
+        != []
+    )
+    ((one, other),) = [row["places"] for row in told["differing"]]
+    assert {one["locator"]["line"], other["locator"]["line"]} == {3, 5}
