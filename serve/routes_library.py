@@ -122,12 +122,14 @@ async def upload(
 ) -> dict[str, Any]:
     """Keep files and begin to index them."""
     row = await _library_for_upload(caller, desk, library)
-    kept, refused = [], []
+    kept: list[Path | None] = []
+    refused = []
     for file in files:
         name = file.filename or ""
         try:
             kept.append(await asyncio.to_thread(uploads.keep, name, file.file, row.id))
         except InputError as error:
+            kept.append(None)
             refused.append({"file": PurePath(name).name[:200], "reason": str(error)})
     return await _begun(caller, desk, row, kept, refused)
 
@@ -162,11 +164,18 @@ async def _library_for_upload(caller: Caller, desk: Desk, name: str) -> LibraryR
 
 
 async def _begun(
-    caller: Caller, desk: Desk, row: LibraryRow, kept: list[Path], refused: list[dict[str, str]]
+    caller: Caller, desk: Desk, row: LibraryRow, sent: list[Path | None], refused: list[dict[str, str]]
 ) -> dict[str, Any]:
-    """Begin to index what was kept, and return what is told of it."""
+    """Begin to index what was kept of the files that were sent, and return what is told of it."""
+    kept = [path for path in sent if path]
     job = await desk.jobs.start(caller, row, kept, refused)
-    return {"job": job.id, "library": row.name, "files": [path.name for path in kept], "refused": refused}
+    return {
+        "job": job.id,
+        "library": row.name,
+        "files": [path.name for path in kept],
+        "kept_as": [path.name if path else None for path in sent],
+        "refused": refused,
+    }
 
 
 @router.get("/jobs")

@@ -196,3 +196,37 @@ def test_a_text_a_page_and_a_folder_are_added_and_what_cannot_be_fetched_says_wh
     page.set_input_files("#folder-picker", str(tmp_path / "barn"))
     expect(board.locator("h2")).to_have_text("1 file indexed", timeout=60_000)
     expect(board.locator("li")).to_contain_text("barn.md")
+
+
+def test_files_whose_names_are_cleaned_or_numbered_are_counted_once_and_as_indexed(
+    window: Callable[..., Any], site: Any, tmp_path: Path
+) -> None:
+    page = window()
+    kept = page.request.post(f"{site.url}/api/libraries", data={"name": "names"}).json()
+    try:
+        page = window(keep={"library": json.dumps("names")})
+        names = ["Mu\u0308ller Protokoll.md", "Q3: plan?.md", " leading.md", "trailing .", ".env"]
+        page.set_input_files(
+            "#picker",
+            files=[
+                {"name": name, "mimeType": "text/plain", "buffer": f"# Entry {n}\n\nIt has {n} rows.\n".encode()}
+                for n, name in enumerate(names)
+            ],
+        )
+        board = page.locator(".board")
+        expect(board.locator("h2")).to_have_text("4 files indexed, 1 could not be", timeout=60_000)
+        expect(board.get_by_role("status")).to_have_text("4 files indexed, 1 could not be")
+        expect(board.locator("li .name")).to_have_text(
+            [".env", "M\u00fcller Protokoll.md", "Q3_ plan_.md", "leading.md", "trailing"]
+        )
+        expect(board.locator("li.good")).to_have_count(4)
+        expect(board.get_by_role("button", name="Try again")).to_have_count(0)
+        board.get_by_role("button", name="Close").click()
+        for folder in ("one", "two"):
+            (tmp_path / "docs" / folder).mkdir(parents=True)
+            (tmp_path / "docs" / folder / "README.md").write_text(f"# Part {folder}\n\nThis is part {folder}.\n")
+        page.set_input_files("#folder-picker", str(tmp_path / "docs"))
+        expect(board.locator("h2")).to_have_text("2 files indexed", timeout=60_000)
+        expect(board.locator("li.good .name")).to_have_text(["README.md", "README (2).md"])
+    finally:
+        page.request.delete(f"{site.url}/api/libraries/{kept['id']}")

@@ -168,6 +168,7 @@ async def test_files_are_indexed_with_errors_per_file_and_can_be_asked_at_once(c
         ("..", b"x"),
     )
     assert job["files"] == ["mill.md", "slip.zip"] and len(job["refused"]) == 1
+    assert job["kept_as"] == ["mill.md", "slip.zip", None]
     by_type = {e["type"]: e for e in told}
     assert by_type["done"]["file"] == "mill.md" and told[-1]["status"] == "done"
     assert {e["file"] for e in told if e["type"] in ("failed", "skipped")} == {"..", "slip.zip"}

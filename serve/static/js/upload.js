@@ -115,11 +115,12 @@ export async function send(files) {
   const board = new Board(library, names);
   const stop = new AbortController();
   board.stop = () => stop.abort();
-  board.files = files;
+  board.files = files.map((file) => [file.name, file]);
   sending += 1;
   try {
-    const { job } = await upload(files, library, (share) => board.sent(share), stop.signal);
-    remembered(job, library, names, board);
+    const answer = await upload(files, library, (share) => board.sent(share), stop.signal);
+    board.named(files, answer);
+    remembered(answer.job, library, [...board.rows.keys()], board);
   } catch (error) {
     board.fail(error.sentence || String(error.message));
   } finally {
@@ -156,7 +157,7 @@ async function watch(job, board) {
 class Board {
   constructor(library, names) {
     this.rows = new Map();
-    this.files = []; // those that this tab has, to be sent again
+    this.files = []; // those that this tab has, to be sent again, each behind its name here
     this.before = 0; // files that were over before this tab looked
     this.far = new Map(); // of each recording, the share of each stage that is done
     this.stop = () => {};
@@ -170,9 +171,22 @@ class Board {
       tray.hidden = !tray.childElementCount;
     }, "bare.small");
     this.element = h("div.board", {}, h("div.board-head", {}, this.head, this.cancel, this.close), this.bar, this.list, this.status);
-    for (const name of names) this.set(name, "wait", t("upload.waiting"));
+    this.begin(names);
     tray.hidden = false;
     tray.append(this.element);
+  }
+
+  begin(names) {
+    this.rows.clear();
+    fill(this.list);
+    for (const name of names) this.set(name, "wait", t("upload.waiting"));
+  }
+
+  /** Name the files as the server does, which may have cleaned a name or numbered it: its events tell of those names. */
+  named(files, { kept_as, refused }) {
+    const reasons = refused.values();
+    this.files = files.map((file, n) => [kept_as[n] ?? reasons.next().value.file, file]);
+    this.begin(this.files.map(([name]) => name));
   }
 
   set(name, kind, text) {
@@ -228,10 +242,8 @@ class Board {
     else if (event.type === "failed" || event.type === "skipped") this.set(event.file, "bad", said(event.reason));
     else if (event.type === "perceived") this.perceived(event);
     else if (event.type === "waiting") this.head.textContent = t("upload.queue");
-    else if (event.type === "finished") this.told = this.verdict();
     else if (event.type === "error") this.fail(told(event.problem.title, event.problem.remedy));
-    else if (event.type === "end" && event.status !== "done") this.end(t(event.status === "cancelled" ? "upload.stopped" : "upload.unfinished"));
-    else if (event.type === "end") this.end(this.told || this.verdict());
+    else if (event.type === "end") this.end(event.status === "done" ? "" : t(event.status === "cancelled" ? "upload.stopped" : "upload.unfinished"));
     if (["started", "staged", "perceived", "done", "unchanged", "linked", "failed", "skipped"].includes(event.type)) this.advance(event.left);
   }
 
@@ -247,20 +259,20 @@ class Board {
     this.over(t("upload.unfinished"));
   }
 
-  /** What nothing became of can be sent again, as long as this tab has it. */
+  /** What nothing became of can be sent again, as long as this tab has it; without a text the files are counted. */
   over(text) {
     this.bar.hidden = this.cancel.hidden = true;
     const open = this.open();
     for (const name of open) this.set(name, "bad", t("upload.not"));
-    const files = this.files.filter((file) => open.includes(file.name));
+    const files = this.files.filter(([name]) => open.includes(name)).map(([, file]) => file);
     const again = () => (this.close.click(), send(files));
     if (files.length) this.cancel.after(h("button.button.small", { type: "button", text: t("page.retry"), on: { click: again } }));
-    this.head.textContent = text;
+    this.head.textContent = text || this.verdict();
   }
 
   end(text) {
     this.over(text);
-    this.status.textContent = text;
+    this.status.textContent = this.head.textContent;
     const bad = this.element.querySelector(".bad, .wrong");
     if (!bad) setTimeout(() => this.close.click(), 6000);
   }
