@@ -69,8 +69,39 @@ def test_questions_that_another_window_asked_meanwhile_are_not_replaced_unasked(
     expect(other.locator(".turn.over")).to_have_count(2)
     form.get_by_role("button", name="Replace").click()
     dialog.get_by_role("button", name="Replace").click()
+    expect(other.locator(".turn")).to_have_count(1)
     expect(other.locator(".turn.over .answer")).to_contain_text("Three families", timeout=30_000)
     assert asked(page) == [OTHER]
+
+
+def test_what_another_window_replaced_is_seen_when_this_one_comes_to_the_front_and_words_for_a_turn_that_went_stay(
+    window: Callable[..., Any], ask: Callable[..., Any]
+) -> None:
+    page = window()
+    ask(page, QUESTION)
+    other = second(page)
+    edit(page.locator(".turn").first, OTHER).get_by_role("button", name="Replace").click()
+    expect(page.locator(".turn.over .answer")).to_contain_text("Three families", timeout=30_000)
+    other.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+    expect(other.locator(".turn.over h2")).to_have_text([OTHER])
+    ask(page, "What does the new pier cost?")
+    other.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+    expect(other.locator(".turn.over h2")).to_have_count(2)
+    edit(page.locator(".turn").first, QUESTION).get_by_role("button", name="Replace").click()
+    page.get_by_role("dialog").get_by_role("button", name="Replace").click()
+    expect(page.locator(".turn")).to_have_count(1)
+    expect(page.locator(".turn.over .answer")).to_contain_text("1874", timeout=30_000)
+    edit(other.locator(".turn").last, "How long is the pier?").get_by_role("button", name="Replace").click()
+    expect(other.locator("#toasts")).to_contain_text("has changed since it was read")
+    expect(other.locator(".turn.over h2")).to_have_text([QUESTION])
+    expect(other.locator("#question")).to_have_value("How long is the pier?")
+    edit(other.locator(".turn").first, OTHER)
+    edit(page.locator(".turn").first, "What does the new pier cost?").get_by_role("button", name="Replace").click()
+    expect(page.locator(".turn.over .answer")).to_contain_text("2.6 million", timeout=30_000)
+    other.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+    expect(other.locator(".turn.over .answer")).to_contain_text("2.6 million")
+    expect(other.get_by_label("The question, written otherwise")).to_have_value(OTHER)
+    assert asked(page) == ["What does the new pier cost?"]
 
 
 def test_a_question_that_could_not_replace_another_stays_in_its_field_and_so_do_the_answers(

@@ -67,8 +67,17 @@ export async function open(id, { quiet = false } = {}) {
   toEnd(true);
   for (const { place, asking } of edited) {
     const turn = turns.find((one) => one.place.turn === place.turn);
-    turn?.asking.write(asking.words(), document.activeElement.id !== "question");
+    if (turn) turn.asking.write(asking.words(), document.activeElement.id !== "question");
+    else hold(asking.words());
   }
+}
+
+/** Put words whose turn is gone where the next question is written. */
+function hold(words) {
+  const field = document.getElementById("question");
+  field.value = [field.value, words].filter(Boolean).join("\n");
+  field.dispatchEvent(new Event("input"));
+  field.focus();
 }
 
 /** Ask in the conversation on screen, with knobs of this question alone; tells whether the server took it. */
@@ -122,12 +131,13 @@ export const answering = () => run !== null;
 /** The citations of the last answer. */
 export const lastCitations = () => turns.at(-1)?.kept?.citations || [];
 
-/** Look whether another tab has gone on with this conversation. */
+/** Look whether another tab has gone on with this conversation, or replaced something in it. */
 export async function refresh() {
   if (run || !state.thread) return;
   try {
     const kept = await call("GET", `/api/threads/${encodeURIComponent(state.thread)}`);
-    if (!run && kept.id === state.thread && kept.turns.length !== turns.length) await open(kept.id, { quiet: true });
+    const runs = (rows) => rows.map((row) => row.run).join();
+    if (!run && kept.id === state.thread && runs(kept.turns) !== runs(turns)) await open(kept.id, { quiet: true });
   } catch {
     // The next look will tell.
   }
