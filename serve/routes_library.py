@@ -24,7 +24,7 @@ from ragweave.serve.access import Caller, CallerNow, LibraryOfId, NamedLibrary, 
 from ragweave.serve.desk import Body, Desk, DeskNow
 from ragweave.serve.fetch import fetched
 from ragweave.serve.media import opening, plain_locator
-from ragweave.serve.problems import NotFound
+from ragweave.serve.problems import NotFound, Refused
 
 router = APIRouter(prefix="/api")
 
@@ -118,10 +118,14 @@ def _source_of(row: LibraryRow, id: str) -> Source:
 
 @router.post("/upload", status_code=202)
 async def upload(
-    caller: CallerNow, desk: DeskNow, files: Annotated[list[UploadFile], File()], library: Annotated[str, Form()]
+    caller: CallerNow,
+    desk: DeskNow,
+    files: Annotated[list[UploadFile], File()],
+    library: Annotated[str, Form()] = "",
+    library_id: Annotated[str, Form()] = "",
 ) -> dict[str, Any]:
     """Keep files and begin to index them."""
-    row = await _library_for_upload(caller, desk, library)
+    row = await _library_for_upload(caller, desk, library, library_id)
     kept: list[Path | None] = []
     refused = []
     for file in files:
@@ -135,26 +139,34 @@ async def upload(
 
 
 class Address(Body):
-    """An address to fetch, and the library for what lies there."""
+    """An address to fetch, and the library for what lies there, by name or by id."""
 
-    library: str = Field(min_length=1, max_length=200)
+    library: str = Field("", max_length=200)
+    library_id: str = Field("", max_length=200)
     url: str = Field(min_length=1, max_length=2_000)
 
 
 @router.post("/fetch", status_code=202)
 async def fetch_address(caller: CallerNow, desk: DeskNow, body: Address) -> dict[str, Any]:
     """Fetch a page or file of the web once, and begin to index it."""
-    row = await _library_for_upload(caller, desk, body.library)
+    row = await _library_for_upload(caller, desk, body.library, body.library_id)
     name, content = await fetched(body.url)
     kept = await asyncio.to_thread(uploads.keep, name, io.BytesIO(content), row.id)
     return await _begun(caller, desk, row, [kept], [])
 
 
-async def _library_for_upload(caller: Caller, desk: Desk, name: str) -> LibraryRow:
-    """Return the library that files are to go to, once they could be indexed; one that is new is made."""
+async def _library_for_upload(caller: Caller, desk: Desk, name: str, id: str) -> LibraryRow:
+    """Return the library that files are to go to, once they could be indexed; one of a new name is made.
+
+    An id is that of a library which somebody sees: it may have another name by now, and none is made in its place.
+    """
+    if not name and not id:
+        raise Refused(422, "no library is named", "send `library`, its name, or `library_id`")
     try:
-        row = await library_named(caller, name)
+        row = await (library_by_id(caller, id) if id else library_named(caller, name))
     except NotFound:
+        if id:
+            raise NotFound("This library is not there any more", "choose another one, or make a new one") from None
         if caller.libraries is not None:
             raise
         await libraries.create_library(name)

@@ -230,3 +230,28 @@ def test_files_whose_names_are_cleaned_or_numbered_are_counted_once_and_as_index
         expect(board.locator("li.good .name")).to_have_text(["README.md", "README (2).md"])
     finally:
         page.request.delete(f"{site.url}/api/libraries/{kept['id']}")
+
+
+def test_files_go_to_the_library_that_is_shown_also_once_it_was_renamed_elsewhere_and_to_no_other_once_it_was_deleted(
+    window: Callable[..., Any], site: Any
+) -> None:
+    page = window()
+    kept = page.request.post(f"{site.url}/api/libraries", data={"name": "r1"}).json()
+    address = f"{site.url}/api/libraries/{kept['id']}"
+    page = window(keep={"library": json.dumps("r1")})
+    expect(page.locator("button.library .name")).to_have_text("r1")
+    page.request.patch(address, data={"name": "r2"})
+    file = {"name": "gate.md", "mimeType": "text/markdown", "buffer": b"# The gate\n\nThe gate is green.\n"}
+    page.set_input_files("#picker", files=[file])
+    board = page.locator(".board")
+    expect(board.locator("h2")).to_have_text("1 file indexed", timeout=60_000)
+    expect(page.locator("button.library .name")).to_have_text("r2")
+    board.get_by_role("button", name="Close").click()
+    page.request.delete(address)
+    page.set_input_files("#picker", files=[file])
+    expect(board.get_by_role("alert")).to_contain_text("not there any more")
+    expect(page.locator("button.library .name")).to_have_text("default")
+    board.get_by_role("button", name="Try again").click()
+    expect(board.get_by_role("alert")).to_contain_text("not there any more")
+    names = [row["name"] for row in page.request.get(f"{site.url}/api/libraries").json()["libraries"]]
+    assert not {"r1", "r2"} & set(names)

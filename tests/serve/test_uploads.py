@@ -358,3 +358,25 @@ async def test_media_is_sent_in_ranges_and_inert(client: httpx.AsyncClient, app:
     assert (await client.get(address, headers={"range": "bytes=9999-"})).status_code == 416
     assert (await client.get(address, headers={"range": "bytes=-5"})).content == page[-5:]
     assert (await client.head(address)).headers["content-length"] == str(len(page))
+
+
+async def test_an_upload_by_id_follows_a_library_that_was_renamed_and_makes_none_that_was_deleted(
+    client: httpx.AsyncClient,
+) -> None:
+    made = (await client.post("/api/libraries", json={"name": "r1"})).json()
+    await client.patch(f"/api/libraries/{made['id']}", json={"name": "r2"})
+
+    async def send(**where: str) -> httpx.Response:
+        return await client.post("/api/upload", data=where, files=[("files", ("gate.md", b"# The gate\n"))])
+
+    sent = await send(library_id=made["id"])
+    assert sent.status_code == 202 and sent.json()["library"] == "r2"
+    await client.get(f"/api/jobs/{sent.json()['job']}/events")
+    assert (await client.get("/api/sources?library=r2")).json()["sources"][0]["name"] == "gate.md"
+    assert (await client.delete(f"/api/libraries/{made['id']}")).status_code == 204
+    gone = {"library_id": made["id"]}
+    for refused in (await send(**gone), await client.post("/api/fetch", json={**gone, "url": "https://example.org/"})):
+        assert refused.status_code == 404 and "not there any more" in refused.json()["title"]
+    for refused in (await send(), await client.post("/api/fetch", json={"url": "https://example.org/"})):
+        assert refused.status_code == 422 and "library" in refused.json()["remedy"]
+    assert not {"r1", "r2"} & {row["name"] for row in (await client.get("/api/libraries")).json()["libraries"]}

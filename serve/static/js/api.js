@@ -138,11 +138,11 @@ export async function* events(body, signal) {
   }
 }
 
-/** Send files; `progress` hears the share that has been sent, in [0, 1]. */
-export function upload(files, library, progress, signal) {
+/** Send files `into` a library, as its members of a form; `progress` hears the share that has been sent, in [0, 1]. */
+export function upload(files, into, progress, signal) {
   return new Promise((resolve, reject) => {
     const form = new FormData();
-    form.append("library", library);
+    for (const [name, value] of Object.entries(into)) form.append(name, value);
     for (const file of files) form.append("files", file, file.name);
     const request = new XMLHttpRequest();
     request.open("POST", "/api/upload");

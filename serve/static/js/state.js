@@ -30,11 +30,12 @@ export function on(whats, listener) {
   for (const what of whats.split(" ")) bell.addEventListener(what, listener);
 }
 
-/** Load the libraries and keep to the one that this tab was in. */
+/** Load the libraries and keep to the one that this tab was in, whatever its name is now. */
 export async function loadLibraries(wanted = null) {
   const { libraries, default: usual } = await call("GET", "/api/libraries");
   state.libraries = libraries;
-  const names = [wanted, recallHere("library"), state.library?.name, recall("library"), usual];
+  const same = libraries.find((l) => l.id === state.library?.id);
+  const names = [wanted, same?.name, recallHere("library"), state.library?.name, recall("library"), usual];
   const name = names.find((n) => libraries.some((l) => l.name === n));
   state.library = libraries.find((l) => l.name === name) || libraries[0] || { id: null, name: usual, items: {} };
   ring("libraries");

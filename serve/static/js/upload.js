@@ -34,9 +34,12 @@ export function pickFolder() {
   folder.click();
 }
 
+/** Name a library by its id, which stays when it is renamed; one that is not there yet by its name. */
+const into = ({ id, name }) => (id ? { library_id: id } : { library: name });
+
 /** Have the server fetch a page or a file of the web, and index it. */
 export async function fetchAddress(url) {
-  const { job, library, files } = await call("POST", "/api/fetch", { library: state.library.name, url });
+  const { job, library, files } = await call("POST", "/api/fetch", { ...into(state.library), url });
   remembered(job, library, files);
 }
 
@@ -103,26 +106,27 @@ async function walk(entries) {
   return found;
 }
 
-/** Send files to the library, and show what becomes of each. */
-export async function send(files) {
+/** Send files to a library, the chosen one unless another is named, and show what becomes of each. */
+export async function send(files, library = state.library) {
   if (!files.length) return;
   if (files.length > MOST) {
     toast(t("upload.many", { n: files.length }), { bad: true });
     return;
   }
-  const library = state.library.name;
   const names = files.map((file) => file.name);
-  const board = new Board(library, names);
+  const board = new Board(library.name, names);
   const stop = new AbortController();
   board.stop = () => stop.abort();
+  board.again = (left) => send(left, library);
   board.files = files.map((file) => [file.name, file]);
   sending += 1;
   try {
-    const answer = await upload(files, library, (share) => board.sent(share), stop.signal);
+    const answer = await upload(files, into(library), (share) => board.sent(share), stop.signal);
     board.named(files, answer);
-    remembered(answer.job, library, [...board.rows.keys()], board);
+    remembered(answer.job, answer.library, [...board.rows.keys()], board);
   } catch (error) {
     board.fail(error.sentence || String(error.message));
+    if (error.status === 404) loadLibraries().catch(() => {}); // the library is gone
   } finally {
     sending -= 1;
   }
@@ -265,7 +269,7 @@ class Board {
     const open = this.open();
     for (const name of open) this.set(name, "bad", t("upload.not"));
     const files = this.files.filter(([name]) => open.includes(name)).map(([, file]) => file);
-    const again = () => (this.close.click(), send(files));
+    const again = () => (this.close.click(), this.again(files));
     if (files.length) this.cancel.after(h("button.button.small", { type: "button", text: t("page.retry"), on: { click: again } }));
     this.head.textContent = text || this.verdict();
   }
