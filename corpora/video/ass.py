@@ -7,10 +7,17 @@ import re
 from ragweave.corpora.video.recording import Cue
 
 HEAD = "[Script Info]"
+_OPENS = re.compile(r"\s*(?:[;!][^\n]*\n\s*)*" + re.escape(HEAD), re.I)
+"""Its first section, perhaps below remarks and blank lines."""
 _FIELDS = "layer start end style name marginl marginr marginv effect text".split()
 _TIME = re.compile(r"(\d{1,3}):(\d{1,2}):(\d{1,2}(?:\.\d{1,3})?)\Z")
 _DRAWN = re.compile(r"\{[^}]*\\p[1-9]")
 """What follows is a drawing, no words."""
+
+
+def is_ass(text: str) -> bool:
+    """Tell such subtitles by their beginning."""
+    return bool(_OPENS.match(text))
 
 
 def ass_cues(text: str) -> tuple[Cue, ...]:

@@ -13,6 +13,7 @@ from typing import Any
 from ragweave.corpora.decode import read_text
 from ragweave.corpora.meta import guess_language
 from ragweave.corpora.video import ass
+from ragweave.corpora.video.beside import SUBTITLES
 from ragweave.corpora.video.recording import Cue, Recording
 from ragweave.corpora.video.title import titled
 from ragweave.models.errors import SourceError
@@ -23,6 +24,7 @@ _STAMP = r"(?:(\d{1,4}):)?(\d{1,2}):(\d{2})(?:[.,](\d{1,3}))?"
 _TIMING = re.compile(rf"[ \t]*{_STAMP}[ \t]*-->[ \t]*{_STAMP}(?:[ \t].*)?\Z")
 _TIMECODE = re.compile(rf"{_STAMP}\Z")
 _SRT = re.compile(rf"\s*(?:\d+[ \t]*\n)?[ \t]*{_STAMP}[ \t]*-->[ \t]*{_STAMP}")
+_CUE = re.compile(rf"^[ \t]*{_STAMP}[ \t]*-->[ \t]*{_STAMP}", re.M)
 _VOICE = re.compile(r"<v(?:\.[^ \t>]*)?[ \t]+([^>\n]{1,100})>")
 _TAG = re.compile(r"</?[a-zA-Z][^<>]{0,200}>|<[\d:.]{4,15}>|\{\\[^{}]{0,100}\}")
 _TEXT = ("text", "transcript", "caption", "content", "utterance", "sentence")
@@ -39,8 +41,14 @@ _SAMPLE = 200
 
 
 def is_transcript(head: str, suffix: str) -> bool:
-    """Tell a transcript by the beginning of its text; JSON is only recognised under its own ending."""
-    if head.startswith(("WEBVTT", ass.HEAD)) or _SRT.match(head):
+    """Tell a transcript by the beginning of its text; JSON is only recognised under its own ending.
+
+    Credits and remarks may stand above the first cue where the ending says that these are subtitles.
+    """
+    head = _lined(head)
+    if head.lstrip().startswith("WEBVTT") or ass.is_ass(head) or _SRT.match(head):
+        return True
+    if suffix.lower() in SUBTITLES and _CUE.search(head):
         return True
     if suffix.lower() in _LINES:
         lines = head.split("\n")
@@ -62,7 +70,7 @@ def read_transcript(path: Path) -> list[Recording]:
     if path.suffix.lower() in (*_LINES, ".json"):
         found = _from_json(text, path.stem)
     else:
-        cues = ass.ass_cues(text) if text.startswith(ass.HEAD) else timed_cues(text)
+        cues = ass.ass_cues(text) if ass.is_ass(text) else timed_cues(text)
         found = [_recording("", cues)]
         found = [replace(r, title=titled(r, path.name)) for r in found]
     found = [r for r in found if r.cues]
@@ -76,7 +84,7 @@ def read_transcript(path: Path) -> list[Recording]:
 def timed_cues(text: str) -> tuple[Cue, ...]:
     """Return the cues of a WebVTT or SubRip text, in order of time; what is malformed is passed over."""
     found: list[Cue] = []
-    lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    lines = _lined(text).split("\n")
     at = 0
     while at < len(lines):
         timing = _TIMING.match(lines[at])
@@ -93,6 +101,11 @@ def timed_cues(text: str) -> tuple[Cue, ...]:
             body.pop()
         found.append(_cue(start, end, body))
     return _rolled(sorted((c for c in found if c.text), key=lambda c: (c.start, c.end)))
+
+
+def _lined(text: str) -> str:
+    """Return a text with Unix line ends: players write Windows' and old Macs' as well."""
+    return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def _cue(start: float, end: float, body: Sequence[str]) -> Cue:

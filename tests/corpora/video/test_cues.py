@@ -38,6 +38,15 @@ SRT = """1
 <b>Second</b> line
 """
 
+ASS = """[Script Info]
+Title: A film
+
+[Events]
+Format: Layer, Start, End, Style, Name, MarginL, MarginR, MarginV, Effect, Text
+Dialogue: 0,0:00:01.00,0:00:02.00,Default,,0,0,0,,First line
+Dialogue: 0,0:00:03.50,0:00:05.00,Default,,0,0,0,,Second line
+"""
+
 
 def test_webvtt_gives_times_speakers_and_plain_text() -> None:
     first, second = timed_cues(VTT)
@@ -79,6 +88,40 @@ def test_a_refrain_after_a_pause_is_kept() -> None:
 )
 def test_transcripts_are_told_by_their_content(head: str, suffix: str, expected: bool) -> None:
     assert is_transcript(head, suffix) is expected
+
+
+@pytest.mark.parametrize("line_end", ["\r\n", "\r", "\n"])
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+@pytest.mark.parametrize(("name", "text"), [("a.srt", SRT), ("a.txt", SRT), ("a.vtt", VTT), ("a.ass", ASS)])
+def test_subtitles_of_any_line_ends_are_read_as_recordings(
+    name: str, text: str, mark: str, line_end: str, tmp_path: Path
+) -> None:
+    path = tmp_path / name
+    path.write_bytes((mark + text.replace("\n", line_end)).encode())
+    assert kind_of(path) == "transcript"
+    assert len(read_transcript(path)[0].cues) == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.srt", f"Downloaded from a place of subtitles\n\n{SRT}"),
+        ("a.srt", f"\n\n{SRT}"),
+        ("a.vtt", f"\n{VTT}"),
+        ("a.ass", f"\n; a remark\n! another\n{ASS}"),
+    ],
+)
+def test_what_stands_above_the_first_cue_makes_subtitles_no_text(name: str, text: str, tmp_path: Path) -> None:
+    path = tmp_path / name
+    path.write_text(text)
+    assert kind_of(path) == "transcript"
+    assert len(read_transcript(path)[0].cues) == 2
+
+
+def test_a_text_that_explains_subtitles_stays_a_text(tmp_path: Path) -> None:
+    path = tmp_path / "explained.md"
+    path.write_text(f"# SubRip\n\nIts cues look so:\n\n{SRT}")
+    assert kind_of(path) == "markdown"
 
 
 def test_rows_without_times_are_spread_between_stated_ones_by_their_words(tmp_path: Path) -> None:
