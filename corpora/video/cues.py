@@ -172,6 +172,8 @@ def _timed(rows: Sequence[Any]) -> bool:
     read = [r for r in map(_row, rows) if r is not None]
     if not read or len(read) < len(rows) * 0.9 or all(r.start is None for r in read):
         return False
+    if sum(any(key in row for key in _START) for row in rows if isinstance(row, dict)) < len(rows) / 2:
+        return False  # a time in a few rows of something else
     last: dict[str, float] = {}
     for r in read:
         if r.start is not None:
@@ -182,7 +184,7 @@ def _timed(rows: Sequence[Any]) -> bool:
 
 
 def _row(value: Any) -> _Row | None:
-    if not isinstance(value, dict) or not any(key in value for key in _START):
+    if not isinstance(value, dict):
         return None
 
     def told(keys: Sequence[str]) -> str | None:
@@ -224,9 +226,12 @@ def _from_json(text: str, stem: str) -> list[Recording]:
     if isinstance(whole, dict):
         whole = whole.get("segments") if isinstance(whole.get("segments"), list) else [whole]
     groups: dict[str, list[_Row]] = {}
+    name = stem
     for row in map(_row, whole if isinstance(whole, list) else []):
         if row is not None and row.text:
-            groups.setdefault(row.recording or stem, []).append(row)
+            # A row that says neither when nor of what goes on where the row before it stands.
+            name = row.recording or (stem if row.start is not None else name)
+            groups.setdefault(name, []).append(row)
     return [_recording(name, _placed(rows)) for name, rows in groups.items() if any(r.start is not None for r in rows)]
 
 

@@ -81,6 +81,7 @@ def test_a_refrain_after_a_pause_is_kept() -> None:
         ('{"text": "So welcome to this talk", "start": 0.0}\n', ".jsonl", True),
         ('{"text": "some review of a film", "stars": 4}\n', ".jsonl", False),
         ('{"text": "one two three", "t": null}\n', ".jsonl", False),
+        ('{"text": "one two three", "t": 1}\n' + '{"text": "some review of a film"}\n' * 3, ".jsonl", False),
         ('{"segments": [{"start": 0.0, "end": 2.0, "text": " Hello there"}]}', ".json", True),
         ('{"name": "a package", "version": "1.0"}', ".json", False),
         ("plain words --> more words", ".txt", False),
@@ -137,6 +138,29 @@ def test_rows_without_times_are_spread_between_stated_ones_by_their_words(tmp_pa
     assert kind_of(path) == "transcript"
     assert [(c.start, c.end, c.speaker) for c in one.cues] == [(0, 6, "Ada"), (6, 8, "Bob"), (8, 12, "Ada")]
     assert (one.title, two.title, two.cues[0].start) == ("one", "two", 3)
+
+
+@pytest.mark.parametrize("name", ["mill.jsonl", "mill.json"])
+def test_a_row_that_has_no_time_at_all_stands_between_its_neighbours(name: str, tmp_path: Path) -> None:
+    rows: list[dict[str, object]] = [
+        {"text": "The mill is old.", "start": 0.0, "end": 4.0},
+        {"text": "The miller is Mr Oakes."},
+        {"text": "It stands by the sea.", "start": 10.0, "end": 14.0},
+        {"text": "It grinds wheat."},
+    ]
+    path = tmp_path / name
+    path.write_text("\n".join(map(json.dumps, rows)) if name.endswith("l") else json.dumps(rows))
+    assert kind_of(path) == "transcript"
+    [found] = read_transcript(path)
+    assert [c.text for c in found.cues] == [r["text"] for r in rows]
+    assert 4.0 <= found.cues[1].start < found.cues[1].end <= 10.0 and found.cues[3].start > 10.0
+
+
+def test_a_row_that_names_neither_time_nor_recording_belongs_to_that_of_the_row_before(tmp_path: Path) -> None:
+    rows = [{"episode": "one", "t": 3, "text": "a b"}, {"text": "c d"}, {"episode": "two", "t": 0, "text": "e f"}]
+    path = tmp_path / "show.jsonl"
+    path.write_text("\n".join(map(json.dumps, rows)))
+    assert [[c.text for c in r.cues] for r in read_transcript(path)] == [["a b", "c d"], ["e f"]]
 
 
 def test_whisper_segments_are_read(tmp_path: Path) -> None:
