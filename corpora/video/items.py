@@ -115,9 +115,12 @@ def spans_of(recording: Recording) -> list[tuple[float, float]]:
 
 
 def utterances(cues: Sequence[Cue]) -> tuple[Cue, ...]:
-    """Part long utterances at their sentences, each with its own time."""
+    """Part long utterances at their sentences, each with its own time.
+
+    The parts of one stand together, also where somebody else speaks meanwhile: it would be quoted spliced otherwise.
+    """
     out: list[Cue] = []
-    for cue in cues:
+    for cue in sorted(cues, key=lambda c: (c.start, c.end)):
         if cue.end - cue.start <= LONGEST_UTTERANCE:
             out.append(cue)
             continue
@@ -129,7 +132,7 @@ def utterances(cues: Sequence[Cue]) -> tuple[Cue, ...]:
             mean = sum(sure) / len(sure) if sure else cue.confidence
             said = cue.text[start:end]
             out.append(replace(cue, start=times[0], end=times[1], text=said, words=words, sure=sure, confidence=mean))
-    return tuple(sorted(out, key=lambda c: (c.start, c.end)))
+    return tuple(out)
 
 
 def _stretches(cue: Cue) -> list[tuple[int, int]]:
@@ -216,6 +219,8 @@ def transcript(said: Sequence[Cue]) -> Part:
 def _parted(before: Cue, cue: Cue) -> bool:
     """Tell whether a new sentence begins, where the text before does not say so itself."""
     gap = cue.start - before.end
+    if cue.start < before.start:
+        return True  # somebody who spoke into a long utterance
     if gap > _PAUSE or before.text.rstrip().endswith((".", "!", "?", "…", "。")):
         return gap > _PAUSE
     begins = cue.text[:1].isupper() and not cue.text.startswith(("I ", "I'", "I’"))

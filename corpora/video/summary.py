@@ -88,12 +88,13 @@ def most_telling(sentences: Sequence[str], opens: Sequence[int]) -> list[int]:
 def _sentences(cues: Sequence[Cue]) -> list[Cue]:
     """Join utterances that belong to one sentence."""
     out: list[Cue] = []
-    for cue in cues:
+    for last, cue in zip([None, *cues], cues, strict=False):
         before = out[-1] if out else None
         if (
-            before is not None
+            last is not None
+            and before is not None
             and cue.confidence == 1
-            and cue.start - before.end < 1
+            and last.start <= cue.start < before.end + 1
             and cue.speaker == before.speaker
             and not before.text.rstrip().endswith((".", "!", "?", "…", "。"))
             and len(before.text) < 300

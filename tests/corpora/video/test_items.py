@@ -97,6 +97,31 @@ def test_words_with_times_say_when_a_sentence_of_a_long_utterance_was_spoken() -
     assert [(c.start, c.end, c.text) for c in found] == [(0.0, 6.0, "One here."), (10.0, 16.0, "Two there.")]
 
 
+PANEL = (
+    Cue(1.0, 18.0, "ALICE: The pension fund lost two million on the copper mine last winter"),
+    Cue(6.0, 10.0, "BOB: The new roof was paid by the lottery."),
+    Cue(18.5, 21.0, "ALICE: The copper mine had lost two million before."),
+)
+
+
+def test_who_speaks_into_a_long_utterance_does_not_part_it() -> None:
+    clip, whole = made(cues=PANEL, duration=22.0)
+    assert clip.text.split("\n\n") == [c.text for c in PANEL]
+    spoken = clip.text.index("BOB:")
+    assert (clip.locate(0, spoken - 2)["start"], clip.locate(0, spoken - 2)["end"]) == (1.0, 18.0)
+    copper = clip.text.index("copper")
+    assert 6.0 < clip.locate(copper, copper + 6)["start"] < clip.locate(copper, copper + 6)["end"] == 18.0
+    assert (clip.locate(spoken, spoken + 4)["start"], clip.locate(spoken, spoken + 4)["end"]) == (6.0, 10.0)
+    assert "winter BOB" not in whole.text and PANEL[0].text in whole.text
+
+
+def test_speakers_that_are_named_beside_their_words_speak_one_after_the_other() -> None:
+    text = "The ferret show begins at nine in the market hall, and whoever comes late waits."
+    cues = (Cue(1.0, 20.0, text, "Maude"), Cue(5.0, 8.0, "Entries cost four pounds.", "Tomas"))
+    clip, _ = made(cues=cues, duration=22.0)
+    assert clip.text == f"Maude: {text}\n\nTomas: Entries cost four pounds."
+
+
 def test_chunks_hold_consecutive_clips_with_absolute_times_and_links() -> None:
     clips = made()
     (whole,) = chunks_of(clips)
