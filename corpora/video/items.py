@@ -40,7 +40,11 @@ def items_of(source: str, file: str, recording: Recording, first: int = 0) -> li
     out = []
     for n, span in enumerate(spans):
         text, places, meta = _clip(recording, n, span, last=n == len(spans) - 1)
-        heading = tuple(title for start, end, title in found if start <= span[0] < end and title)[-1:]
+        inside = [c for c in found if c[0] < span[1] and c[1] > span[0] and c[2]]
+        # A clip of several chapters is found by all of them; each of its sentences stands under one.
+        heading = (" / ".join(dict.fromkeys(c[2] for c in inside)),) if inside else ()
+        if len(inside) > 1:
+            meta["chapters"] = _chapters(inside)
         frames = [f for f in recording.frames if span[0] <= f.time < span[1]]
         if frames:
             meta["frames"] = [[round(f.time, 3), f.image] for f in frames]
@@ -48,7 +52,7 @@ def items_of(source: str, file: str, recording: Recording, first: int = 0) -> li
     text, places = summary(recording)
     meta = {
         "duration": round(duration, 3),
-        "chapters": [[round(a, 3), round(b, 3), title] for a, b, title in found],
+        "chapters": _chapters(found),
         "clips": len(spans),
         "first_clip": first,
         "speech": recording.speech if recording.cues else "",
@@ -60,6 +64,10 @@ def items_of(source: str, file: str, recording: Recording, first: int = 0) -> li
     span = (0.0, duration)
     whole = _item("video", source, file, recording, first, text, places, span, recording.frames, WHOLE, (), meta)
     return [*out, whole]
+
+
+def _chapters(found: Sequence[tuple[float, float, str]]) -> list[list[object]]:
+    return [[round(start, 3), round(end, 3), title] for start, end, title in found]
 
 
 def _item(

@@ -3,8 +3,12 @@ from pathlib import Path
 import pytest
 
 from ragweave.app.api import astate
+from ragweave.corpora.ingest.run import index
+from ragweave.corpora.video.ffmpeg import run as ffmpeg
+from ragweave.corpora.video.items import items_of
+from ragweave.corpora.video.recording import Cue, Recording
 from ragweave.minds.context import Context
-from ragweave.minds.small.answer.overview import subject_of
+from ragweave.minds.small.answer.overview import excerpts, subject_of
 from ragweave.tests.support import build_library
 
 NOTES = {
@@ -68,3 +72,43 @@ async def test_a_library_is_told_by_its_files(tmp_path: Path, home: Path) -> Non
 async def test_a_thing_that_no_file_is_named_after_is_asked_for_as_ever(tmp_path: Path, home: Path) -> None:
     await build_library(tmp_path / "notes", NOTES)
     assert "Excerpts" not in (await ask("What is in the red box?")).text
+
+
+CHAPTERS = ((0.0, 40.0, "Money matters"), (40.0, 75.0, "Who builds it"), (75.0, 105.0, "Party"))
+SAID = {
+    5.0: "The mill costs nine thousand crowns.",
+    36.0: "The bank lends half of the sum.",
+    45.0: "The carpenter Elin Brandt builds the sails.",
+    70.0: "The masons come from the next village.",
+    80.0: "The band plays from noon until midnight.",
+}
+
+
+def test_each_sentence_of_a_clip_of_several_chapters_stands_under_its_own() -> None:
+    cues = tuple(Cue(at, at + 4, text) for at, text in SAID.items())
+    made = items_of("s", "mill.mkv", Recording("Mill", 105.0, cues, "subtitles", chapters=CHAPTERS))
+    found = excerpts([i for i in made if i.corpus == "clip"], 10)
+    assert {s["text"]: s["title"].split(" · ")[-1] for s in found} == {
+        text: next(title for low, high, title in CHAPTERS if low <= at < high) for at, text in SAID.items()
+    }
+
+
+def _clock(at: float) -> str:
+    return f"{at // 60:02.0f}:{at % 60:02.0f}.000"
+
+
+async def test_what_is_said_in_a_chapter_is_told_from_within_its_seconds(tmp_path: Path, home: Path) -> None:
+    folder = tmp_path / "films"
+    folder.mkdir()
+    marks = [f"[CHAPTER]\nTIMEBASE=1/1\nSTART={a:.0f}\nEND={b:.0f}\ntitle={title}\n" for a, b, title in CHAPTERS]
+    (tmp_path / "marks.txt").write_text(";FFMETADATA1\n" + "".join(marks))
+    given = ["-f", "lavfi", "-i", "color=gray:size=64x64:rate=1:duration=105", "-i", str(tmp_path / "marks.txt")]
+    assert ffmpeg([*given, "-map_chapters", "1", str(folder / "mill.mkv")], 2**24).code == 0
+    rows = [f"{_clock(at)} --> {_clock(at + 4)}\n{text}" for at, text in SAID.items()]
+    (folder / "mill.vtt").write_text("WEBVTT\n\n" + "\n\n".join(rows))
+    await index([folder])
+    answer = await ask("What is said in the chapter Who builds it?")
+    head, *told = answer.sentences
+    assert "Who builds it" in head.text and "0:40" in head.text
+    assert [s.text.split(": ")[-1] for s in told] == [SAID[45.0], SAID[70.0]]
+    assert all(40 <= c.locator["start"] < 75 for c in answer.citations[1:])

@@ -16,13 +16,15 @@ from ragweave.minds.page import Page
 from ragweave.minds.passages import as_strip, evidence_of
 from ragweave.minds.phrases import phrase
 from ragweave.minds.small.question.asked import share
-from ragweave.models.text import clip, clock, content_terms, terms
+from ragweave.models.text import clip, clock, content_terms, terms, words
 
 NAMED = 0.6
 """Share of the words, by rarity, that the title of a recording must hold."""
 LEAST, MOST = 6, 12
 """Chapters that are told: of fewer none, for a short recording is told by its sentences; of more, at equal steps."""
 _QUOTE = 300
+_CHAPTER = re.compile(r"\b(?:chapter|kapitel|chapitre)\b(.+)", re.I | re.S)
+_OF = ("of", "in", "from", "von", "aus", "de", "du")
 PHRASES = re.compile(r"^Key phrases: (.+)\.$", re.M)
 """The line of the whole that has the key phrases."""
 
@@ -51,6 +53,41 @@ async def named(library: Library, about: str, scope: Scope, source: str = "") ->
     if best is None:
         return None
     return (await library.items([best.id])).get(best.id)
+
+
+async def asked(library: Library, about: str, scope: Scope) -> tuple[Item, float, float, str] | None:
+    """Return the whole, the seconds and the title of the one chapter that a subject names, or None."""
+    m = _CHAPTER.search(about)
+    if m is None:
+        return None
+    # “Chapter 3” may be all of its title.
+    wanted = [words(m[1]), words(m[0])]
+    wholes = (await library.items([r.id for r in await recordings_in(library, scope)])).values()
+    found: list[tuple[int, Item, float, float, str]] = []
+    for whole in wholes:
+        held = whole.meta.get("chapters")
+        for start, end, title in held if isinstance(held, list) else []:
+            said = words(title)
+            rest = next((w[len(said) :] for w in wanted if said and w[: len(said)] == said), None)
+            if rest == [] or (rest and rest[0] in _OF and {*terms(" ".join(rest[1:]))} & {*terms(whole.title)}):
+                found.append((len(said), whole, start, end, title))
+    longest = [row[1:] for row in found if row[0] == max(n for n, *_ in found)]
+    return longest[0] if len(longest) == 1 else None
+
+
+def sections(item: Item) -> list[str]:
+    """Return the headings that the sentences of an item stand under: the chapters of a clip, else the innermost."""
+    held = item.meta.get("chapters")
+    return [str(title) for *_, title in held] if isinstance(held, list) else [*item.heading[-1:]]
+
+
+def under(item: Item, start: int, end: int) -> Item:
+    """Return a clip of several chapters under that in which text[start:end] is said, any other item as it is."""
+    held = item.meta.get("chapters")
+    if item.corpus != "clip" or not isinstance(held, list):
+        return item
+    at = item.locate(start, end)["start"]
+    return replace(item, heading=tuple(title for low, high, title in held if low <= at < high)[-1:])
 
 
 def show(whole: Item, clips: Sequence[Item], question: str, page: Page) -> bool:

@@ -79,6 +79,8 @@ async def overview(desk: Desk, brief: Brief, page: Page) -> bool:
         return False
     library, scope = await desk.library(), await within(desk)
     held = [s for s in await library.sources() if s.items and (not scope.sources or s.id in scope.sources)]
+    if about is not None and await _chapter(desk, library, about, brief.question, page):
+        return True
     if about is not None and _ALL.fullmatch(about) and len(held) > 1:
         return await _whole(library, held, brief.question, page)
     if about is not None and len(held) == 1 and (_THIS.fullmatch(about) or _ALL.fullmatch(about)):
@@ -99,11 +101,16 @@ async def overview(desk: Desk, brief: Brief, page: Page) -> bool:
     if not chosen:
         return False
     facts = [found.kind, *([found.date.date().isoformat()] if found.date else [])]
-    heads = list(dict.fromkeys(i.heading[-1] for i in items if i.heading and i.heading[-1] != found.title))
+    heads = list(dict.fromkeys(h for i in items for h in chapters.sections(i) if h != found.title))
     told = phrase("excerpts", brief.question, title=found.title, facts=", ".join(facts))
     if len(heads) > 1:
         told = f"{told[:-1]} – {'; '.join(heads[:_HEADS])}{'; …' if len(heads) > _HEADS else ''}:"
     page.show(told, "verified", [_strip(items[0], 0, 0)], 1.0)
+    _tell(chosen, page)
+    return True
+
+
+def _tell(chosen: Sequence[Strip], page: Page) -> None:
     for strip in chosen:
         # A sentence of a section is read with its heading.
         under = strip["title"].split(" · ")[-1] if " · " in strip["title"] else ""
@@ -111,6 +118,21 @@ async def overview(desk: Desk, brief: Brief, page: Page) -> bool:
         at = [clock(strip["locator"]["start"])] if strip["locator"].get("kind") == "time" else []
         head = " ".join([*at, *([under] if under and under not in said else [])])
         page.show(f"{head}: {said}" if head else said, "verified", [strip], 1.0)
+
+
+async def _chapter(desk: Desk, library: Library, about: str, question: str, page: Page) -> bool:
+    """Show what is said in the chapter of a recording that is asked for; False where none is, or nothing is said."""
+    named = await chapters.asked(library, about, await within(desk))
+    if named is None:
+        return False
+    whole, start, end, title = named
+    clips = [c for c in await library.items_of(whole.source, "clip") if c.title == whole.title]
+    chosen = excerpts(clips, max(MOST, desk.context.sentences), title)
+    if not chosen:
+        return False
+    told = phrase("excerpts", question, title=f"{whole.title} · {title}", facts=f"{clock(start)}–{clock(end)}")
+    page.show(told, "verified", [_strip(whole, 0, 0)], 1.0)
+    _tell(chosen, page)
     return True
 
 
@@ -145,15 +167,18 @@ async def _named(library: Library, held: Sequence[Source], brief: Brief, about: 
     return best if best is not None and share(best, wanted) >= NAMED else None
 
 
-def excerpts(items: Sequence[Item], most: int) -> list[Strip]:
+def excerpts(items: Sequence[Item], most: int, heading: str = "") -> list[Strip]:
     """Return the most central sentences in reading order, one per heading, and more of each where there are few.
 
+    `heading` is the only one of which they are taken, where it is given.
     The centre is the mean of all sentences; where there are more headings than `most`, the most central ones stay.
     """
     spans: list[tuple[Item, int, int]] = []
     for item in items:
         whole = as_strip(evidence_of(item, "", 1, 0.0, 0.0))
-        spans += [(item, a, b) for a, b in parts_of(whole) if _says(item, whole["text"][a:b])]
+        placed = [(chapters.under(item, a, b), a, b) for a, b in parts_of(whole)]
+        said = [(i, a, b) for i, a, b in placed if _says(i, whole["text"][a:b])]
+        spans += [row for row in said if not heading or heading in row[0].heading]
     if not spans:
         return []
     texts = [tables.told(i.text, a, b) for i, a, b in spans]
