@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from ragweave.corpora.types import Item, Locator
 
 _FRAME = (230, 30, 30)
+_MISSING = 1.0
+"""Seconds by which a clip may be shorter than asked for: a frame, a packet of sound."""
 _PICTURES = (".jpg", ".jpeg", ".png", ".webp")
 
 
@@ -55,11 +57,18 @@ def hand_out(item: Item, locator: Locator, library_id: str, to: Path | None, lau
 
 
 def _clip(item: Item, to: Path) -> Path | None:
-    from ragweave.corpora.video.clip_file import cut_clip
+    from ragweave.corpora.video.clip_file import cut_clip, lasts
 
     where = item.locator
+    start, end = where.get("start", 0.0), where.get("end", 0.0)
     try:
-        return cut_clip(Path(where["file"]), where.get("start", 0.0), where.get("end", 0.0), to)
+        written = cut_clip(Path(where["file"]), start, end, to)
+        seconds = lasts(written)
+        if seconds < end - start - _MISSING:
+            typer.echo(
+                f"It has {seconds:.1f} of {end - start:.1f} seconds: the recording holds no more there", err=True
+            )
+        return written
     except InputError:
         raise
     except RagweaveError as error:

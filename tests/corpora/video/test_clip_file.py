@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
 from ragweave.app.cli import app
+from ragweave.app.commands.picture import hand_out
 from ragweave.corpora.ingest.run import index
-from ragweave.corpora.video.clip_file import cut_clip
+from ragweave.corpora.types import Item, Locator
+from ragweave.corpora.video.clip_file import cut_clip, lasts
+from ragweave.corpora.video.frames import frames
 from ragweave.corpora.video.streams import examine
 from ragweave.models.errors import InputError, SourceError
 from tests.corpora.video.conftest import Film
@@ -21,6 +25,45 @@ def test_a_clip_is_cut_to_its_seconds(film: Film, tmp_path: Path) -> None:
     container = examine(str(written), "mov")
     assert container.duration == pytest.approx(7.0, abs=0.3)
     assert container.picture() and container.sound()
+
+
+RED_THEN_BLUE = (
+    *("-f", "lavfi", "-i", "color=red:size=64x64:rate=10:duration=20"),
+    *("-f", "lavfi", "-i", "color=blue:size=64x64:rate=10:duration=20"),
+    *("-filter_complex", "[0][1]concat{}", "-g", "1000", "-sc_threshold", "0", "-pix_fmt", "yuv420p"),
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "rate"),
+    [
+        ("seldom.ts", ""),  # one frame that can be entered at, and no index
+        ("seldom.mkv", ""),
+        ("slides.mkv", ",select=eq(n\\,0)+eq(n\\,200)+eq(n\\,399)"),  # each slide is one frame that stands
+    ],
+)
+def test_a_clip_shows_what_stood_on_the_screen_in_all_of_its_seconds(
+    name: str, rate: str, ffmpeg: Callable[..., None], tmp_path: Path
+) -> None:
+    path = tmp_path / name
+    ffmpeg(*(a.format(rate) for a in RED_THEN_BLUE), "-fps_mode", "vfr", str(path))
+    written = cut_clip(path, 12.0, 30.0, tmp_path / "piece.mp4")
+    assert lasts(written) == pytest.approx(18.0, abs=0.3)
+    shown = [pixels[0, 0] for _, pixels in frames(str(written), "mov", 0, 1.0)]
+    assert ["red" if r > b else "blue" for r, _, b in shown] == ["red"] * 8 + ["blue"] * 10
+
+
+def test_a_clip_from_behind_the_end_is_refused_and_a_shorter_one_says_so(
+    film: Film, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, empty = film(seconds=6), tmp_path / "empty.mp4"
+    with pytest.raises(SourceError, match="holds nothing from 0:30 to 0:40"):
+        cut_clip(path, 30.0, 40.0, empty)
+    assert not empty.exists()
+    place: Locator = {"kind": "time", "file": str(path), "start": 2.0, "end": 30.0}
+    hand_out(Item("i", "clip", "s", "film", "", place), place, "l", tmp_path / "short.mp4", launch=False)
+    told = capsys.readouterr()
+    assert "Wrote" in told.out and "It has 4.0 of 28.0 seconds" in told.err
 
 
 def test_of_sound_alone_the_clip_is_sound(film: Film, tmp_path: Path) -> None:
