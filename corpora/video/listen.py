@@ -19,6 +19,7 @@ from ragweave.corpora.video.perceived import Perceived
 from ragweave.corpora.video.recording import Cue, Speech
 from ragweave.models.asr import Asr, Transcript, Word
 from ragweave.models.calendar import years_in_digits, years_said
+from ragweave.models.errors import SourceError
 from ragweave.models.vad import RATE, Sound, Stretch, stretches
 
 _SUBTITLE_BYTES = 64 * 2**20
@@ -89,6 +90,22 @@ def sound(path: str, demuxer: str, stream: int, start: float = 0.0, seconds: flo
         ended = process.wait()
     if not count and (ended.code != 0 or ended.stalled):
         raise failed(path, ended)
+
+
+def lasts(work: Work) -> float:
+    """Return the seconds of the sound that can be decoded: what was not listened to may go on behind the picture."""
+    stream = work.container.sound()
+    if stream is None:
+        return 0.0
+    stage, key = "sound", f"{work.sha256} {stream.index}"
+    known = work.kept.get(stage, key)
+    if known is None:
+        try:
+            known = sum(map(len, work.unless_stopped(sound(work.path, work.demuxer, stream.index)))) / RATE
+        except SourceError:
+            known = 0.0
+        work.kept.put(stage, key, known)
+    return float(known)
 
 
 def _heard(work: Work, stream: int, engine: Asr) -> Listened:

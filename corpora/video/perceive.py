@@ -6,14 +6,19 @@ from concurrent.futures import ThreadPoolExecutor
 
 from ragweave.corpora.meta import guess_language
 from ragweave.corpora.video.job import Stopped, Work
-from ragweave.corpora.video.listen import Listened, listen
+from ragweave.corpora.video.listen import Listened, lasts, listen
 from ragweave.corpora.video.look import Seen, look
 from ragweave.corpora.video.perceived import Later
 from ragweave.corpora.video.recording import Recording
 from ragweave.models.errors import SourceError
+from ragweave.models.text import clock
 
 _TOLD = ("artist", "author", "album", "show", "description", "synopsis", "comment")
 """What of a container's own words says something beside its title."""
+_SLACK = 2.0
+"""Seconds by which lengths may differ: two frames lie as far apart."""
+_SHORT = 0.02
+"""Share of the stated length that may be missing."""
 
 
 def perceive(work: Work) -> tuple[Recording, list[str]]:
@@ -48,9 +53,10 @@ def perceive(work: Work) -> tuple[Recording, list[str]]:
     seen = Seen() if blind else looking.result()
     heard = Listened() if deaf else listening.result()
     told = [c.text for c in heard.cues] or [s.text for s in seen.shown]
+    decoded = _decoded(work, seen, heard)
     recording = Recording(
         title=work.title,
-        duration=max(seen.duration, heard.duration, *(c.end for c in heard.cues), 0.0),
+        duration=max(decoded, *(c.end for c in heard.cues), 0.0),
         cues=heard.cues,
         speech=heard.speech,
         shown=seen.shown,
@@ -60,6 +66,9 @@ def perceive(work: Work) -> tuple[Recording, list[str]]:
         about="\n\n".join(dict.fromkeys(t for k in _TOLD if len(t := container.tags.get(k, "")) > 2)),
     )
     remarks = [f"{what}: {error}" for what, error in problems.items()]
+    if 0 < decoded and _falls_short(work, decoded):
+        claimed = clock(container.duration)
+        remarks.append(f"it states a length of {claimed}, and {clock(decoded)} could be decoded: it may be broken off")
     for kind, chosen, named, verb in (
         ("Video", container.picture(), "pictures", "looked at"),
         ("Audio", container.sound(), "sound tracks", "heard"),
@@ -69,3 +78,18 @@ def perceive(work: Work) -> tuple[Recording, list[str]]:
     if container.sound() and not (work.written or container.subtitles()) and work.asr is None:
         remarks.append("nobody listened: RAGWEAVE_ASR is off, or the extra `video` is not installed")
     return recording, remarks
+
+
+def _decoded(work: Work, seen: Seen, heard: Listened) -> float:
+    """Return the seconds that could be decoded; sound that nobody listened to only where the picture may be shorter."""
+    decoded = max(seen.duration, heard.duration)
+    ends = max((c.end for c in heard.cues), default=0.0)
+    if not heard.duration and (ends > decoded or (0 < decoded and _falls_short(work, decoded))):
+        decoded = max(decoded, lasts(work))
+    return decoded
+
+
+def _falls_short(work: Work, decoded: float) -> bool:
+    """Tell whether clearly less could be decoded than the container states."""
+    claimed = 0.0 if work.container.guessed else work.container.duration
+    return claimed - decoded > max(_SLACK, _SHORT * claimed)

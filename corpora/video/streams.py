@@ -30,12 +30,16 @@ class Stream:
 
 @dataclass(frozen=True, slots=True)
 class Container:
-    """A container as ffmpeg describes it: seconds that it claims or 0, streams without covers, chapters, tags."""
+    """A container as ffmpeg describes it: seconds that it claims or 0, streams without covers, chapters, tags.
+
+    Of a file that states no length the seconds are `guessed`, from its size.
+    """
 
     duration: float
     streams: tuple[Stream, ...]
     chapters: tuple[tuple[float, float, str], ...] = ()
     tags: dict[str, str] = field(default_factory=dict)
+    guessed: bool = False
 
     def _chosen(self, kind: str) -> Stream | None:
         """Return the stream marked to play, else the largest picture, else the first."""
@@ -95,4 +99,5 @@ def described(log: str) -> Container:
                 chapters[-1] = (chapters[-1][0], chapters[-1][1], value)
             elif place == "container" and key in _TOLD and value:
                 tags.setdefault(key, value)
-    return Container(duration, tuple(streams), tuple(c for c in chapters if c[1] > c[0]), tags)
+    guessed = "Estimating duration from bitrate" in log
+    return Container(duration, tuple(streams), tuple(c for c in chapters if c[1] > c[0]), tags, guessed)
