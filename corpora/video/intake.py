@@ -20,7 +20,7 @@ from ragweave.corpora.video.described import captioned
 from ragweave.corpora.video.items import CLIP_SECONDS, items_of
 from ragweave.corpora.video.job import FINE, Tell, Work
 from ragweave.corpora.video.pace import words_from
-from ragweave.corpora.video.perceive import perceive
+from ragweave.corpora.video.perceive import fitting, perceive
 from ragweave.corpora.video.perceived import Later, Perceived, folder_of, take_over
 from ragweave.corpora.video.recording import Cue, Frame, Recording
 from ragweave.corpora.video.streams import examine
@@ -161,6 +161,7 @@ class Intake:
             recording, unperceived = perceive(work)
             language = (written and tagged(file.path)) or recording.language
             title = recording.title or titled(recording, file.path)
+            also, misfit = fitting(also, recording.duration)
             recording = replace(recording, title=title, language=language, also=also)
             recording, missing = self._captioned(recording, kept, tell)
             kept.give_frames([f.image for f in recording.frames], media)
@@ -168,7 +169,11 @@ class Intake:
             kept.close()
         frames = tuple(Frame(f.time, f"{file.source}/{f.image}") for f in recording.frames)
         date = next((d for k in ("creation_time", "date") if (d := iso_date(container.tags.get(k)))), None)
-        return replace(recording, frames=frames, date=date), [*warnings, *missing, *unperceived]
+        return replace(recording, frames=frames, date=date), [
+            *warnings,
+            *missing,
+            *dict.fromkeys([*unperceived, *misfit]),
+        ]
 
     def close(self) -> None:
         """End the processes that listen, where any were started."""

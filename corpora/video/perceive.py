@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 from ragweave.corpora.meta import guess_language
 from ragweave.corpora.video.job import Stopped, Work
 from ragweave.corpora.video.listen import Listened, lasts, listen
 from ragweave.corpora.video.look import Seen, look
 from ragweave.corpora.video.perceived import Later
-from ragweave.corpora.video.recording import Recording
+from ragweave.corpora.video.recording import Cue, Recording
 from ragweave.models.errors import SourceError
 from ragweave.models.text import clock
 
@@ -54,10 +56,11 @@ def perceive(work: Work) -> tuple[Recording, list[str]]:
     heard = Listened() if deaf else listening.result()
     told = [c.text for c in heard.cues] or [s.text for s in seen.shown]
     decoded = _decoded(work, seen, heard)
+    cues, misfit = fitting(heard.cues, decoded)
     recording = Recording(
         title=work.title,
-        duration=max(decoded, *(c.end for c in heard.cues), 0.0),
-        cues=heard.cues,
+        duration=decoded or max((c.end for c in cues), default=0.0),
+        cues=cues,
         speech=heard.speech,
         shown=seen.shown,
         frames=seen.frames,
@@ -69,6 +72,7 @@ def perceive(work: Work) -> tuple[Recording, list[str]]:
     if 0 < decoded and _falls_short(work, decoded):
         claimed = clock(container.duration)
         remarks.append(f"it states a length of {claimed}, and {clock(decoded)} could be decoded: it may be broken off")
+    remarks += misfit
     for kind, chosen, named, verb in (
         ("Video", container.picture(), "pictures", "looked at"),
         ("Audio", container.sound(), "sound tracks", "heard"),
@@ -78,6 +82,25 @@ def perceive(work: Work) -> tuple[Recording, list[str]]:
     if container.sound() and not (work.written or container.subtitles()) and work.asr is None:
         remarks.append("nobody listened: RAGWEAVE_ASR is off, or the extra `video` is not installed")
     return recording, remarks
+
+
+def fitting(cues: Sequence[Cue], duration: float) -> tuple[tuple[Cue, ...], list[str]]:
+    """Return the cues that lie within a recording, and a remark where others do not; all of them where it is 0 long.
+
+    What begins behind the end is left out, for nothing can be shown of those seconds; the last words may be a little
+    late.
+    """
+    within = [c for c in cues if not duration or c.start < duration + _SLACK]
+    remarks = []
+    if late := len(cues) - len(within):
+        until, ends = clock(max(c.end for c in cues)), clock(duration)
+        remarks.append(
+            f"the subtitles go on to {until}, behind the end of the recording at {ends}, and do not fit it: "
+            f"{late} of {len(cues)} were left out"
+        )
+    if duration:
+        within = [replace(c, start=min(c.start, duration), end=min(c.end, duration)) for c in within]
+    return tuple(within), remarks
 
 
 def _decoded(work: Work, seen: Seen, heard: Listened) -> float:

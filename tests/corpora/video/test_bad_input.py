@@ -59,16 +59,6 @@ async def test_of_a_film_cut_off_in_the_middle_the_beginning_is_taken_in(film: F
     assert "it states a length of 1:00, and 0:" in broken
 
 
-async def test_a_film_whose_sound_goes_on_behind_its_picture_is_not_broken_off(film: Film, ffmpeg: Ffmpeg) -> None:
-    short, long = film("short.mp4", 8), film("long.mp3", 40, picture=False)
-    ffmpeg("-i", str(short), "-i", str(long), "-map", "0:v", "-map", "1:a", str(short.with_name("both.mkv")))
-    short.unlink()
-    long.unlink()
-    assert (await index([short.parent])).indexed == 1
-    assert not [w for w in await warnings() if "broken off" in w]
-    assert (await items())[-1].locator["end"] == pytest.approx(40, abs=0.5)
-
-
 @pytest.mark.parametrize(
     ("data", "why"),
     [
