@@ -88,9 +88,13 @@ def opened(path: Path) -> tuple[str, str]:
     """Return the kind of a file as `probe` does, and the first characters of what is plain text."""
     data, length = _head(path)
     if not data.strip(b"\0 \t\r\n\f\xef\xbb\xbf\xff\xfe"):
-        if length <= len(data):
-            raise SourceError(f"{path.name} is empty", "leave it out, or add text to it")
-        raise SourceError(f"{path.name} holds only zeros or white space at its start", "leave it out, or restore it")
+        if length > len(data):
+            what = f"{path.name} holds only zeros or white space at its start"
+            raise SourceError(what, "leave it out, or restore it")
+        if data and not data.strip(b"\0"):
+            what = f"{path.name} is empty but for zeros, as after a copy that was interrupted"
+            raise SourceError(what, "copy it anew")
+        raise SourceError(f"{path.name} is empty", "leave it out, or add text to it")
     kind, text = _binary_kind(path, data), ""
     if not kind:
         text = _text_of(path, data)

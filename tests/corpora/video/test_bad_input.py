@@ -63,6 +63,8 @@ async def test_of_a_film_cut_off_in_the_middle_the_beginning_is_taken_in(film: F
     ("data", "why"),
     [
         (b"", "is empty"),
+        (bytes(9000), "is empty but for zeros, as after a copy that was interrupted. Copy it anew."),
+        (bytes(90_000), "holds only zeros"),
         (b"\0\0\0\x18ftypmp42" + b"\0" * 12, "cannot be decoded"),
         (b"\x1aE\xdf\xa3" + os.urandom(4000), "cannot be decoded"),
         (b"RIFF\x24\0\0\0WAVEfmt ", "cannot be decoded"),
