@@ -49,11 +49,21 @@ def hand_out(item: Item, locator: Locator, library_id: str, to: Path | None, lau
     moving = item.locator.get("kind") == "time" and target.suffix.lower() not in _PICTURES
     written = _clip(item, target) if moving else None
     written = written or _picture(locator, library_id, target)
+    if written is None and not moving and _is_recording(item):
+        other = target.with_suffix(".m4a").name
+        raise InputError("There is no picture of it", f"a name that ends in .m4a or .mp4 gives its sound: --to {other}")
     if written is None:
         raise InputError("There is neither a clip nor a picture of it", "its text is all there is: leave out --to")
     typer.echo(f"Wrote {written}")
     if launch and typer.launch(str(written), wait=True):
         raise InputError("This machine has no program that opens it", f"open it yourself: {written}")
+
+
+def _is_recording(item: Item) -> bool:
+    """Tell whether an item lies in sound or a film that is there still; a transcript alone is none."""
+    from ragweave.corpora.video.intake import demuxer_of
+
+    return item.locator.get("kind") == "time" and bool(demuxer_of(item.locator.get("file", "")))
 
 
 def _clip(item: Item, to: Path) -> Path | None:

@@ -72,6 +72,19 @@ def test_of_sound_alone_the_clip_is_sound(film: Film, tmp_path: Path) -> None:
     assert examine(str(written), "mov").picture() is None
 
 
+def test_a_picture_of_sound_alone_is_refused_with_the_name_that_gives_the_sound(film: Film, tmp_path: Path) -> None:
+    path = film("a.mp3", 10, picture=False)
+    place: Locator = {"kind": "time", "file": str(path), "start": 2.0, "end": 5.0}
+    item = Item("i", "clip", "s", "a", "", place)
+    with pytest.raises(InputError, match=r"no picture of it.*--to x\.m4a"):
+        hand_out(item, place, "l", tmp_path / "x.jpg", launch=False)
+    hand_out(item, place, "l", tmp_path / "x.m4a", launch=False)
+    assert (tmp_path / "x.m4a").is_file()
+    path.unlink()
+    with pytest.raises(InputError, match="neither a clip nor a picture"):
+        hand_out(item, place, "l", tmp_path / "x.jpg", launch=False)
+
+
 def test_nothing_is_overwritten_and_what_is_gone_is_told(film: Film, tmp_path: Path) -> None:
     there = tmp_path / "there.mp4"
     there.write_text("mine")
