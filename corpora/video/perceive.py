@@ -73,9 +73,11 @@ def perceive(work: Work) -> tuple[Recording, list[str]]:
         claimed = clock(container.duration)
         remarks.append(f"it states a length of {claimed}, and {clock(decoded)} could be decoded: it may be broken off")
     remarks += misfit
+    # Where subtitles say what is said, nobody listened to any track.
+    sound = container.sound() if heard.speech != "subtitles" else None
     for kind, chosen, named, verb in (
         ("Video", container.picture(), "pictures", "looked at"),
-        ("Audio", container.sound(), "sound tracks", "heard"),
+        ("Audio", sound, "sound tracks", "heard"),
     ):
         if chosen is not None and (count := sum(s.kind == kind for s in container.streams)) > 1:
             remarks.append(f"it has {count} {named}; number {chosen.index} was {verb}")

@@ -185,6 +185,17 @@ async def test_of_several_tracks_the_one_to_play_is_taken_and_the_choice_is_told
     ]
 
 
+async def test_of_several_tracks_none_is_named_where_subtitles_say_what_is_said(film: Film, ffmpeg: Ffmpeg) -> None:
+    path = film("one.mp4", 4)
+    double = path.with_name("double.mkv")
+    ffmpeg("-i", str(path), "-map", "0:v", "-map", "0:a", "-map", "0:a", "-c", "copy", str(double))
+    path.unlink()
+    double.with_suffix(".srt").write_text("1\n00:00:01,000 --> 00:00:02,000\nRead, not heard.\n")
+    assert (await index([double])).indexed == 1
+    assert await warnings() == []
+    assert [s.status for s in await (await open_library()).sources()] == ["ok"]
+
+
 @pytest.mark.data
 async def test_a_film_of_two_pictures_and_subtitles_is_taken_in(data_dir: Path) -> None:
     report = await index([data_dir / "videos" / "nasa_13013.mp4"])
