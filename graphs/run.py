@@ -23,6 +23,10 @@ GRAPHS: dict[str, str] = {
 }
 """Graphs by name, and the module that builds each."""
 
+_SUPERSTEPS = 20 + 10 * (10 + 10)
+"""Each is one node wide. The hops and recalls that any context may allow end a run long before this limit does; those
+of a turn that goes on are in its state."""
+
 
 def build_agent(graph: str = "agent", *, checkpointer: Any = None) -> CompiledStateGraph[Any, Any, Any, Any]:
     """Return a compiled graph of `GRAPHS`, ready to invoke, stream, or add as a node of another graph.
@@ -92,9 +96,7 @@ async def follow(
     from langgraph.errors import EmptyInputError
 
     context = in_library(context, None)
-    # A superstep is one node wide; the hop budget ends the run long before this limit does.
-    limit = 20 + 10 * (context.max_hops + context.max_recalls)
-    placed: Any = {**config, "recursion_limit": limit}
+    placed: Any = {**config, "recursion_limit": _SUPERSTEPS}
     modes: Any = {"stream_mode": ["custom", "values"], "version": "v2", "subgraphs": True, **options}
     stream: Any = compiled.astream(sent, placed, context=context, **modes)
     state: Any = {}

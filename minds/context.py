@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
@@ -150,12 +150,29 @@ class Context(BaseModel):
         return 2 * self.sentences or _FREE
 
     @classmethod
-    def of(cls, runtime: Any) -> Context:
-        """Return the run's context; plain `graph.invoke(x)` gives none, some servers give a dict."""
+    def of(cls, runtime: Any, begun: Mapping[str, Any] | None = None) -> Context:
+        """Return the run's context; plain `graph.invoke(x)` gives none, some servers give a dict.
+
+        `begun` is what was set when the turn began that the run goes on with: it holds where the run does not say.
+        """
         given = getattr(runtime, "context", None)
         if given is None:
-            return cls()
-        return given if isinstance(given, cls) else cls.model_validate(cast(Any, given))
+            given = cls()
+        context = given if isinstance(given, cls) else cls.model_validate(cast(Any, given))
+        return context._over(begun) if begun else context
+
+    def set_knobs(self) -> dict[str, Any]:
+        """Return what was set, as plain data that a state can hold."""
+        return self.model_dump(mode="json", exclude_unset=True)
+
+    def _over(self, begun: Mapping[str, Any]) -> Context:
+        own = self.model_dump(exclude_unset=True)
+        method, own_method = begun.get("method", {}), own.get("method", {})
+        if begun.keys() <= own.keys() and method.keys() <= own_method.keys():
+            return self
+        joined = type(self).model_validate({**begun, **own, "method": {**method, **own_method}})
+        joined._turns = self._turns
+        return joined
 
     def turn(self, name: str, make: Callable[[], T]) -> T:
         """Return what the nodes of one turn share; it lives with the context of its run, and `make` opens it."""

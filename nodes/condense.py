@@ -66,6 +66,7 @@ async def condense(state: State, runtime: Runtime[Context]) -> Update:
         **anew(),
         **text_alone,
         "turn": turn,
+        "knobs": run.context.set_knobs(),
         "question": question,
         "query": query,
         "said": before._asdict(),

@@ -76,7 +76,11 @@ async def _corpora(state: State, run: Run, without_router: Sequence[Corpus]) -> 
 
 def dispatch(state: State, otherwise: str = "generate") -> list[Send] | str:
     """Send one task per corpus, or go straight on where there is nothing to search."""
-    return [Send("retrieve", task) for task in state["tasks"]] or otherwise
+    return [_sent(state, task) for task in state["tasks"]] or otherwise
+
+
+def _sent(state: State, task: RetrieveTask) -> Send:
+    return Send("retrieve", {**task, "knobs": state.get("knobs", {})})
 
 
 def dispatch_recordings(state: State, otherwise: str = "generate") -> list[Send] | str:
@@ -86,7 +90,7 @@ def dispatch_recordings(state: State, otherwise: str = "generate") -> list[Send]
     """
     tasks = state["tasks"]
     recorded = [t for t in tasks if t["corpus"] in RECORDINGS]
-    sent = [Send("retrieve", t) for t in tasks if t["corpus"] not in RECORDINGS]
+    sent = [_sent(state, t) for t in tasks if t["corpus"] not in RECORDINGS]
     if recorded:
         first = recorded[0]
         task: VideoTask = {
@@ -96,8 +100,9 @@ def dispatch_recordings(state: State, otherwise: str = "generate") -> list[Send]
             "corpora": [t["corpus"] for t in recorded],
             "sources": first["sources"],
             "titles": first["titles"],
+            "knobs": state.get("knobs", {}),
         }
         sent.append(Send("retrieve_video", task))
         if further := first["queries"][1:]:
-            sent += [Send("retrieve", {**t, "queries": further}) for t in recorded]
+            sent += [_sent(state, {**t, "queries": further}) for t in recorded]
     return sent or otherwise

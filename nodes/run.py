@@ -49,7 +49,8 @@ class Run(Desk):
     """
 
     def __init__(self, node: str, state: Mapping[str, Any], runtime: Runtime[Context], turn: str = "") -> None:
-        context = Context.of(runtime)
+        # The node that opens a turn is set by its run alone: nothing of the turn before may reach into it.
+        context = Context.of(runtime, None if turn else state.get("knobs"))
         named = turn or state.get("turn", "")
 
         def opened() -> Turn:

@@ -36,7 +36,7 @@ async def search_web(state: State, runtime: Runtime[Context]) -> Update:
     search could be made anyway, nothing is asked.
     """
     provider, obstacle = await asyncio.to_thread(_provider)
-    consent = None if obstacle else state.get("consent") or _consent(state, Context.of(runtime), provider)
+    consent = None if obstacle else state.get("consent") or _consent(state, runtime, provider)
     run = Run("search_web", state, runtime)
     if obstacle:
         run.note(f"The web was not searched: {obstacle}")
@@ -68,8 +68,8 @@ def _provider() -> tuple[str, str]:
         return "", str(error)
 
 
-def _consent(state: State, context: Context, provider: str) -> Consent:
-    if context.web == "auto":
+def _consent(state: State, runtime: Runtime[Context], provider: str) -> Consent:
+    if Context.of(runtime, state.get("knobs")).web == "auto":
         return "granted"
     if not get_config().get("configurable", {}).get("__pregel_checkpointer"):
         return "unavailable"

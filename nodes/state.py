@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NotRequired
 
 from langchain_core.messages import AnyMessage
 from langgraph.graph.message import add_messages
@@ -59,6 +59,7 @@ class RetrieveTask(TypedDict):
     hop: int
     sources: list[str]
     titles: list[str]
+    knobs: NotRequired[dict[str, Any]]
 
 
 class Input(TypedDict, total=False):
@@ -77,6 +78,8 @@ class State(TypedDict, total=False):
     """Conversation so far."""
     turn: str
     """Id of this turn; names its meter."""
+    knobs: dict[str, Any]
+    """What the context set when this turn began; a run that goes on with it is set so where it does not say."""
     question: str
     """The standalone question of this turn."""
     query: str
@@ -216,6 +219,8 @@ class VideoTask(TypedDict, total=False):
     """Source ids to stay within; empty means all."""
     titles: list[str]
     """Titles of recordings to stay within; empty means all. One file may hold several recordings."""
+    knobs: dict[str, Any]
+    """What the context set when the turn began."""
     forms: Forms
     """The query's other forms, from `rewrite`."""
     asked: Asked | None

@@ -93,9 +93,11 @@ async def _asks_for_consent_and_goes_on(client: Any) -> None:
         (asked,) = [i for task in state["tasks"] for i in task["interrupts"]]
         assert asked["value"]["action"] == "search_web" and state["next"] == ["search_web"]
         assert (await client.threads.get(thread))["status"] == "interrupted"
-        end = await client.runs.wait(thread, "agent", command={"resume": consent}, context={"web": "ask"})
+        end = await client.runs.wait(thread, "agent", command={"resume": consent})
         assert ("Ada Brandt" in end["answer"]["text"]) is consent, end["answer"]
         assert any("you declined it" in note for note in end["answer"]["notes"]) is not consent
+        kept = (await client.threads.get_state(thread))["values"]
+        assert kept["knobs"] == {"mind": "small", "web": "ask", "method": {}}, "as the turn was asked"
 
 
 async def _answers_every_graph(client: Any) -> None:
