@@ -69,6 +69,7 @@ def new_graph(*verbs: Any, **nodes: Any) -> Builder:
 def _asked(given: Any) -> Any:
     if isinstance(given, str):
         given = {"question": given}
-    if not isinstance(given, dict) or given.get("messages") or not isinstance(given.get("question"), str):
+    if not isinstance(given, dict) or not (given.get("messages") or isinstance(given.get("question"), str)):
         return given
-    return {**given, "messages": [HumanMessage(given["question"])]}
+    # Blank until `condense` writes it: words that stand there before were edited in.
+    return {**given, "messages": given.get("messages") or [HumanMessage(given["question"])], "question": ""}

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import uuid
+from typing import Any
 
-from langchain_core.messages import HumanMessage
+from langchain_core.messages import AnyMessage, HumanMessage
 from langgraph.runtime import Runtime
 from langgraph.types import Overwrite
 
@@ -35,7 +36,7 @@ async def condense(state: State, runtime: Runtime[Context]) -> Update:
     """
     turn = uuid.uuid4().hex
     run = Run("condense", state, runtime, turn)
-    messages = state.get("messages", [])
+    messages, edited = _with_edit(state)
     last = max((i for i, m in enumerate(messages) if isinstance(m, HumanMessage)), default=None)
     if last is None:
         raise InputError("there is no question", "send a human message that asks something")
@@ -54,20 +55,21 @@ async def condense(state: State, runtime: Runtime[Context]) -> Update:
     if not reads(run.context):
         question = query = await spelt(run, question)
     weighed = sides(question)
-    text_alone: Update = {}
+    reworded: Update = {"messages": [messages[last]]} if edited else {}
     content = messages[last].content
-    if isinstance(content, list) and any(p.get("type") != "text" for p in content if isinstance(p, dict)):
+    if isinstance(content, list) and any(map(_no_text, content)):
         # Pixels do not stay in the state.
-        text_alone = {"messages": [HumanMessage(messages[last].text, id=messages[last].id)]}
+        reworded = {"messages": [HumanMessage(messages[last].text, id=messages[last].id)]}
         run.note("What was sent beside the text was not looked at; `ragweave serve` takes pictures with a question.")
     told = question if question == asked else f"“{asked}” read as “{question}”"
     update = run.done(told, made, data={"question": question})
     return {
         **anew(),
-        **text_alone,
+        **reworded,
         "turn": turn,
         "knobs": run.context.set_knobs(),
         "question": question,
+        "posed": question,
         "query": query,
         "said": before._asdict(),
         "rewrite": rewrites(run.context),
@@ -75,6 +77,26 @@ async def condense(state: State, runtime: Runtime[Context]) -> Update:
         "usage": Overwrite(update["usage"]),
         "notes": Overwrite(update.get("notes", [])),
     }
+
+
+def _with_edit(state: State) -> tuple[list[AnyMessage], bool]:
+    """Return the messages, and whether the question of a state that was edited has taken the place of the last."""
+    messages, edited = state.get("messages", []), state.get("question")
+    left = state.get("posed", edited if "turn" in state else "")  # of an older Ragweave it is not known
+    if not edited or edited == left:
+        return messages, False
+    if not messages or not isinstance(messages[-1], HumanMessage):
+        return [*messages, HumanMessage(edited)], True
+    content = messages[-1].content
+    if isinstance(content, list):
+        content = [{"type": "text", "text": edited}, *(p for p in content if _no_text(p))]
+    else:
+        content = edited
+    return [*messages[:-1], messages[-1].model_copy(update={"content": content})], True
+
+
+def _no_text(part: Any) -> bool:
+    return isinstance(part, dict) and part.get("type") != "text"
 
 
 def check_question(text: str) -> None:

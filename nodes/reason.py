@@ -62,6 +62,9 @@ async def reason(state: State, runtime: Runtime[Context]) -> Update:
     else:
         made = Made(Decision(known.learnt(), query=state["question"] if opening else ""), "budget" if spent else "rule")
     decision = made.value
+    if opening and decision.query == state["question"] and not reads(context):
+        # The small mind asks the question as it stands, which is the query; one that was edited counts.
+        decision = replace(decision, query=state["query"])
     repeated = not (opening or decision.again) and known.asked(decision.query)
     if repeated or (spent and not opening):
         decision = replace(decision, query="", lead="", more=())

@@ -81,7 +81,9 @@ class State(TypedDict, total=False):
     knobs: dict[str, Any]
     """What the context set when this turn began; a run that goes on with it is set so where it does not say."""
     question: str
-    """The standalone question of this turn."""
+    """The standalone question of this turn; what is put there before the turn begins takes the place of its words."""
+    posed: str
+    """The standalone question as `condense` wrote it last; by it one that was edited in is told from one left over."""
     query: str
     """The query of the current hop; hop 1 asks the question itself, without what is said around it."""
     said: dict[str, str]

@@ -12,6 +12,7 @@ from ragweave.graphs.search import graph
 from ragweave.minds.context import Context
 from ragweave.models.chat import override
 from ragweave.models.errors import InputError
+from ragweave.nodes.condense import condense
 from ragweave.tests.support import ScriptedChat, build_library
 
 
@@ -88,3 +89,11 @@ async def test_pixels_do_not_stay_in_the_state_and_that_nobody_looked_is_said(tm
     state = await graph.ainvoke(asked, context=Context())
     assert [m.content for m in state["messages"]] == ["How often does the ferry sail?"]
     assert "not looked at" in state["notes"][0] and state["candidates"]
+
+
+async def test_a_question_that_an_older_version_left_in_the_state_is_not_taken_for_an_edit(
+    runtime: Any, tmp_path: Path
+) -> None:
+    await build_library(tmp_path / "notes", {"well.md": "The well was dug by Bert Osk.\n"})
+    kept: Any = {"turn": "t", "question": "Who built the pump?", "messages": [HumanMessage("Who dug the well?")]}
+    assert (await condense(kept, runtime(mind="small")))["question"] == "Who dug the well?"
