@@ -6,6 +6,7 @@ import asyncio
 import re
 from dataclasses import replace
 
+from ragweave.corpora.web.folder import Folder
 from ragweave.corpora.web.plain import one_line, plain
 from ragweave.corpora.web.providers import TIMEOUT, too_slow
 from ragweave.corpora.web.types import Page, Provider, WebResult
@@ -16,8 +17,11 @@ MAX_QUERY = 400
 PAGE_CHARS = 20_000
 """Longest text kept of a page."""
 _SNIPPET = 1_000
-_ADDRESS = re.compile(r"(?:https?|file)://[^\s\\<>\"\x00-\x20\x7f-\xa0]{1,2000}")
+_REST = r"://[^\s\\<>\"\x00-\x20\x7f-\xa0]{1,2000}"
+_ADDRESS = re.compile("https?" + _REST)
 """What is shown as the address of a page; it is shown, and never opened."""
+_SAVED = re.compile("(?:https?|file)" + _REST)
+"""The same for a page of the folder. A server that names a file has read none."""
 
 
 async def search(provider: Provider, query: str, k: int, timeout: float = TIMEOUT) -> WebResult:
@@ -37,9 +41,10 @@ async def search(provider: Provider, query: str, k: int, timeout: float = TIMEOU
             found = await provider.search(query, min(2 * k, MAX_PAGES))
     except TimeoutError as exc:
         raise too_slow(provider.name, timeout) from exc
+    address = _SAVED if provider.name == Folder.name else _ADDRESS
     kept: dict[str, Page] = {}
     for page in map(_plain, found):
-        if page.text and _ADDRESS.fullmatch(page.url):
+        if page.text and address.fullmatch(page.url):
             kept.setdefault(page.url, page)
     notes = [] if kept else [f"The web search ({provider.name}) found nothing for “{query}”."]
     return WebResult(list(kept.values())[:k], provider.name, notes)

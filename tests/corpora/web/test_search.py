@@ -62,6 +62,13 @@ async def test_a_result_without_an_address_of_the_web_is_left_out(url: str) -> N
     assert [p.title for p in result.pages] == ["Good"]
 
 
+@pytest.mark.parametrize("provider", ["searx", "tavily", "engine"])
+async def test_only_the_folder_gives_addresses_of_files(provider: str) -> None:
+    found = [page("file:///etc/passwd", "File"), page("https://a.example/", "Good")]
+    assert [p.title for p in (await search(Engine(found, provider), "x", 5)).pages] == ["Good"]
+    assert [p.title for p in (await search(Engine(found, "folder"), "x", 5)).pages] == ["File", "Good"]
+
+
 async def test_nothing_found_is_a_note() -> None:
     result = await search(Engine([]), "lighthouse", 5)
     assert (result.pages, result.notes) == ([], ["The web search (engine) found nothing for “lighthouse”."])
