@@ -17,7 +17,7 @@ from langchain_core.runnables.config import var_child_runnable_config
 from langchain_core.runnables.utils import ConfigurableFieldSpec
 from langserve import add_routes
 from langserve.server import EndpointName
-from pydantic import Field, ValidationError, WithJsonSchema, model_validator
+from pydantic import BeforeValidator, Field, TypeAdapter, ValidationError, WithJsonSchema, model_validator
 from pydantic.fields import FieldInfo
 from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -89,6 +89,9 @@ def _form(name: str, field: FieldInfo) -> ConfigurableFieldSpec:
     kind: Any = field.annotation
     if field.default is None:
         kind = Annotated[kind | str, WithJsonSchema({"type": "string"})]
+    else:  # LangServe builds its own model of the form, and takes along what stands within the union alone
+        unset = Annotated[kind | None, BeforeValidator(lambda value: None if value == "" else value)]
+        kind = Annotated[unset | None, WithJsonSchema(TypeAdapter(kind).json_schema())]
     return ConfigurableFieldSpec(name, kind, name, field.description, _shown(name))
 
 

@@ -196,6 +196,25 @@ async def test_a_knob_that_is_set_to_its_default_holds_where_the_server_has_anot
     assert _told(contexts) == [("default", "auto", "small")] * 2
 
 
+@pytest.mark.parametrize("empty", [None, ""])
+async def test_a_knob_that_is_null_or_empty_is_as_the_servers_settings_say_whatever_its_kind(
+    otherwise: httpx.AsyncClient, contexts: list[Context], empty: str | None
+) -> None:
+    config = {"configurable": {name: empty for name in Context.model_fields if name != "method"}}
+    for endpoint, body in (
+        ("invoke", {"input": QUESTION}),
+        ("stream", {"input": QUESTION}),
+        ("batch", {"inputs": [QUESTION]}),
+    ):
+        answer = await otherwise.post(f"/langserve/agent/{endpoint}", json={**body, "config": config})
+        assert answer.status_code == 200, answer.text
+    assert [c.model_fields_set - {"method"} for c in contexts] == [{"library", "web", "mind"}] * 3
+    assert _told(contexts) == [("tea room", "auto", "small")] * 3
+    wrong = {"input": QUESTION, "config": {"configurable": {"sentences": "many"}}}
+    refused = await otherwise.post("/langserve/agent/invoke", json=wrong)
+    assert refused.status_code == 422 and ".sentences: input should be a valid integer" in refused.json()["title"]
+
+
 def _told(contexts: list[Context]) -> list[tuple[str, str, str]]:
     found = [(c.library, c.web, c.mind) for c in contexts]
     contexts.clear()
@@ -229,6 +248,8 @@ async def test_the_form_of_the_playground_shows_what_holds_here_and_sets_what_is
     schema = (await otherwise.get("/langserve/agent/config_schema")).json()
     (fields,) = [s["properties"] for s in schema["$defs"].values() if "web" in s.get("properties", {})]
     shown = {name: field["default"] for name, field in fields.items()}
+    assert (fields["sentences"]["type"], fields["corpora"]["type"]) == ("integer", "array")
+    assert fields["web"]["enum"] == ["off", "ask", "auto"]
     assert (shown["library"], shown["web"], shown["mind"]) == ("tea room", "auto", "small")
     for changed in ({}, {"web": "off", "preset": "auto-rag-paper"}):
         body = {"input": QUESTION, "config": {"configurable": {**shown, **changed}}}
