@@ -8,12 +8,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import aclosing
+from functools import partial
 from typing import Annotated, Any, Literal, cast
 
 from fastapi import FastAPI, Request, Response
 from langchain_core.callbacks import AsyncCallbackManagerForChainRun as Manager
 from langchain_core.runnables import Runnable, RunnableConfig
-from langchain_core.runnables.config import var_child_runnable_config
+from langchain_core.runnables.config import get_config_list, var_child_runnable_config
 from langchain_core.runnables.utils import ConfigurableFieldSpec
 from langserve import add_routes
 from langserve.server import EndpointName
@@ -27,7 +28,7 @@ from ragweave.graphs.settings import run_settings
 from ragweave.minds.attached import MOST, asked_with
 from ragweave.minds.context import Context
 from ragweave.models.errors import InputError, RagweaveError
-from ragweave.serve import problems
+from ragweave.serve import batch, problems
 from ragweave.serve.access import Caller, Slots, library_for
 from ragweave.serve.desk import Body
 from ragweave.serve.direct import Events, answering, messages_of, pictures_of
@@ -37,6 +38,8 @@ from ragweave.serve.settings import ServeSettings
 
 CALLER = "ragweave_caller"
 """Entry of the configurable in which the server, and nobody else, says who asks."""
+PLACES = "ragweave_places"
+"""Entry of the configurable in which the server says how many answers of a batch may be under way."""
 _CLIENTS = {"thread_id", "checkpoint_id", "checkpoint_ns"}
 """Entries of the configurable that clients of LangGraph send everywhere."""
 _ENDPOINTS: tuple[EndpointName, ...] = (
@@ -136,6 +139,21 @@ class ServedGraph(Runnable[Any, dict[str, Any]]):
         """Return the answer."""
         return await self._acall_with_config(self._answer, input, config)
 
+    async def abatch(
+        self,
+        inputs: list[Any],
+        config: RunnableConfig | list[RunnableConfig] | None = None,
+        *,
+        return_exceptions: bool = False,
+        **kwargs: Any,
+    ) -> list[dict[str, Any]]:
+        """Return the answers; some at once, and where one fails the others are given up."""
+        configs = get_config_list(config, len(inputs))
+        places = [(of_one.get("configurable") or {}).get(PLACES, batch.AT_ONCE) for of_one in configs]
+        pairs = zip(inputs, configs, strict=True)
+        answers = [partial(self._acall_with_config, self._when_free, *pair) for pair in pairs]
+        return await batch.together(answers, min(places, default=1), return_exceptions)
+
     async def astream(
         self, input: Any, config: RunnableConfig | None = None, **kwargs: Any
     ) -> AsyncIterator[dict[str, Any]]:
@@ -153,6 +171,9 @@ class ServedGraph(Runnable[Any, dict[str, Any]]):
                 if event["type"] == "answer":
                     return cast(dict[str, Any], event["answer"])
         raise RagweaveError("the run ended without an answer", "ask again")
+
+    async def _when_free(self, input: Any, run_manager: Manager, config: RunnableConfig) -> dict[str, Any]:
+        return await batch.when_free(partial(self._answer, input, run_manager, config), self._seconds)
 
     async def _events(
         self, inputs: AsyncIterator[Any], run_manager: Manager, config: RunnableConfig
@@ -218,11 +239,13 @@ async def with_caller(config: dict[str, Any], request: Request) -> dict[str, Any
 
     Raises:
         InputError: the request sets what is no knob, which LangServe would leave out without a word; or a batch of
-            nothing.
+            nothing, or of too much.
     """
     body = await request.json() if request.method == "POST" else {}
-    if not isinstance(body.get("inputs", []), list):
+    inputs = body.get("inputs", [])
+    if not isinstance(inputs, list):
         raise problems.invalid(("inputs",), "Input should be a list")
+    batch.check(inputs)
     sent = body.get("config")
     for one in sent if isinstance(sent, list) else [sent]:
         for name in _set_by(one):
@@ -234,7 +257,7 @@ async def with_caller(config: dict[str, Any], request: Request) -> dict[str, Any
     knobs = {name: value for name, value in (config.get("configurable") or {}).items() if name in _set_by(sent)}
     if "origin" in request.headers:  # the playground sends its whole form: what stands there as it was shown is not set
         knobs = {name: value for name, value in knobs.items() if value != _shown(name)}
-    return {**config, "configurable": {**knobs, CALLER: request.state.caller}}
+    return {**config, "configurable": {**knobs, CALLER: request.state.caller, PLACES: batch.at_once(sent)}}
 
 
 def _set_by(config: Any) -> dict[str, Any]:
