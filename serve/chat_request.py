@@ -73,6 +73,7 @@ class ChatRequest(Body):
     response_format: dict[str, Any] | None = None
     modalities: list[str] | None = None
     tool_choice: Any = None
+    function_call: Any = None
     logprobs: bool | None = None
     ragweave: Own = Field(default_factory=Own)
 
@@ -85,6 +86,7 @@ def check(request: ChatRequest) -> None:
         "modalities": any(m != "text" for m in request.modalities or ()),
         "response_format": (request.response_format or {}).get("type", "text") != "text",
         "tool_choice": isinstance(request.tool_choice, dict) or request.tool_choice == "required",
+        "function_call": isinstance(request.function_call, dict),
     }
     for name, asked in refused.items():
         if asked:

@@ -105,6 +105,7 @@ BAD: list[tuple[str, dict[str, Any], int]] = [
     ("a tool that must be called", {"tool_choice": "required"}, 400),
     ("a recording", {"messages": [{"role": "user", "content": [{"type": "input_audio"}]}]}, 400),
     ("a part of another type", {"messages": [{"role": "user", "content": [{"type": "hologram"}]}]}, 400),
+    ("a function that must be called", {"functions": [{"name": "f"}], "function_call": {"name": "f"}}, 400),
     ("two choices", {"n": 2}, 400),
     ("another form", {"response_format": {"type": "json_object"}}, 400),
     ("a knob out of bounds", {"ragweave": {"context": {"top_k": 99}}}, 422),
@@ -123,6 +124,12 @@ async def test_what_cannot_be_asked_is_refused_in_the_standards_form(
     error = answer.json()["error"]
     assert answer.status_code == status and set(error) == {"message", "type", "param", "code"}
     assert error["type"] == "invalid_request_error" and error["message"].endswith(".")
+
+
+async def test_a_function_that_may_be_called_changes_nothing(client: httpx.AsyncClient) -> None:
+    for choice in ("auto", "none", None):
+        body = {"model": "agent", "messages": [USER], "functions": [{"name": "f"}], "function_call": choice}
+        assert (await client.post("/v1/chat/completions", json=body)).status_code == 200
 
 
 async def test_a_library_that_the_model_names_as_well_is_taken(client: httpx.AsyncClient) -> None:
