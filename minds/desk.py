@@ -27,7 +27,8 @@ class Turn:
     Attributes:
         meter: its budget.
         library: what is asked in it, once it was opened.
-        down: servers of models that could not be reached, all tries spent; the rest of the turn asks none again.
+        down: servers of models that could not be reached, all tries spent, and web searches that do not answer; the
+            rest of the turn asks none again.
         minds: who decides in it (`contracts.Minds`), once they were chosen.
     """
 

@@ -110,3 +110,7 @@ class WebError(RagweaveError):
 
     code = "web"
     status = 502
+
+
+class WebDown(WebError):
+    """A web search is down, or takes too long: to ask it again at once would only cost the same time once more."""

@@ -18,7 +18,7 @@ from ragweave.minds.evidence import Evidence, Strip
 from ragweave.minds.pages import key_of, web_row, web_strip
 from ragweave.minds.strips import cut, select
 from ragweave.models import relevance
-from ragweave.models.errors import RagweaveError
+from ragweave.models.errors import RagweaveError, WebDown
 from ragweave.nodes.refine import score_strips
 from ragweave.nodes.run import Run
 from ragweave.nodes.state import State, Update
@@ -45,12 +45,16 @@ async def search_web(state: State, runtime: Runtime[Context]) -> Update:
         why = "you declined it" if consent == "refused" else "this run cannot ask for consent"
         run.note(f"The web was not searched: {why}.")
         return run.done(f"not searched, {why}", consent=consent)
+    if _down(provider) in run.turn.down:  # an earlier round has noted it
+        return run.done(f"not searched: {provider} did not answer before", consent=consent)
     written = await run.minds.web_querist(run, state["query"])
     query = written.value
     try:
         result = await search(make(), query, WEB_RESULTS)
     except RagweaveError as error:
         run.note(f"The web search failed: {error}")
+        if isinstance(error, WebDown):
+            run.turn.down.add(_down(provider))
         return run.done(f"“{query}”: {error}", written, consent=consent)
     run.notes += result.notes
     evidence, kept = await _grade(run, state["query"], result.pages)
@@ -66,6 +70,10 @@ def _provider() -> tuple[str, str]:
         return make().name, ""
     except RagweaveError as error:
         return "", str(error)
+
+
+def _down(provider: str) -> str:
+    return f"web search {provider}"
 
 
 def _consent(state: State, runtime: Runtime[Context], provider: str) -> Consent:

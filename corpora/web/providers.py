@@ -11,7 +11,7 @@ import httpx
 from ragweave.corpora.settings import corpora_settings
 from ragweave.corpora.web.folder import Folder
 from ragweave.corpora.web.types import Page, Provider, now
-from ragweave.models.errors import WebError
+from ragweave.models.errors import WebDown, WebError
 from ragweave.models.settings import model_settings
 
 TIMEOUT = 15.0
@@ -69,7 +69,7 @@ class Searx:
         answer = await _asked(self.name, request, self._timeout, remedy)
         found = results(self.name, answer.get("results"), k)
         if not found and answer.get("unresponsive_engines"):
-            raise WebError("None of the engines behind the SearxNG server answered", "try again later")
+            raise WebDown("None of the engines behind the SearxNG server answered", "try again later")
         return found
 
 
@@ -103,12 +103,12 @@ async def _asked(name: str, request: httpx.Request, seconds: float, remedy: str)
     except (TimeoutError, httpx.TimeoutException) as exc:
         raise too_slow(name, seconds) from exc
     except (httpx.HTTPError, httpx.InvalidURL) as exc:
-        raise WebError(f"The web search {name} could not be reached", remedy) from exc
+        raise WebDown(f"The web search {name} could not be reached", remedy) from exc
     status = response.status_code
     if status in (429, 432, 433):
-        raise WebError(f"The web search {name} has no requests left ({status})", "wait a while or raise its limit")
+        raise WebDown(f"The web search {name} has no requests left ({status})", "wait a while or raise its limit")
     if status >= 500:
-        raise WebError(f"The web search {name} is down ({status})", "try again later")
+        raise WebDown(f"The web search {name} is down ({status})", "try again later")
     if status != 200:
         told = f"refused the request ({status})" if status in (401, 403) else f"answered with status {status}"
         raise WebError(f"The web search {name} {told}", remedy)
@@ -119,9 +119,9 @@ async def _asked(name: str, request: httpx.Request, seconds: float, remedy: str)
     return answer if isinstance(answer, dict) else {}
 
 
-def too_slow(name: str, seconds: float) -> WebError:
+def too_slow(name: str, seconds: float) -> WebDown:
     """Return the error for a provider that does not answer in time."""
-    return WebError(f"The web search {name} did not answer within {seconds:g} s", "try again later")
+    return WebDown(f"The web search {name} did not answer within {seconds:g} s", "try again later")
 
 
 def results(name: str, rows: Any, k: int, *, text: str = "") -> list[Page]:

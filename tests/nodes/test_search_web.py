@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import time
 import uuid
 from collections.abc import Callable
 from pathlib import Path
@@ -8,6 +9,7 @@ from typing import Any
 import pytest
 
 from ragweave.corpora.web.plain import inert
+from ragweave.corpora.web.search import search
 from ragweave.corpora.web.types import Page, WebResult
 from ragweave.models.chat import override
 from ragweave.nodes.search_web import WEB_RESULTS, search_web
@@ -160,6 +162,41 @@ async def test_a_failing_provider_costs_a_note(
         update = await search_web(asking(), runtime(web="auto"))
     assert note in " ".join(update["notes"])
     assert not update.get("knowledge")
+
+
+@pytest.mark.parametrize(
+    ("reply", "seconds", "times"),
+    [
+        (answer("503 Service Unavailable"), 15, 1),
+        (answer("429 Too Many Requests"), 15, 1),
+        (lambda out: time.sleep(1.3), 1, 1),
+        (answer("400 Bad Request"), 15, 2),
+        (answer("200 OK", b'{"results": []}', "Content-Type: application/json"), 15, 2),
+    ],
+    ids=["503", "429", "hangs", "400", "empty"],
+)
+async def test_a_provider_that_is_down_or_too_slow_is_asked_once_in_a_turn_and_noted_once(
+    runtime: Any, serve: Any, monkeypatch: pytest.MonkeyPatch, reply: Any, seconds: float, times: int
+) -> None:
+    asked: list[int] = []
+
+    def counted(out: Any) -> None:
+        asked.append(1)
+        reply(out)
+
+    async def search_soon(provider: Any, query: str, k: int) -> WebResult:
+        return await search(provider, query, k, seconds)
+
+    monkeypatch.setattr("ragweave.nodes.search_web.search", search_soon)
+    first, given = asking(), runtime(web="auto")
+    second: State = {**first, "hop": 2, "query": "Tolly Brandt engineer Vellmouth"}
+    with serve({"/search": counted}) as url:
+        monkeypatch.setenv("RAGWEAVE_WEB_SEARX_URL", url)
+        updates = [await search_web(first, given), await search_web(second, given)]
+        assert len(asked) == times
+        assert len([note for update in updates for note in update.get("notes", [])]) == times
+        await search_web(asking(), runtime(web="auto"))
+    assert len(asked) == times + 1
 
 
 async def test_a_provider_that_is_not_there_costs_a_note(runtime: Any, monkeypatch: pytest.MonkeyPatch) -> None:
