@@ -75,7 +75,8 @@ class Run(Desk):
     ) -> Update:
         """Close the node: emit its step event, and add its usage and notes to the update.
 
-        The summary says in words what was decided, `data` as data; `made` is the decision, where a mind made it.
+        The summary says in words what was decided, `data` as data; `made` is the decision, where a mind made it;
+        `usage` in the update is what the meter no longer holds.
         """
         seconds = time.perf_counter() - self._started
         step = {
@@ -94,7 +95,7 @@ class Run(Desk):
             tokens = total.input_tokens + total.output_tokens
             step["spent"] = {"calls": total.calls, "tokens": tokens, "seconds": round(self.meter.elapsed, 2)}
         self.event(step)
-        usage = [NodeUsage(node=self.node, seconds=round(seconds, 4))]
+        usage = [*update.get("usage", ()), NodeUsage(node=self.node, seconds=round(seconds, 4))]
         for s in self.meter.take(self.node):
             usage.append(NodeUsage.model_validate(s, from_attributes=True))
         notes = [*dict.fromkeys(self.notes)]

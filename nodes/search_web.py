@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Literal
+from dataclasses import asdict
+from typing import Any, Literal
 
 from langgraph.config import get_config
+from langgraph.func import task
 from langgraph.runtime import Runtime
 from langgraph.types import interrupt
 
-from ragweave.corpora.web.plain import inert
+from ragweave.corpora.web.plain import inert, one_line
 from ragweave.corpora.web.providers import make
-from ragweave.corpora.web.search import search
+from ragweave.corpora.web.search import MAX_QUERY, search
 from ragweave.corpora.web.types import Page
 from ragweave.minds.context import Context
 from ragweave.minds.evidence import Evidence, Strip
+from ragweave.minds.mind import Fallback, Made
 from ragweave.minds.pages import key_of, web_row, web_strip
 from ragweave.minds.strips import cut, select
 from ragweave.models import relevance
 from ragweave.models.errors import RagweaveError, WebDown
+from ragweave.nodes.answer import NodeUsage
 from ragweave.nodes.refine import score_strips
 from ragweave.nodes.run import Run
 from ragweave.nodes.state import State, Update
@@ -30,24 +34,26 @@ Consent = Literal["granted", "refused", "unavailable"]
 
 
 async def search_web(state: State, runtime: Runtime[Context]) -> Update:
-    """Return web evidence and its strips; without consent nothing is sent anywhere.
+    """Return web evidence and its strips; without consent no search is sent anywhere.
 
-    The interrupt stands before everything that has an effect, because a resumed node runs from its top. Where no
-    search could be made anyway, nothing is asked.
+    The interrupt stands before everything that has an effect but the writing of the query, because a resumed node runs
+    from its top. Where no search could be made anyway, nothing is asked.
     """
     provider, obstacle = await asyncio.to_thread(_provider)
-    consent = None if obstacle else state.get("consent") or _consent(state, runtime, provider)
     run = Run("search_web", state, runtime)
     if obstacle:
         run.note(f"The web was not searched: {obstacle}")
         return run.done(f"not searched: {obstacle}")
+    said = state.get("consent")
+    consent, written, usage = (said, None, []) if said else await _consent(run, state["query"], provider)
+    told: Update = {"consent": consent, "usage": usage}
     if consent != "granted":
         why = "you declined it" if consent == "refused" else "this run cannot ask for consent"
         run.note(f"The web was not searched: {why}.")
-        return run.done(f"not searched, {why}", consent=consent)
+        return run.done(f"not searched, {why}", **told)
     if _down(provider) in run.turn.down:  # an earlier round has noted it
-        return run.done(f"not searched: {provider} did not answer before", consent=consent)
-    written = await run.minds.web_querist(run, state["query"])
+        return run.done(f"not searched: {provider} did not answer before", **told)
+    written = written or await run.minds.web_querist(run, state["query"])
     query = written.value
     try:
         result = await search(make(), query, WEB_RESULTS)
@@ -55,13 +61,13 @@ async def search_web(state: State, runtime: Runtime[Context]) -> Update:
         run.note(f"The web search failed: {error}")
         if isinstance(error, WebDown):
             run.turn.down.add(_down(provider))
-        return run.done(f"“{query}”: {error}", written, consent=consent)
+        return run.done(f"“{query}”: {error}", written, **told)
     run.notes += result.notes
     evidence, kept = await _grade(run, state["query"], result.pages)
     summary = f"“{query}” on {result.provider}: {len(result.pages)} pages, {len(kept)} parts kept"
     data = {"query": query, "provider": result.provider, "urls": [p.url for p in result.pages]}
     best = {"best": max((s["score"] for s in kept), default=-1.0)} if run.hop == 1 else {}
-    return run.done(summary, written, data=data, consent=consent, evidence=evidence, knowledge=kept, **best)
+    return run.done(summary, written, data=data, **told, evidence=evidence, knowledge=kept, **best)
 
 
 def _provider() -> tuple[str, str]:
@@ -76,14 +82,29 @@ def _down(provider: str) -> str:
     return f"web search {provider}"
 
 
-def _consent(state: State, runtime: Runtime[Context], provider: str) -> Consent:
-    if Context.of(runtime, state.get("knobs")).web == "auto":
-        return "granted"
+async def _consent(run: Run, question: str, provider: str) -> tuple[Consent, Made[str] | None, list[NodeUsage]]:
+    """Return what the reader says, and the query that was shown, with what it cost, where there was a reader to ask."""
+    if run.context.web == "auto":
+        return "granted", None, []
     if not get_config().get("configurable", {}).get("__pregel_checkpointer"):
-        return "unavailable"
-    reply = interrupt({"type": "consent", "action": "search_web", "query": state["query"], "provider": provider})
+        return "unavailable", None, []
+
+    # A task of LangGraph: what it returns is kept, and so what was shown is what is sent, whoever goes on with the run.
+    @task
+    async def web_query() -> dict[str, Any]:
+        said = len(run.notes)
+        made = await run.minds.web_querist(run, question)
+        spent = [asdict(row) for row in run.meter.take(run.node)]
+        return {**asdict(made), "notes": run.notes[said:], "spent": spent}
+
+    kept = await web_query()
+    shown = one_line(kept["value"], MAX_QUERY)
+    run.notes += kept["notes"]
+    written = Made(shown, kept["by"], Fallback(**kept["fallback"]) if kept["fallback"] else None)
+    reply = interrupt({"type": "consent", "action": "search_web", "query": shown, "provider": provider})
     agreed = reply.get("granted", reply.get("approved")) if isinstance(reply, dict) else reply
-    return "granted" if agreed is True or str(agreed).strip().lower() in {"yes", "y", "true", "ok"} else "refused"
+    yes = agreed is True or str(agreed).strip().lower() in {"yes", "y", "true", "ok"}
+    return "granted" if yes else "refused", written, [NodeUsage.model_validate(row) for row in kept["spent"]]
 
 
 async def _grade(run: Run, query: str, pages: list[Page]) -> tuple[list[Evidence], list[Strip]]:

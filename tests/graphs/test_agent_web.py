@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import itertools
 import json
 import re
 from pathlib import Path
@@ -9,6 +10,7 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
+from ragweave.corpora.web.search import search
 from ragweave.graphs.agent import build
 from ragweave.minds.context import Context
 from ragweave.models.chat import override
@@ -54,12 +56,47 @@ async def test_web_is_off_by_default_and_the_question_is_declined() -> None:
 
 async def test_consent_is_asked_once_and_granted_consent_repairs_the_answer() -> None:
     state, asked = await run("ask", True)
-    assert asked == [{"type": "consent", "action": "search_web", "query": QUESTION, "provider": "folder"}]
+    query = "Vellmouth repaired harbour crane 1967"
+    assert asked == [{"type": "consent", "action": "search_web", "query": query, "provider": "folder"}]
     answer: Answer = state["answer"]
     assert "Tolly Brandt" in answer.text
     assert answer.citations[0].origin == "web"
     assert answer.citations[0].locator["kind"] == "url"
     assert state["consent"] == "granted"
+
+
+@pytest.mark.parametrize("elsewhere", [False, True])
+@pytest.mark.parametrize("durability", ["sync", "async", "exit"])
+async def test_the_query_that_is_shown_is_written_once_and_is_the_one_that_is_sent(
+    play: Any, monkeypatch: pytest.MonkeyPatch, durability: Any, elsewhere: bool
+) -> None:
+    sent: list[str] = []
+
+    async def spied(provider: Any, query: str, k: int) -> Any:
+        sent.append(query)
+        return await search(provider, query, k)
+
+    monkeypatch.setattr("ragweave.nodes.search_web.search", spied)
+    saver, knobs = InMemorySaver(), Context(web="ask", corpora=("paragraph",), max_hops=1)
+    numbered = (f"Vellmouth\u200b crane {n}" for n in itertools.count(1))
+    script = {"grade": play.grades("irrelevant"), "search_web": lambda _: next(numbered), "generate": f"{FACT} [1]."}
+    with override(writer=play(**script)):
+        agent = build().compile(checkpointer=saver)
+        state = await agent.ainvoke(ASKED, CONFIG, context=knobs, durability=durability)
+        (asked,) = state["__interrupt__"]
+        assert sent == []
+        if elsewhere:
+            agent, knobs = build().compile(checkpointer=saver), Context(**knobs.model_dump(exclude_unset=True))
+        state = await agent.ainvoke(Command(resume=True), CONFIG, context=knobs, durability=durability)
+    assert [asked.value["query"]] == sent == ["Vellmouth crane 1"]
+    assert sum(row.calls for row in state["answer"].usage if row.node == "search_web") == 1
+
+
+async def test_a_run_that_cannot_ask_writes_no_query(play: Any) -> None:
+    model = play(grade=play.grades("irrelevant"), search_web="Vellmouth crane")
+    with override(writer=model):
+        await build().compile().ainvoke(ASKED, context=Context(corpora=("paragraph",), web="ask", max_hops=1))
+    assert not [call for call in model.calls if "one web search query" in call.prompt]
 
 
 @pytest.mark.parametrize("reply", [False, "no", {"granted": False}, None])
