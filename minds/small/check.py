@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -32,6 +32,11 @@ SUPPORTED = 0.6
 
 DISAGREES = 0.35
 """Factor on the score for each number, name or negation that disagrees."""
+
+SECONDS = 2
+"""Passages that are tried, one after the other, together with the best."""
+TIED = 1.0
+"""Words of a claim beside which its number or name must stand; numbers and words that only compare count half."""
 
 NEAR = 0.5
 """Lowest cosine at which a word stands in for another."""
@@ -88,8 +93,8 @@ def support(sentence: str, evidence: Sequence[Passage], question: str = "") -> C
     """Check one sentence against its evidence.
 
     A sentence that stands in the evidence word for word is supported, with a score of 1. Otherwise each passage is
-    tried alone, then the best one together with the one that adds most to it. A name or date in a title counts as said;
-    words of the question weigh half, because an answer may repeat them.
+    tried alone, then the best one together with one that adds most to it and is about the same thing. A name or date in
+    a title counts as said; words of the question weigh half, because an answer may repeat them.
     """
     if not evidence:
         return Checked(False, 0.0, (), "There is no evidence for it.")
@@ -115,13 +120,44 @@ def support(sentence: str, evidence: Sequence[Passage], question: str = "") -> C
     if value < SUPPORTED and len(read) > 1:
         missing = claim.words.keys() - read[best].everything
         rest = [i for i in range(len(read)) if i != best]
-        second = max(rest, key=lambda i: (len(missing & read[i].everything), judged[i][0]))
-        joint, joint_why = _judge(claim, _join(read[best], read[second]))
-        if joint > value:
-            value, why, by = joint, joint_why, (best, second)
+        rest.sort(key=lambda i: (-len(missing & read[i].everything), -judged[i][0]))
+        for second in rest[:SECONDS]:
+            joint, joint_why = _judge(claim, _join(read[best], read[second]))
+            if joint > value and (joint < SUPPORTED or _tied(claim, read[best], read[second])):
+                value, why, by = joint, joint_why, (best, second)
+            if value >= SUPPORTED:
+                break
     if value < SUPPORTED:
         return Checked(False, round(value, 4), (), why)
     return Checked(True, round(value, 4), by, "", _adding(claim, read, by[:2]))
+
+
+def _tied(claim: _Claim, best: _Read, other: _Read) -> bool:
+    """Say whether each number and name that the best lacks stands in the other beside more of the claim.
+
+    A word of it alone may stand anywhere: that pupils take the first ferry does not make pupils say something.
+    """
+    said, head = ([f for s in r for f in facts(_CLOCK.sub("", s))] for r in (best.heads + best.sentences, other.heads))
+    numbers = [
+        (content_words(f.shown), [any(map(f.agrees, [*head, *facts(s)])) for s in other.sentences])
+        for f in claim.facts
+        if not any(map(f.agrees, said))
+    ]
+    names = [
+        (parts, [_in(parts[-1], t) or all(_in(p, t | other.titles) for p in parts) for t in other.terms])
+        for _, parts in claim.names
+        if not any(_in(p, best.everything) for p in parts)
+    ]
+    return all(
+        any(here and _shared(claim, t | other.titles, own) >= TIED for t, here in zip(other.terms, held, strict=True))
+        for own, held in (*numbers, *names)
+    )
+
+
+def _shared(claim: _Claim, have: set[str], own: Collection[str]) -> float:
+    """Return how much of a claim, besides some words of it, is there."""
+    said = {t: w for t, w in claim.words.items() if t not in own and _in(t, have)}
+    return sum(0.5 if t in OPPOSITES or t.isdigit() or facts(w) else 1.0 for t, w in said.items())
 
 
 def _adding(claim: _Claim, read: Sequence[_Read], by: Sequence[int]) -> tuple[int, ...]:
