@@ -161,12 +161,16 @@ def _shared(claim: _Claim, have: set[str], own: Collection[str]) -> float:
 
 
 def _adding(claim: _Claim, read: Sequence[_Read], by: Sequence[int]) -> tuple[int, ...]:
-    """Return the evidence that holds words of a claim which that it rests on lacks, most of them first."""
+    """Return the evidence that holds words of a claim which that it rests on lacks, most of them first.
+
+    One such word, and no more of the claim than a number or a word that only compares, may stand anywhere.
+    """
     have = set[str]().union(*(read[i].everything for i in by))
     left = {t for t in claim.words if not _in(t, have)}
     out: list[int] = []
+    near = [i for i, r in enumerate(read) if i not in by and _shared(claim, r.everything, ()) >= 2 * TIED]
     while left:
-        held = {i: {t for t in left if _in(t, r.everything)} for i, r in enumerate(read) if i not in {*by, *out}}
+        held = {i: {t for t in left if _in(t, read[i].everything)} for i in near if i not in out}
         most = max(held, key=lambda i: len(held[i]), default=-1)
         if most < 0 or not held[most]:
             break

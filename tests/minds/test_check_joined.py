@@ -94,3 +94,9 @@ def test_a_word_that_an_unrelated_passage_happens_to_hold_supports_nothing(sente
     found = support(sentence, LIBRARY)
     assert not found.supported
     assert found.why == f"The {strange} is not in the evidence."
+
+
+def test_a_passage_that_is_alone_with_a_word_of_a_sentence_is_not_cited_beside_what_supports_it() -> None:
+    sentence = "Travelling folk hear that the lamp was first lit on 3 October 1874, burning colza oil."
+    found = support(sentence, [LAMP, COUNCIL])
+    assert (found.by, found.adds) == ((0,), ())
