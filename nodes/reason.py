@@ -52,7 +52,8 @@ async def reason(state: State, runtime: Runtime[Context]) -> Update:
             page = await open_page(run, state, strips)
         await tell(raw, [[s for s in strips if s["evidence"] == i] for i in shown], page)
 
-    known = Known(state["question"], hops, placed, strips, gap, others, last, say, state.get("plan", ""))
+    posed = state["query"] if opening and not reads(context) else state["question"]  # a query that was edited counts
+    known = Known(posed, hops, placed, strips, gap, others, last, say, state.get("plan", ""))
     spent = _spent(run)
     if on_timeline(state):
         made = Made(Decision(known.learnt()), "timeline")
@@ -60,11 +61,8 @@ async def reason(state: State, runtime: Runtime[Context]) -> Update:
         made = await run.minds.reasoner(run, known)
         spent = _spent(run)
     else:
-        made = Made(Decision(known.learnt(), query=state["question"] if opening else ""), "budget" if spent else "rule")
+        made = Made(Decision(known.learnt(), query=posed if opening else ""), "budget" if spent else "rule")
     decision = made.value
-    if opening and decision.query == state["question"] and not reads(context):
-        # The small mind asks the question as it stands, which is the query; one that was edited counts.
-        decision = replace(decision, query=state["query"])
     repeated = not (opening or decision.again) and known.asked(decision.query)
     if repeated or (spent and not opening):
         decision = replace(decision, query="", lead="", more=())

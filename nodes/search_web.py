@@ -3,34 +3,26 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import asdict
-from typing import Any, Literal
 
-from langgraph.config import get_config
-from langgraph.func import task
 from langgraph.runtime import Runtime
-from langgraph.types import interrupt
 
-from ragweave.corpora.web.plain import inert, one_line
+from ragweave.corpora.web.plain import inert
 from ragweave.corpora.web.providers import make
-from ragweave.corpora.web.search import MAX_QUERY, search
+from ragweave.corpora.web.search import search
 from ragweave.corpora.web.types import Page
 from ragweave.minds.context import Context
 from ragweave.minds.evidence import Evidence, Strip
-from ragweave.minds.mind import Fallback, Made
 from ragweave.minds.pages import key_of, web_row, web_strip
 from ragweave.minds.strips import cut, select
 from ragweave.models import relevance
 from ragweave.models.errors import RagweaveError, WebDown
-from ragweave.nodes.answer import NodeUsage
+from ragweave.nodes import consent as reader
 from ragweave.nodes.refine import score_strips
 from ragweave.nodes.run import Run
 from ragweave.nodes.state import State, Update
 
 WEB_RESULTS = 5
 """Pages read per search."""
-
-Consent = Literal["granted", "refused", "unavailable"]
 
 
 async def search_web(state: State, runtime: Runtime[Context]) -> Update:
@@ -45,7 +37,7 @@ async def search_web(state: State, runtime: Runtime[Context]) -> Update:
         run.note(f"The web was not searched: {obstacle}")
         return run.done(f"not searched: {obstacle}")
     said = state.get("consent")
-    consent, written, usage = (said, None, []) if said else await _consent(run, state["query"], provider)
+    consent, written, usage = (said, None, []) if said else await reader.ask(run, state["query"], provider)
     told: Update = {"consent": consent, "usage": usage}
     if consent != "granted":
         why = "you declined it" if consent == "refused" else "this run cannot ask for consent"
@@ -80,31 +72,6 @@ def _provider() -> tuple[str, str]:
 
 def _down(provider: str) -> str:
     return f"web search {provider}"
-
-
-async def _consent(run: Run, question: str, provider: str) -> tuple[Consent, Made[str] | None, list[NodeUsage]]:
-    """Return what the reader says, and the query that was shown, with what it cost, where there was a reader to ask."""
-    if run.context.web == "auto":
-        return "granted", None, []
-    if not get_config().get("configurable", {}).get("__pregel_checkpointer"):
-        return "unavailable", None, []
-
-    # A task of LangGraph: what it returns is kept, and so what was shown is what is sent, whoever goes on with the run.
-    @task
-    async def web_query() -> dict[str, Any]:
-        said = len(run.notes)
-        made = await run.minds.web_querist(run, question)
-        spent = [asdict(row) for row in run.meter.take(run.node)]
-        return {**asdict(made), "notes": run.notes[said:], "spent": spent}
-
-    kept = await web_query()
-    shown = one_line(kept["value"], MAX_QUERY)
-    run.notes += kept["notes"]
-    written = Made(shown, kept["by"], Fallback(**kept["fallback"]) if kept["fallback"] else None)
-    reply = interrupt({"type": "consent", "action": "search_web", "query": shown, "provider": provider})
-    agreed = reply.get("granted", reply.get("approved")) if isinstance(reply, dict) else reply
-    yes = agreed is True or str(agreed).strip().lower() in {"yes", "y", "true", "ok"}
-    return "granted" if yes else "refused", written, [NodeUsage.model_validate(row) for row in kept["spent"]]
 
 
 async def _grade(run: Run, query: str, pages: list[Page]) -> tuple[list[Evidence], list[Strip]]:
