@@ -235,6 +235,14 @@ class Item:
         stored = self.meta.get("frames")
         return [(float(t), str(name)) for t, name in stored] if isinstance(stored, list) else []
 
+    @property
+    def chapters(self) -> list[tuple[float, float, str]]:
+        """The chapters of a recording, or of a clip of several, as (start, end, title), in seconds and in order."""
+        held = self.meta.get("chapters")
+        rows = [r for r in held if isinstance(r, list) and len(r) == 3] if isinstance(held, list) else []
+        # The row of an item list may note anything.
+        return [(a, b, t) for a, b, t in rows if isinstance(t, str) and all(isinstance(x, int | float) for x in (a, b))]
+
     def during(self, start: float, end: float) -> Locator:
         """Narrow the item's locator to what is seen in these seconds, with the stored frame nearest to their middle."""
         found: Locator = {**self.locator, "start": start, "end": end}

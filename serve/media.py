@@ -154,7 +154,7 @@ def transcript(row: LibraryOfId, id: str) -> dict[str, Any]:
     # A source may hold several recordings, each under its title.
     of_it = [[i for i in catalog.items_of(row.id, source.id, c) if i.title == held.title] for c in ("clip", "video")]
     metas = [cast(dict[str, Any], whole.meta) for whole in of_it[1]]
-    chapters = [{"start": a, "end": b, "title": title} for m in metas for a, b, title in m.get("chapters", []) if title]
+    chapters = [{"start": a, "end": b, "title": title} for w in of_it[1] for a, b, title in w.chapters if title]
     lines: list[dict[str, Any]] = [
         {"start": s.time[0], "end": s.time[1], "text": " ".join(clip.text[s.start : s.end].split())}
         | ({"shown": True} if low <= s.start < high else {})

@@ -112,7 +112,8 @@ def _put(node: Any, into: Any, depth: int, header: bool = False) -> None:
         elif tag in _TAGS:
             name = _TAGS[tag]
             if name in ("p", "pre", "dt"):
-                _add(into, name, child, child.astext().rstrip() if name == "pre" else _clean(_said(child)))
+                said = child.astext() if name == "pre" or tag == "option_group" else _said(child)
+                _add(into, name, child, said.rstrip() if name == "pre" else _clean(said))
             else:
                 # Docutils gives a row no line of its own.
                 first = next(child.findall(lambda n: n.tagname == "paragraph"), child) if tag == "row" else child
@@ -153,7 +154,7 @@ def _said(node: Any) -> str:
             lead, behind = around(said, text, below=child.tagname == "subscript")
             text = lead + text + behind
         elif child.tagname in ("footnote_reference", "citation_reference"):
-            text = f"[{text}]"
+            text = f"[{text or child.get('refname', '')}]".replace("[]", "")  # a note may have no number yet
         said += text
     return said
 

@@ -23,7 +23,8 @@ WORDS_PER_SECOND = 2.5
 _STAMP = r"(?:(\d{1,4}):)?(\d{1,2}):(\d{2})(?:[.,](\d{1,3}))?"
 _TIMING = re.compile(rf"[ \t]*{_STAMP}[ \t]*-->[ \t]*{_STAMP}(?:[ \t].*)?\Z")
 _TIMECODE = re.compile(rf"{_STAMP}\Z")
-_SRT = re.compile(rf"\s*(?:\d+[ \t]*\n)?[ \t]*{_STAMP}[ \t]*-->[ \t]*{_STAMP}")
+_SRT = re.compile(rf"\s*(?:\d+[ \t]*\n)?[ \t]*{_STAMP}[ \t]*-->[ \t]*{_STAMP}(?:[ \t]+\w+:\S+)*[ \t]*(?:\n|\Z)")
+"""A first cue; behind its times stands nothing but settings, else it is a note of appointments."""
 _CUE = re.compile(rf"^[ \t]*{_STAMP}[ \t]*-->[ \t]*{_STAMP}", re.M)
 _VOICE = re.compile(r"<v(?:\.[^ \t>]*)?[ \t]+([^>\n]{1,100})>")
 _TAG = re.compile(r"</?[a-zA-Z][^<>]{0,200}>|<[\d:.]{4,15}>|\{\\[^{}]{0,100}\}")
@@ -46,9 +47,10 @@ def is_transcript(head: str, suffix: str) -> bool:
     Credits and remarks may stand above the first cue where the ending says that these are subtitles.
     """
     head = _lined(head)
-    if head.lstrip().startswith("WEBVTT") or ass.is_ass(head) or _SRT.match(head):
+    if ass.is_ass(head) or _SRT.match(head):
         return True
-    if suffix.lower() in SUBTITLES and _CUE.search(head):
+    webvtt, named = head.lstrip().startswith("WEBVTT"), suffix.lower() in SUBTITLES
+    if (webvtt or named) and (_CUE.search(head) or (webvtt and named)):
         return True
     if suffix.lower() in _LINES:
         lines = head.split("\n")

@@ -31,7 +31,7 @@ from ragweave.models.caption import Captioner, why_down
 from ragweave.models.errors import InputError, MissingExtra, ModelError, SourceError, WeightsError
 from ragweave.models.ocr import ocr
 
-VERSION = 8
+VERSION = 9
 """Raise it when the items of the same recording change."""
 VIDEO, AUDIO = "video", "audio"
 RECORDINGS = (VIDEO, AUDIO)

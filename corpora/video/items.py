@@ -43,7 +43,7 @@ def items_of(source: str, file: str, recording: Recording, first: int = 0) -> li
         inside = [c for c in found if c[0] < span[1] and c[1] > span[0] and c[2]]
         # A clip of several chapters is found by all of them; each of its sentences stands under one.
         heading = (" / ".join(dict.fromkeys(c[2] for c in inside)),) if inside else ()
-        if len(inside) > 1:
+        if len(inside) > 1 or any(start > span[0] or end < span[1] for start, end, _ in inside):
             meta["chapters"] = _chapters(inside)
         frames = [f for f in recording.frames if span[0] <= f.time < span[1]]
         if frames:
@@ -176,22 +176,26 @@ def _clip(
 ) -> tuple[str, Sequence[Span], dict[str, object]]:
     """Return the text of a clip, the places in it, and what is noted of it."""
     start, end = span
+
     # An utterance belongs whole to the clip in which its middle lies.
-    said = [c for c in recording.cues if start <= (c.start + c.end) / 2 < end or (last and c.start >= end)]
+    def inside(cues: Sequence[Cue]) -> list[Cue]:
+        return [c for c in cues if start <= (c.start + c.end) / 2 < end or (last and c.start >= end)]
+
+    said = inside(recording.cues)
     shown = recording.shown_in(span)
     caption = recording.captions[n] if n < len(recording.captions) else ""
     parts: dict[str, Part] = {
         "transcript": transcript(said),
         "screen": _screen([(s.text, max(s.start, start), min(max(s.end, s.start), end)) for s in shown]),
         "caption": (caption, [Span(0, len(caption), time=span)]),
-        "also": transcript([c for c in recording.also if start <= (c.start + c.end) / 2 < end]),
+        "also": transcript(inside(recording.also)),
     }
     text, places = "", list[Span]()
     offsets: dict[str, list[int]] = {}
-    for name, (part, inside) in parts.items():
+    for name, (part, found) in parts.items():
         if part:
             text += "\n\n" if text else ""
-            places += [replace(s, start=s.start + len(text), end=s.end + len(text)) for s in inside]
+            places += [replace(s, start=s.start + len(text), end=s.end + len(text)) for s in found]
             offsets[name] = [len(text), len(text) + len(part)]
             text += part
     meta: dict[str, object] = {"parts": offsets}

@@ -43,8 +43,7 @@ def summary(recording: Recording) -> tuple[str, tuple[Span, ...]]:
 
 def lead(whole: Item) -> str:
     """Return what the item of a whole says before its telling sentences: title, chapters, key phrases."""
-    chapters = whole.meta.get("chapters")
-    told = [s for s in whole.spans if s.time][len(chapters) if isinstance(chapters, list) else 0 :]
+    told = [s for s in whole.spans if s.time][len(whole.chapters) :]
     return whole.text[: told[0].start] if told else whole.text
 
 

@@ -1,13 +1,17 @@
+import json
 from pathlib import Path
 
 import pytest
 
 from ragweave.app.api import astate
 from ragweave.corpora.ingest.run import index
+from ragweave.corpora.store.library import open_library
 from ragweave.corpora.video.ffmpeg import run as ffmpeg
 from ragweave.corpora.video.items import items_of
 from ragweave.corpora.video.recording import Cue, Recording
+from ragweave.corpora.video.scope import Scope
 from ragweave.minds.context import Context
+from ragweave.minds.small.answer.chapters import asked
 from ragweave.minds.small.answer.overview import excerpts, subject_of
 from ragweave.tests.support import build_library
 
@@ -91,6 +95,38 @@ def test_each_sentence_of_a_clip_of_several_chapters_stands_under_its_own() -> N
     assert {s["text"]: s["title"].split(" · ")[-1] for s in found} == {
         text: next(title for low, high, title in CHAPTERS if low <= at < high) for at, text in SAID.items()
     }
+
+
+def test_what_is_said_before_the_only_chapter_stands_under_none() -> None:
+    cues = tuple(Cue(at, at + 4, text) for at, text in SAID.items())
+    made = items_of("s", "mill.mkv", Recording("Mill", 105.0, cues, "subtitles", chapters=((75.0, 105.0, "Party"),)))
+    found = excerpts([i for i in made if i.corpus == "clip"], 10)
+    assert [s["text"] for s in found if s["title"].endswith(" · Party")] == [SAID[80.0]]
+    assert [s["text"] for s in excerpts([i for i in made if i.corpus == "clip"], 10, "Party")] == [SAID[80.0]]
+
+
+@pytest.mark.parametrize(
+    ("about", "alone", "found"),
+    [
+        ("the chapter Party", False, True),
+        ("the chapter Party of the bridge", False, True),
+        ("the chapter Party of the harbour bridge", False, False),
+        ("chapter 3", False, False),
+        ("chapter 3", True, True),
+        ("chapter 3 of The Making of the Bridge", False, True),
+        ("chapter 3 of the handbook", True, False),
+        ("chapter 3 in the book on bees", False, False),
+    ],
+)
+async def test_a_chapter_is_taken_from_a_film_only_where_it_is_meant(about, alone, found, tmp_path, home) -> None:
+    chapters = [[0.0, 60.0, "Chapter 3"], [60.0, 90.0, "Party"], ["odd"], {"title": "no row"}]
+    place = {"file": "bridge.mp4", "start": 0, "end": 90, "title": "The Making of the Bridge"}
+    row = {"kind": "video", "text": "A bridge is made.", **place, "meta": {"chapters": chapters}}
+    (tmp_path / "films").mkdir()
+    (tmp_path / "films" / "bridge.jsonl").write_text(json.dumps(row) + "\n")
+    await index([tmp_path / "films"])
+    library = await open_library()
+    assert (await asked(library, about, Scope(), alone) is not None) is found
 
 
 def _clock(at: float) -> str:

@@ -51,6 +51,14 @@ def test_a_passage_ends_at_a_silence() -> None:
     assert around(held, held[0], start, start + len(SAID[1]), {})[1] == (0.0, 10.0)
 
 
+def test_who_speaks_into_a_long_sentence_makes_no_silence() -> None:
+    long = "The engine of the ferry was made in Pell. A rope of hemp was all that held it then."
+    held = clips([Cue(0, 20, long, "Ann"), Cue(5, 6, "Really?", "Bob"), Cue(20.5, 23, SAID[0], "Ann")])
+    start = held[0].text.index(SAID[0])
+    text, seconds = around(held, held[0], start, start + len(SAID[0]), {"engin": 1.0, "rope": 1.0})
+    assert "engine" in text and seconds[0] == 0.0
+
+
 def test_a_passage_goes_on_across_the_border_of_a_clip_under_one_name() -> None:
     said = [Cue(8.0 * n, 8.0 * n + 8, text, "Ada") for n, text in enumerate((*SAID[1:], *SAID[1:]))]
     held = clips(said)

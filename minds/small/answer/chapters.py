@@ -55,8 +55,13 @@ async def named(library: Library, about: str, scope: Scope, source: str = "") ->
     return (await library.items([best.id])).get(best.id)
 
 
-async def asked(library: Library, about: str, scope: Scope) -> tuple[Item, float, float, str] | None:
-    """Return the whole, the seconds and the title of the one chapter that a subject names, or None."""
+async def asked(
+    library: Library, about: str, scope: Scope, alone: bool = False
+) -> tuple[Item, float, float, str] | None:
+    """Return the whole, the seconds and the title of the one chapter that a subject names, or None.
+
+    `alone` tells that nothing else than one source can be meant.
+    """
     m = _CHAPTER.search(about)
     if m is None:
         return None
@@ -65,11 +70,14 @@ async def asked(library: Library, about: str, scope: Scope) -> tuple[Item, float
     wholes = (await library.items([r.id for r in await recordings_in(library, scope)])).values()
     found: list[tuple[int, Item, float, float, str]] = []
     for whole in wholes:
-        held = whole.meta.get("chapters")
-        for start, end, title in held if isinstance(held, list) else []:
+        for start, end, title in whole.chapters:
             said = words(title)
             rest = next((w[len(said) :] for w in wanted if said and w[: len(said)] == said), None)
-            if rest == [] or (rest and rest[0] in _OF and {*terms(" ".join(rest[1:]))} & {*terms(whole.title)}):
+            if rest is None:
+                continue
+            of = set(content_terms(" ".join(rest[1:]))) if rest and rest[0] in _OF else set()
+            # “Chapter 3” is a chapter of anything: of a film only where that is named, or there is nothing else.
+            if (alone or not _CHAPTER.match(title)) if not rest else (of and of <= {*content_terms(whole.title)}):
                 found.append((len(said), whole, start, end, title))
     longest = [row[1:] for row in found if row[0] == max(n for n, *_ in found)]
     return longest[0] if len(longest) == 1 else None
@@ -77,14 +85,13 @@ async def asked(library: Library, about: str, scope: Scope) -> tuple[Item, float
 
 def sections(item: Item) -> list[str]:
     """Return the headings that the sentences of an item stand under: the chapters of a clip, else the innermost."""
-    held = item.meta.get("chapters")
-    return [str(title) for *_, title in held] if isinstance(held, list) else [*item.heading[-1:]]
+    return [title for *_, title in item.chapters] or [*item.heading[-1:]]
 
 
 def under(item: Item, start: int, end: int) -> Item:
     """Return a clip of several chapters under that in which text[start:end] is said, any other item as it is."""
-    held = item.meta.get("chapters")
-    if item.corpus != "clip" or not isinstance(held, list):
+    held = item.chapters
+    if item.corpus != "clip" or not held:
         return item
     at = item.locate(start, end)["start"]
     return replace(item, heading=tuple(title for low, high, title in held if low <= at < high)[-1:])
@@ -115,8 +122,7 @@ def show(whole: Item, clips: Sequence[Item], question: str, page: Page) -> bool:
 def outline(whole: Item) -> list[tuple[str, Span]]:
     """Return (time and chapter, place of the telling sentence) in order; a chapter without one stands by its title."""
     timed = [s for s in whole.spans if s.time]
-    chapters = whole.meta.get("chapters")
-    named = chapters if isinstance(chapters, list) else []
+    named = whole.chapters
     titles, told = timed[: len(named)], timed[len(named) :]
     out = [(clock(s.time[0]), s) for s in told if s.time] if not named else []
     for (start, end, title), own in zip(named, titles, strict=False):

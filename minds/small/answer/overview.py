@@ -79,7 +79,7 @@ async def overview(desk: Desk, brief: Brief, page: Page) -> bool:
         return False
     library, scope = await desk.library(), await within(desk)
     held = [s for s in await library.sources() if s.items and (not scope.sources or s.id in scope.sources)]
-    if about is not None and await _chapter(desk, library, about, brief.question, page):
+    if about is not None and await _chapter(desk, library, about, brief.question, page, len(held) == 1):
         return True
     if about is not None and _ALL.fullmatch(about) and len(held) > 1:
         return await _whole(library, held, brief.question, page)
@@ -120,9 +120,9 @@ def _tell(chosen: Sequence[Strip], page: Page) -> None:
         page.show(f"{head}: {said}" if head else said, "verified", [strip], 1.0)
 
 
-async def _chapter(desk: Desk, library: Library, about: str, question: str, page: Page) -> bool:
+async def _chapter(desk: Desk, library: Library, about: str, question: str, page: Page, alone: bool) -> bool:
     """Show what is said in the chapter of a recording that is asked for; False where none is, or nothing is said."""
-    named = await chapters.asked(library, about, await within(desk))
+    named = await chapters.asked(library, about, await within(desk), alone)
     if named is None:
         return False
     whole, start, end, title = named

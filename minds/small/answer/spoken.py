@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
 from ragweave.corpora.types import SURE, Item, Locator
 from ragweave.corpora.video.slides import Slide, slides_of
@@ -140,11 +140,12 @@ def around(
     if not own:
         return item.text[start:end], _seconds(item, start, end)
     times = [_seconds(*row) for row in said]
-    # What is said after a silence is another passage.
+    # What is said after a silence is another passage; who speaks into a long sentence ends before it does.
+    ends = [*accumulate((end for _, end in times), max)]
     first, last = own[0], own[-1] + 1
-    while first and times[first][0] - times[first - 1][1] <= SILENCE:
+    while first and times[first][0] - ends[first - 1] <= SILENCE:
         first -= 1
-    while last < len(said) and times[last][0] - times[last - 1][1] <= SILENCE:
+    while last < len(said) and times[last][0] - ends[last - 1] <= SILENCE:
         last += 1
     said, times, own = said[first:last], times[first:last], [n - first for n in own]
     texts = [c.text[a:b] for c, a, b in said]

@@ -89,6 +89,15 @@ def test_powers_bases_and_marks_of_notes_stand_apart_from_the_words_before_them(
     assert found[1] == "Seas | 10^3"
 
 
+def test_options_keep_what_parts_them_and_notes_without_a_number_leave_no_mark(
+    write: Callable[[str, str], Path],
+) -> None:
+    told = "-f FILE, --file=FILE  The file.\n-a, --all  All.\n\nAuto [#]_ note and [#lab]_ and sym [*]_ here.\n"
+    found = "\n".join(b.text for b in parse(write("a.rst", told)).blocks)
+    assert "-f FILE, --file=FILE" in found and "-a, --all" in found
+    assert " ".join(found.split("\n")[-1].split()) == "Auto note and [lab] and sym here."
+
+
 def test_lines_point_at_the_source(write: Callable[[str, str], Path]) -> None:
     lines = SAMPLE.split("\n")
     for b in parse(write("a.rst", SAMPLE)).blocks:

@@ -85,6 +85,10 @@ def test_a_refrain_after_a_pause_is_kept() -> None:
         ('{"segments": [{"start": 0.0, "end": 2.0, "text": " Hello there"}]}', ".json", True),
         ('{"name": "a package", "version": "1.0"}', ".json", False),
         ("plain words --> more words", ".txt", False),
+        ("10:30 --> 11:15 meeting with Bob\n12:00 --> 13:00 lunch\n", ".txt", False),
+        ("00:01.000 --> 00:04.000 align:start position:0%\nHello\n", ".txt", True),
+        ("WEBVTT is a format of subtitles.\n", ".txt", False),
+        ("WEBVTT\n\nNOTE nothing is said yet\n", ".vtt", True),
     ],
 )
 def test_transcripts_are_told_by_their_content(head: str, suffix: str, expected: bool) -> None:
