@@ -14,6 +14,7 @@ ROOT = Path(__file__).resolve().parents[2]
 LANG = ROOT / "serve" / "static" / "lang"
 TABLES = {name: json.loads((LANG / f"said.{name}.json").read_text(encoding="utf-8")) for name in ("de", "zh")}
 ELSEWHERE = {
+    "batch.py": "clients of LangServe",
     "chat_request.py": "reads what clients of the OpenAI API send",
     "conversations.py": "ends the start of a server",
     "database.py": "ends the start of a server",
