@@ -9,7 +9,7 @@ from contextvars import copy_context
 from itertools import pairwise
 from typing import Any
 
-from langchain_core.messages import HumanMessage
+from langchain_core.messages import AIMessage, HumanMessage
 from langgraph.graph import StateGraph
 from langgraph.graph.state import CompiledStateGraph
 
@@ -71,5 +71,10 @@ def _asked(given: Any) -> Any:
         given = {"question": given}
     if not isinstance(given, dict) or not (given.get("messages") or isinstance(given.get("question"), str)):
         return given
+    said, question = given.get("messages"), given.get("question")
+    if not said:
+        said = [HumanMessage(question)]
+    elif isinstance(said, list) and isinstance(said[-1], AIMessage) and isinstance(question, str) and question.strip():
+        said = [*said, HumanMessage(question)]  # the state of an outer graph, with what was said before
     # Blank until `condense` writes it: words that stand there before were edited in.
-    return {**given, "messages": given.get("messages") or [HumanMessage(given["question"])], "question": ""}
+    return {**given, "messages": said, "question": ""}

@@ -55,7 +55,9 @@ async def check(state: State, runtime: Runtime[Context]) -> Update:
         trace=tracing.trace(),
         usage=(*state.get("usage", []), *update["usage"]),
     )
-    return {**update, "answer": answer, "messages": [AIMessage(content=text, id=message_id(state))]}
+    # What was answered is no edit of the next turn.
+    ended: Update = {"posed": question, "answer": answer}
+    return {**update, **ended, "messages": [AIMessage(content=text, id=message_id(state))]}
 
 
 def searched(state: State) -> tuple[str, ...]:

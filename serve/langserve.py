@@ -40,6 +40,8 @@ CALLER = "ragweave_caller"
 """Entry of the configurable in which the server, and nobody else, says who asks."""
 PLACES = "ragweave_places"
 """Entry of the configurable in which the server says how many answers of a batch may be under way."""
+LEFT = "ragweave_left"
+"""Entry of the configurable in which the server gives a way to tell that the client has gone."""
 _CLIENTS = {"thread_id", "checkpoint_id", "checkpoint_ns"}
 """Entries of the configurable that clients of LangGraph send everywhere."""
 _ENDPOINTS: tuple[EndpointName, ...] = (
@@ -173,7 +175,8 @@ class ServedGraph(Runnable[Any, dict[str, Any]]):
         raise RagweaveError("the run ended without an answer", "ask again")
 
     async def _when_free(self, input: Any, run_manager: Manager, config: RunnableConfig) -> dict[str, Any]:
-        return await batch.when_free(partial(self._answer, input, run_manager, config), self._seconds)
+        left = (config.get("configurable") or {}).get(LEFT, _here)
+        return await batch.when_free(partial(self._answer, input, run_manager, config), self._seconds, left)
 
     async def _events(
         self, inputs: AsyncIterator[Any], run_manager: Manager, config: RunnableConfig
@@ -220,6 +223,10 @@ def mount(app: FastAPI, slots: Slots, pictures: PictureDesk, settings: ServeSett
     app.mount("/langserve", served)
 
 
+async def _here() -> bool:
+    return False
+
+
 async def _unreadable(request: Request, error: Exception) -> Response:
     if isinstance(error, TypeError) and not str(error).startswith("Expected a string, dict"):  # of a config of null
         raise error
@@ -257,7 +264,15 @@ async def with_caller(config: dict[str, Any], request: Request) -> dict[str, Any
     knobs = {name: value for name, value in (config.get("configurable") or {}).items() if name in _set_by(sent)}
     if "origin" in request.headers:  # the playground sends its whole form: what stands there as it was shown is not set
         knobs = {name: value for name, value in knobs.items() if value != _shown(name)}
-    return {**config, "configurable": {**knobs, CALLER: request.state.caller, PLACES: batch.at_once(sent)}}
+    return {
+        **config,
+        "configurable": {
+            **knobs,
+            CALLER: request.state.caller,
+            PLACES: batch.at_once(sent),
+            LEFT: request.is_disconnected,
+        },
+    }
 
 
 def _set_by(config: Any) -> dict[str, Any]:

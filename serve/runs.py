@@ -138,7 +138,8 @@ class Runs:
         about, library = record.about, await library_by_id(caller, record.library)
         try:
             self.graph(about["graph"])
-            context = Context.model_validate(about["context"])
+            # The library is the one that the caller was checked for, whatever has its name by now.
+            context = Context.model_validate({**about["context"], "library": library.name})
         except RagweaveError as error:  # a knob of an older Ragweave
             await self.cancel(record)
             raise Refused(409, f"this run cannot go on ({error.what})", "ask again") from None

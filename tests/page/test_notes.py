@@ -144,6 +144,10 @@ def test_what_is_being_written_stays_while_the_libraries_are_looked_at_and_anoth
         page.get_by_role("link", name="New conversation").first.click()
         page.go_back()
         expect(field).to_have_value("The third no")
+        for name, written in (("default", ""), ("drafts", "The third no")):  # a note is of one library
+            page.locator("button.library").click()
+            page.get_by_role("dialog").locator("button.choose", has_text=name).click()
+            expect(field).to_have_value(written)
         page.locator(".note .note-writer").get_by_role("button", name="Keep").click()
         expect(own).to_have_count(0)
         expect(page.locator(".note .own").last).to_have_text("The first note, and more. And more.")

@@ -102,7 +102,7 @@ def test_what_another_window_replaced_is_seen_when_this_one_comes_to_the_front_a
     expect(page.locator(".turn.over .answer")).to_contain_text("2.6 million", timeout=30_000)
     other.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
     expect(other.locator(".turn.over .answer")).to_contain_text("2.6 million")
-    expect(other.get_by_label("The question, written otherwise")).to_have_value(OTHER)
+    expect(other.locator("#question")).to_have_value(f"How long is the pier?\n{OTHER}")
     assert asked(page) == ["What does the new pier cost?"]
 
 

@@ -91,6 +91,16 @@ async def test_a_batch_waits_for_a_place_where_there_is_none(
     assert len((await waiting).json()["output"]) == 3
 
 
+async def test_a_batch_whose_client_has_gone_begins_nothing_more(notes: Any, app: FastAPI, counted: Counted) -> None:
+    async with on_loopback(app) as address, httpx.AsyncClient(base_url=address) as client:
+        with pytest.raises(httpx.ReadTimeout):
+            await client.post(BATCH, json={"inputs": questions(200)}, timeout=0.1)
+        await client.aclose()
+        while counted.now:  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+        assert counted.begun < 150 and app.state.desk.slots.taken == 0
+
+
 async def test_where_one_fails_the_rest_is_given_up_and_holds_no_places(
     client: httpx.AsyncClient, app: FastAPI, counted: Counted
 ) -> None:

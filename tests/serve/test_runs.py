@@ -14,6 +14,7 @@ from fastapi import FastAPI
 
 from ragweave.serve.app import create_app
 from ragweave.serve.conversations import forget_steps, latest
+from ragweave.serve.direct import events_of
 from ragweave.serve.records import Record, Records
 from ragweave.serve.settings import ServeSettings
 from ragweave.serve.store import Store, Turn
@@ -91,6 +92,32 @@ async def test_consent_is_asked_once_and_answered_once(client: httpx.AsyncClient
     events = await told(client, run["run"])
     assert [e["type"] for e in events] == ["start", "step", "consent", "consented", "step", "answer", "end"]
     assert events[-2]["answer"]["text"] == f"{QUESTION}: True"
+
+
+async def test_who_consents_goes_on_in_the_library_that_was_asked_whatever_has_its_name_by_now(
+    client: httpx.AsyncClient, graph: Graph, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    graph.consent = True
+    graph.may.set()
+    asked: list[str] = []
+    monkeypatch.setattr("ragweave.serve.runs.events_of", _kept(asked, events_of))
+    run = (await begin(client, QUESTION, context={"web": "ask"}))["run"]
+    await wait_for(client, run, "waiting")
+    held = (await client.get("/api/libraries")).json()
+    library = next(one for one in held["libraries"] if one["name"] == held["default"])
+    await client.patch(f"/api/libraries/{library['id']}", json={"name": "notes of 2025"})
+    assert (await client.post("/api/libraries", json={"name": library["name"]})).status_code == 201
+    assert (await client.post(f"/api/runs/{run}/resume", json={"consent": True})).status_code == 202
+    await wait_for(client, run, "done")
+    assert asked == [library["name"], "notes of 2025"]
+
+
+def _kept(names: list[str], events: Any) -> Any:
+    def kept(library: Any, messages: Any, context: Any, **how: Any) -> Any:
+        names.append(context.library)
+        return events(library, messages, context, **how)
+
+    return kept
 
 
 async def test_who_comes_while_consent_is_taken_is_told_the_rest(

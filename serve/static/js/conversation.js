@@ -65,9 +65,9 @@ export async function open(id, { quiet = false } = {}) {
   }
   if (!kept.turns.length) fill(main(), welcome());
   toEnd(true);
-  for (const { place, asking } of edited) {
-    const turn = turns.find((one) => one.place.turn === place.turn);
-    if (turn) turn.asking.write(asking.words(), document.activeElement.id !== "question");
+  for (const { run: of, asking } of edited) {
+    const turn = turns.find((one) => one.run === of); // another one may have its number by now
+    if (turn) turn.asking.write(asking.words(), document.activeElement === document.body);
     else hold(asking.words());
   }
 }
@@ -172,7 +172,7 @@ async function replace(gone, asked) {
   gone.asking.write(asked);
   toast(refused.sentence, { bad: true });
   await refresh();
-  const there = turns.find((turn) => turn.place?.turn === gone.place.turn);
+  const there = turns.find((turn) => turn.run === gone.run);
   if (refused.code === "gone_on" && there && there !== turns.at(-1)) replace(there, asked);
 }
 

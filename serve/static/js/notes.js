@@ -16,7 +16,7 @@ const MANY = 8; // notes from which on there is a field to search them
 const LONGEST = "20000"; // characters of one's own words
 const proof = (title, given = {}) => offer("/api/notes/proof", { library: state.library.name, ...given }, title);
 
-const drafts = new Map(); // what is being written and not kept yet, by note; of a new one under ""
+const drafts = new Map(); // what is being written and not kept yet, by note; of a new one by its library
 let page = null;
 let shown = ""; // the library that it is the page of
 let look = () => {};
@@ -48,7 +48,7 @@ export function notesPage() {
     clearTimeout(soon);
     soon = setTimeout(show, 200);
   });
-  page = h("div.column.notes-page", {}, h("div.notes-head", {}, title, save), writer("", "", t("notes.write"), add), field, list);
+  page = h("div.column.notes-page", {}, h("div.notes-head", {}, title, save), writer(`new ${chosen()}`, "", t("notes.write"), add), field, list);
   look = show;
   show();
   return page;
