@@ -53,16 +53,11 @@ async def together(answers: Sequence[Callable[[], Awaitable[T]]], places: int, r
     return [task.result() for task in tasks]
 
 
-async def when_free(answer: Callable[[], Awaitable[T]], seconds: float, left: Callable[[], Awaitable[bool]]) -> T:
-    """Answer as soon as there is a place: what a batch has answered is not thrown away for one that is missing.
-
-    Where its client has `left`, nothing more of it is begun.
-    """
+async def when_free(answer: Callable[[], Awaitable[T]], seconds: float) -> T:
+    """Answer as soon as there is a place: what a batch has answered is not thrown away for one that is missing."""
     clock = asyncio.get_running_loop().time
     until = clock() + seconds
     while True:
-        if await left():
-            raise Refused(400, "the client has gone", "ask again")
         try:
             return await answer()
         except Refused as error:

@@ -6,10 +6,10 @@ The graph runs apart from the callbacks of a request: streams hold its typed eve
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable
 from contextlib import aclosing
 from functools import partial
-from typing import Annotated, Any, Literal, cast
+from typing import Annotated, Any, Literal, TypeVar, cast
 
 from fastapi import FastAPI, Request, Response
 from langchain_core.callbacks import AsyncCallbackManagerForChainRun as Manager
@@ -31,17 +31,19 @@ from ragweave.models.errors import InputError, RagweaveError
 from ragweave.serve import batch, problems
 from ragweave.serve.access import Caller, Slots, library_for
 from ragweave.serve.desk import Body
-from ragweave.serve.direct import Events, answering, messages_of, pictures_of
+from ragweave.serve.direct import Events, Left, answering, messages_of, pictures_of, unless_left
 from ragweave.serve.pictures import PictureDesk
 from ragweave.serve.problems import problem
 from ragweave.serve.settings import ServeSettings
+
+T = TypeVar("T")
 
 CALLER = "ragweave_caller"
 """Entry of the configurable in which the server, and nobody else, says who asks."""
 PLACES = "ragweave_places"
 """Entry of the configurable in which the server says how many answers of a batch may be under way."""
-LEFT = "ragweave_left"
-"""Entry of the configurable in which the server gives a way to tell that the client has gone."""
+REQUEST = "ragweave_request"
+"""Entry of the configurable in which the server gives the request: who waits for a whole answer may go away."""
 _CLIENTS = {"thread_id", "checkpoint_id", "checkpoint_ns"}
 """Entries of the configurable that clients of LangGraph send everywhere."""
 _ENDPOINTS: tuple[EndpointName, ...] = (
@@ -139,7 +141,7 @@ class ServedGraph(Runnable[Any, dict[str, Any]]):
 
     async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> dict[str, Any]:
         """Return the answer."""
-        return await self._acall_with_config(self._answer, input, config)
+        return await _while_there(config, self._acall_with_config(self._answer, input, config))
 
     async def abatch(
         self,
@@ -154,7 +156,8 @@ class ServedGraph(Runnable[Any, dict[str, Any]]):
         places = [(of_one.get("configurable") or {}).get(PLACES, batch.AT_ONCE) for of_one in configs]
         pairs = zip(inputs, configs, strict=True)
         answers = [partial(self._acall_with_config, self._when_free, *pair) for pair in pairs]
-        return await batch.together(answers, min(places, default=1), return_exceptions)
+        together = batch.together(answers, min(places, default=1), return_exceptions)
+        return await _while_there(configs[0] if configs else None, together)
 
     async def astream(
         self, input: Any, config: RunnableConfig | None = None, **kwargs: Any
@@ -175,8 +178,7 @@ class ServedGraph(Runnable[Any, dict[str, Any]]):
         raise RagweaveError("the run ended without an answer", "ask again")
 
     async def _when_free(self, input: Any, run_manager: Manager, config: RunnableConfig) -> dict[str, Any]:
-        left = (config.get("configurable") or {}).get(LEFT, _here)
-        return await batch.when_free(partial(self._answer, input, run_manager, config), self._seconds, left)
+        return await batch.when_free(partial(self._answer, input, run_manager, config), self._seconds)
 
     async def _events(
         self, inputs: AsyncIterator[Any], run_manager: Manager, config: RunnableConfig
@@ -216,6 +218,7 @@ def mount(app: FastAPI, slots: Slots, pictures: PictureDesk, settings: ServeSett
     # LangServe reads the body itself, and the parts of a batch.
     for kind in (UnicodeDecodeError, ValidationError, TypeError, RecursionError):
         served.add_exception_handler(kind, _unreadable)
+    served.add_exception_handler(Left, _left)
     for name in graphs.GRAPHS:
         graph = ServedGraph(name, slots, pictures, settings.run_seconds)
         add_routes(served, graph, path=f"/{name}", enabled_endpoints=_ENDPOINTS, per_req_config_modifier=with_caller)
@@ -223,8 +226,14 @@ def mount(app: FastAPI, slots: Slots, pictures: PictureDesk, settings: ServeSett
     app.mount("/langserve", served)
 
 
-async def _here() -> bool:
-    return False
+async def _while_there(config: RunnableConfig | None, work: Awaitable[T]) -> T:
+    """Wait for whole answers, and stop working on them when the client goes away."""
+    request = ((config or {}).get("configurable") or {}).get(REQUEST)
+    return await unless_left(request, work) if isinstance(request, Request) else await work
+
+
+async def _left(request: Request, error: Exception) -> Response:
+    return Response(status_code=499)
 
 
 async def _unreadable(request: Request, error: Exception) -> Response:
@@ -270,7 +279,7 @@ async def with_caller(config: dict[str, Any], request: Request) -> dict[str, Any
             **knobs,
             CALLER: request.state.caller,
             PLACES: batch.at_once(sent),
-            LEFT: request.is_disconnected,
+            REQUEST: request,
         },
     }
 
