@@ -23,10 +23,6 @@ GRAPHS: dict[str, str] = {
 }
 """Graphs by name, and the module that builds each."""
 
-_SUPERSTEPS = 20 + 10 * (10 + 10)
-"""Each is one node wide. The hops and recalls that any context may allow end a run long before this limit does; those
-of a turn that goes on are in its state."""
-
 
 def build_agent(graph: str = "agent", *, checkpointer: Any = None) -> CompiledStateGraph[Any, Any, Any, Any]:
     """Return a compiled graph of `GRAPHS`, ready to invoke, stream, or add as a node of another graph.
@@ -95,8 +91,11 @@ async def follow(
     """
     from langgraph.errors import EmptyInputError
 
+    from ragweave.minds.context import ROUNDS
+
     context = in_library(context, None)
-    placed: Any = {**config, "recursion_limit": _SUPERSTEPS}
+    # A superstep is one node wide. What any context allows, for the turn may have begun with another, ends it before.
+    placed: Any = {**config, "recursion_limit": 20 + 10 * (ROUNDS + ROUNDS)}
     modes: Any = {"stream_mode": ["custom", "values"], "version": "v2", "subgraphs": True, **options}
     stream: Any = compiled.astream(sent, placed, context=context, **modes)
     state: Any = {}

@@ -19,6 +19,8 @@ _TURNS_KEPT = 100
 
 _FREE = 400
 """Sentences after which an answer of free length ends all the same."""
+ROUNDS = 10
+"""Most rounds of retrieval, and most recalls, that a run may be allowed."""
 
 Mind = Literal["auto", "small", "llm"]
 
@@ -85,8 +87,10 @@ class Context(BaseModel):
         le=MAX_HALF_LIFE,
         description="Days after which a document is half as new; empty: as the library says, or 7.",
     )
-    max_hops: int = Field(3, ge=0, le=10, description="Rounds of retrieval (Auto-RAG T).")
-    max_recalls: int = Field(0, ge=0, le=10, description="Passages the chat model may write from memory (Auto-RAG E).")
+    max_hops: int = Field(3, ge=0, le=ROUNDS, description="Rounds of retrieval (Auto-RAG T).")
+    max_recalls: int = Field(
+        0, ge=0, le=ROUNDS, description="Passages the chat model may write from memory (Auto-RAG E)."
+    )
     check_by: Literal["auto", "small", "llm", "off"] = Field(
         "auto",
         description="Check of each sentence. With a chat model, auto asks it for a second opinion on all that the "

@@ -52,8 +52,8 @@ async def reason(state: State, runtime: Runtime[Context]) -> Update:
             page = await open_page(run, state, strips)
         await tell(raw, [[s for s in strips if s["evidence"] == i] for i in shown], page)
 
-    posed = state["query"] if opening and not reads(context) else state["question"]  # a query that was edited counts
-    known = Known(posed, hops, placed, strips, gap, others, last, say, state.get("plan", ""))
+    first = state["query"] if opening and not reads(context) else state["question"]  # a query that was edited counts
+    known = Known(first, hops, placed, strips, gap, others, last, say, state.get("plan", ""))
     spent = _spent(run)
     if on_timeline(state):
         made = Made(Decision(known.learnt()), "timeline")
@@ -61,7 +61,7 @@ async def reason(state: State, runtime: Runtime[Context]) -> Update:
         made = await run.minds.reasoner(run, known)
         spent = _spent(run)
     else:
-        made = Made(Decision(known.learnt(), query=posed if opening else ""), "budget" if spent else "rule")
+        made = Made(Decision(known.learnt(), query=first if opening else ""), "budget" if spent else "rule")
     decision = made.value
     repeated = not (opening or decision.again) and known.asked(decision.query)
     if repeated or (spent and not opening):

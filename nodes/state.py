@@ -83,7 +83,8 @@ class State(TypedDict, total=False):
     question: str
     """The standalone question of this turn; what is put there before the turn begins takes the place of its words."""
     posed: str
-    """The standalone question as `condense` wrote it last; by it one that was edited in is told from one left over."""
+    """The standalone question as the turn was given it, and at its end as it was answered; by it one that was edited in
+    before a turn is told from one left over."""
     query: str
     """The query of the current hop; hop 1 asks the question itself, without what is said around it."""
     said: dict[str, str]

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
-import shutil
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -12,9 +10,7 @@ from typing import Any
 import pytest
 from langchain_core.messages import BaseMessage
 
-from ragweave.corpora.store.stores import close_stores
 from ragweave.tests.support import ScriptedChat
-from ragweave.tests.support.library import build_library
 from ragweave.tests.support.talks import KITCHEN, TALK, vtt
 
 TEXTS = {
@@ -118,19 +114,7 @@ def play() -> Play:
     return Play()
 
 
-@pytest.fixture(scope="session")
-def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Index the two recordings once; return the home that holds them."""
-    folder = tmp_path_factory.mktemp("recorded")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("RAGWEAVE_HOME", str(folder / "home"))
-        asyncio.run(build_library(folder / "videos", {"comet.vtt": vtt(TALK), "bread.vtt": vtt(KITCHEN)}))
-        close_stores()
-    return folder / "home"
-
-
 @pytest.fixture
-def recordings(recorded: Path, home: Path) -> Path:
-    """Copy the recordings into the test's own home."""
-    shutil.copytree(recorded, home)
-    return home
+def recordings(stock: Callable[[Mapping[str, str]], Path]) -> Path:
+    """The two indexed recordings in the test's own home."""
+    return stock({"comet.vtt": vtt(TALK), "bread.vtt": vtt(KITCHEN)})

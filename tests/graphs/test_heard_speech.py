@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-import shutil
 import sqlite3
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +13,11 @@ import pytest
 from ragweave.app.api import aask, asearch
 from ragweave.app.doors import _told
 from ragweave.app.render import place
-from ragweave.corpora.store.stores import close_stores
 from ragweave.minds.context import Context
 from ragweave.models.chat import override
 from ragweave.nodes.answer import Answer
 from ragweave.serve.proof import where
 from ragweave.tests.support import ScriptedChat
-from ragweave.tests.support.library import build_library
 
 MARK = "(heard, perhaps wrongly)"
 TALK = (
@@ -59,22 +56,10 @@ def doubt(catalog: Path) -> None:
             )
 
 
-@pytest.fixture(scope="module")
-def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Index the recordings once; return the home that holds them."""
-    folder = tmp_path_factory.mktemp("heard")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("RAGWEAVE_HOME", str(folder / "home"))
-        asyncio.run(build_library(folder / "videos", {"comet.vtt": vtt(TALK), "bread.vtt": vtt(DIET)}))
-        close_stores()
-    [catalog] = (folder / "home").glob("libraries/*/catalog.sqlite")
-    doubt(catalog)
-    return folder / "home"
-
-
 @pytest.fixture(autouse=True)
-def _heard(recorded: Path, home: Path) -> None:
-    shutil.copytree(recorded, home)
+def _heard(stock: Callable[[Mapping[str, str]], Path]) -> None:
+    [catalog] = stock({"comet.vtt": vtt(TALK), "bread.vtt": vtt(DIET)}).glob("libraries/*/catalog.sqlite")
+    doubt(catalog)
 
 
 def assert_marked(answer: Answer) -> None:

@@ -79,7 +79,8 @@ async def overview(desk: Desk, brief: Brief, page: Page) -> bool:
         return False
     library, scope = await desk.library(), await within(desk)
     held = [s for s in await library.sources() if s.items and (not scope.sources or s.id in scope.sources)]
-    if about is not None and await _chapter(desk, library, about, brief.question, page, len(held) == 1):
+    chapter = None if about is None else await chapters.asked(library, about, scope, len(held) == 1)
+    if chapter is not None and await _chapter(desk, library, chapter, brief.question, page):
         return True
     if about is not None and _ALL.fullmatch(about) and len(held) > 1:
         return await _whole(library, held, brief.question, page)
@@ -120,12 +121,11 @@ def _tell(chosen: Sequence[Strip], page: Page) -> None:
         page.show(f"{head}: {said}" if head else said, "verified", [strip], 1.0)
 
 
-async def _chapter(desk: Desk, library: Library, about: str, question: str, page: Page, alone: bool) -> bool:
-    """Show what is said in the chapter of a recording that is asked for; False where none is, or nothing is said."""
-    named = await chapters.asked(library, about, await within(desk), alone)
-    if named is None:
-        return False
-    whole, start, end, title = named
+async def _chapter(
+    desk: Desk, library: Library, chapter: tuple[Item, float, float, str], question: str, page: Page
+) -> bool:
+    """Show what is said in a chapter of a recording; False where nothing is."""
+    whole, start, end, title = chapter
     clips = [c for c in await library.items_of(whole.source, "clip") if c.title == whole.title]
     chosen = excerpts(clips, max(MOST, desk.context.sentences), title)
     if not chosen:
