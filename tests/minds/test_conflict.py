@@ -200,3 +200,27 @@ def test_of_several_that_differ_the_newest_leads() -> None:
     rows: Any = {year: {"date": f"{year}-04-01"} for year in texts}
     told = conflict(question, rank(question, strips, lambda term: 1.0), rows)
     assert told is not None and "2.48" in told.first.text
+
+
+def test_a_newer_sentence_that_hardly_answers_neither_leads_nor_differs() -> None:
+    question = "What does the microchip for a dog cost?"
+    listed = strip("library", "Microchip for a dog: £18", "Prices", "list")
+    machine = strip("library", "The new X-ray machine costs £21,500.", "Minutes", "minutes")
+    others = strip("library", "Every dog gets a microchip of the new kind.", "Minutes", "minutes")
+    rows: Any = {"list": {"date": "2025-01-01"}, "minutes": {"date": "2025-06-01"}}
+    ranked = rank(question, [listed, machine, others], lambda term: 1.0)
+    assert ranked[0].text == "Microchip for a dog: £18"
+    assert conflict(question, ranked, rows) is None
+
+
+@pytest.mark.parametrize(
+    "plan", ["Dilip proposed a rent of £55 for a full plot.", "The rent of a full plot would rise to £55."]
+)
+def test_what_was_only_proposed_is_no_older_value(plan: str) -> None:
+    question, own = "What is the rent of a full plot?", "The rent of a full plot is £52."
+    strips = [strip("library", own, "April", "new"), strip("library", plan, "March", "old")]
+    rows: Any = {"new": {"date": "2025-04-01"}, "old": {"date": "2025-03-01"}}
+    assert conflict(question, rank(question, strips, lambda term: 1.0), rows) is None
+    fact = strip("library", "The rent of a full plot is £48.", "March", "old")
+    told = conflict(question, rank(question, [strips[0], fact], lambda term: 1.0), rows)
+    assert told is not None and (told.first.text, told.how) == (own, "differs")

@@ -19,6 +19,10 @@ RIVALS = 8
 """Best sentences among which another value is looked for."""
 SUBJECT = 0.5
 """Share of the subject that another sentence must name, or of it what the best one names."""
+RIVAL = 0.25
+"""Share of the sureness of the best sentence at which another is a rival: what is less sure tells of other things."""
+LEADS = 0.5
+"""Share at which a newer one leads."""
 _CLOCK = re.compile(r"\b\d{1,2}[:.]\d{2}\b")
 _DAY = re.compile(rf"\b(?:{'|'.join(WEEKDAYS)})(?=s?\b)")
 _CHANGES = re.compile(
@@ -26,6 +30,14 @@ _CHANGES = re.compile(
     r"|\b(?:jetzt|bisher|künftig|neu|désormais|jusqu'ici)\b|现在|以前|改为",
     re.I,
 )
+
+_PLAN = re.compile(
+    r"\bwould (?:be|go|rise|fall|cost|become|have to)\b"
+    r"|\b(?:proposed|proposes|proposal|suggested|suggests|suggestion|motion to|voted down|rejected|turned down)\b"
+    r"|\b(?:vorgeschlagen|vorschlag|antrag|abgelehnt|proposé\w*|proposition|rejetée?|propuesta|propuso)\b",
+    re.I,
+)
+"""Words of what was only spoken of: it never was so, and nothing differs from it."""
 
 
 class Told(NamedTuple):
@@ -59,13 +71,15 @@ def conflict(question: str, ranked: Sequence[Extract], rows: Mapping[str, Eviden
         elsewhere = e.signs[0] < min(SUBJECT, best.signs[0]) and not best.covers & asked.subject
         if lacks or not asks or elsewhere or e.signs[3] < best.signs[3] or fold(e.text) == fold(best.text):
             continue
+        if e.sure < RIVAL * best.sure or (_PLAN.search(e.text) and not _PLAN.search(best.text)):
+            continue
         versions = _versions(best, e)
         if versions or _differ(asked, best, e):
             first, other = best, e
             ages = [row["date"] if (row := dates.get(x.strip["evidence"])) else "" for x in (best, e)]
-            if all(ages) and ages[1] > ages[0]:
+            if all(ages) and ages[1] > ages[0] and e.sure >= LEADS * best.sure:
                 first, other = e, best
-            dated = all(ages) and ages[0] != ages[1]
+            dated = all(ages) and ages[0] != ages[1] and (first is e) == (ages[1] > ages[0])
             changed = versions or bool(_CHANGES.search(first.text))
             # Of several the newest leads, else the one that answers best.
             found.append(

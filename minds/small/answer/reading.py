@@ -175,11 +175,19 @@ def person_of(strip: Strip) -> str:
 
 
 def run_in(text: str) -> bool:
-    """Tell whether a sentence is the head that opens a paragraph: “Quiet hours”."""
+    """Tell whether a sentence states nothing, as the head that opens a paragraph does: “Quiet hours.”."""
     return len(text.split()) <= 5 and text.rstrip().endswith((".", ":")) and not _STATES.search(text)
 
 
 _ENTRY = re.compile(r"(?=[A-Z0-9])[^\W_](?:[^\n.!?:;,()]{0,30}[^\W_])? [-–—] (?=\S)")
 """How an entry opens that tells of one thing: “Plover - same as Dunlin, but enclosed. Chamber goes to 55 °C.”"""
-_STATES = re.compile(rf"\d|: |\b(?:{'|'.join(NUMBER_WORDS)})\b|^(?:he|she|it|they|we)\b", re.I)
-"""What a head does not say: “He keeps eleven sheep.”"""
+_STATES = re.compile(
+    rf"\d|: |\b(?:{'|'.join(NUMBER_WORDS)})\b|^(?:i|he|she|it|they|we|you|er|sie|es|wir|ich|ils?|elles?|nous|je)\b"
+    r"|\b(?:is|are|was|were|has|have|had|does|do|did|can|may|must|will|would|nobody|not|never|isn't|aren't|wasn't"
+    r"|ist|sind|war|waren|hat|haben|hatte|kann|darf|muss|wird|nicht|est|sont|était|ont|fait|peut|doit|era|tiene"
+    r"|hay|puede|è|sono|può)\b"
+    r"|(?-i:^[A-Z]\w+(?: [A-Z]\w+)? [a-z]{2,}(?:s|ed|t) (?!in\b|of\b|on\b|for\b|at\b|to\b|and\b|or\b|from\b|with\b)"
+    r"|^[A-Z]\w+ [A-Z]\w+, [a-z])",
+    re.I,
+)
+"""What a head does not say: “He keeps eleven sheep.”, “Tom is ours.”, “Eva eats no nuts.”, “Kate Bell, a nurse.”"""

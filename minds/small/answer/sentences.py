@@ -293,7 +293,7 @@ def _candidates(strip: Strip, around: str, question: str, wanted: Set[str], head
     dated = {p: CALENDAR & set(terms(text[slice(*p)].partition(":")[0])) for p in parts if ": " in text[slice(*p)]}
     rows |= {p: wanted & days for p, days in dated.items() if days}
     able = {p for p in harmless(text, parts) if p not in rows or not any(rows[p] < other for other in rows.values())}
-    heads = {a for a, b in parts if run_in(text[a:b]) and b < len(text) and text[b] == " "}
+    heads = {a for a, b in parts if text[b : b + 1] == " " and run_in(text[a:b])}
     found = [Read(strip, n, parts, question, around) for n, p in enumerate(parts) if p in able and p[0] not in heads]
     return [
         r
