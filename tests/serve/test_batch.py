@@ -13,9 +13,10 @@ from langserve import RemoteRunnable
 
 from ragweave.graphs import run as graphs
 from ragweave.nodes.answer import Answer
+from ragweave.serve.access import Slots
 from ragweave.serve.batch import AT_ONCE, LONGEST
 from ragweave.serve.settings import ServeSettings
-from ragweave.tests.support.serving import Graph, on_loopback
+from ragweave.tests.support.serving import Graph, on_loopback, until
 
 BATCH = "/langserve/agent/batch"
 INVOKE = "/langserve/agent/invoke"
@@ -39,9 +40,9 @@ class Counted:
         self.most = max(self.most, self.now)
         try:
             await asyncio.sleep(0.01)
-            await self.may.wait()
             if "fails" in messages[-1].text:
                 raise RuntimeError("a graph that fails")
+            await self.may.wait()
             yield {"type": "state", "state": {"answer": Answer(text=messages[-1].text)}}
         finally:
             self.now -= 1
@@ -59,9 +60,14 @@ async def test_a_batch_that_is_longer_than_there_are_places_is_answered_a_few_at
     notes: Any, app: FastAPI, counted: Counted, allowed: int | None, most: int
 ) -> None:
     asked = questions(ServeSettings.running + 6)
+    counted.may.clear()
     async with on_loopback(app) as address:
         remote: RemoteRunnable[Any, Any] = RemoteRunnable(f"{address}/langserve/agent/")
-        answers = await remote.abatch(asked, config={"max_concurrency": allowed} if allowed else None)
+        batch = remote.abatch(asked, config={"max_concurrency": allowed} if allowed else None)
+        waiting = asyncio.create_task(batch)
+        await until(lambda: counted.now >= most)
+        counted.may.set()
+        answers = await waiting
     assert [answer["text"] for answer in answers] == [one["question"] for one in asked]
     assert counted.most == most
 
@@ -69,11 +75,9 @@ async def test_a_batch_that_is_longer_than_there_are_places_is_answered_a_few_at
 async def test_a_batch_leaves_places_to_others(client: httpx.AsyncClient, app: FastAPI, graph: Graph) -> None:
     slots = app.state.desk.slots
     under_way = asyncio.create_task(client.post(BATCH, json={"inputs": questions(100)}))
-    while slots.taken < AT_ONCE:  # noqa: ASYNC110
-        await asyncio.sleep(0.01)
+    await until(lambda: slots.taken >= AT_ONCE)
     other = asyncio.create_task(client.post(INVOKE, json={"input": {"question": "And I?"}}))
-    while slots.taken == AT_ONCE:  # noqa: ASYNC110
-        await asyncio.sleep(0.01)
+    await until(lambda: slots.taken > AT_ONCE)
     await asyncio.sleep(0.2)
     assert slots.taken == AT_ONCE + 1
     graph.may.set()
@@ -81,13 +85,20 @@ async def test_a_batch_leaves_places_to_others(client: httpx.AsyncClient, app: F
 
 
 async def test_a_batch_waits_for_a_place_where_there_is_none(
-    client: httpx.AsyncClient, app: FastAPI, counted: Counted
+    client: httpx.AsyncClient, app: FastAPI, counted: Counted, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    slots = app.state.desk.slots
+    slots, refused = app.state.desk.slots, 0
     for _ in range(ServeSettings.running):
         slots.take()
+
+    def take() -> None:
+        nonlocal refused
+        refused += 1
+        Slots.take(slots)
+
+    monkeypatch.setattr(slots, "take", take)
     waiting = asyncio.create_task(client.post(BATCH, json={"inputs": questions(3)}))
-    await asyncio.sleep(0.3)
+    await until(lambda: refused >= 3)
     assert counted.begun == 0 and not waiting.done()
     for _ in range(ServeSettings.running):
         slots.give()
@@ -105,13 +116,10 @@ async def test_what_a_client_waited_for_is_given_up_when_it_has_gone(
     async with on_loopback(app) as address:
         async with httpx.AsyncClient(base_url=address) as client:
             asked = asyncio.create_task(client.post(path, json=body, timeout=60))
-            while counted.begun < begun:  # noqa: ASYNC110
-                await asyncio.sleep(0.01)
+            await until(lambda: counted.begun >= begun)
             asked.cancel()
             await asyncio.wait([asked])
-        async with asyncio.timeout(60):
-            while counted.now:  # noqa: ASYNC110
-                await asyncio.sleep(0.01)
+        await until(lambda: not counted.now)
     assert counted.begun == begun and app.state.desk.slots.taken == 0
 
 
@@ -119,11 +127,12 @@ async def test_where_one_fails_the_rest_is_given_up_and_holds_no_places(
     client: httpx.AsyncClient, app: FastAPI, counted: Counted
 ) -> None:
     asked = [{"question": "Which one fails?"}, *questions(99)]
+    counted.may.clear()
     assert (await client.post(BATCH, json={"inputs": asked})).status_code == 500
     assert app.state.desk.slots.taken == 0 and counted.now == 0
     begun = counted.begun
     await asyncio.sleep(0.1)
-    assert counted.begun == begun < 30
+    assert counted.begun == begun <= AT_ONCE + 1
 
 
 @pytest.mark.parametrize(

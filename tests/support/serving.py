@@ -8,7 +8,7 @@ import os
 import re
 import sys
 from asyncio.subprocess import Process
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -77,6 +77,13 @@ async def on_loopback(app: FastAPI) -> AsyncIterator[str]:
         await task
 
 
+async def until(holds: Callable[[], object]) -> None:
+    """Wait until something holds in this process, and fail where it never does."""
+    async with asyncio.timeout(60):
+        while not holds():  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+
+
 def parse_events(text: str) -> list[dict[str, Any]]:
     """Return server-sent events with their data, and their number as `id`."""
     found: list[dict[str, Any]] = []
@@ -115,6 +122,7 @@ class Graph:
 
     def __init__(self) -> None:
         self.may = asyncio.Event()
+        self.waits = asyncio.Event()
         self.stopped = 0
         self.stopped_now = asyncio.Event()
         self.consent = False
@@ -135,6 +143,7 @@ class Graph:
             yield {"type": "consent", "action": "search_web", "query": question, "provider": "searx"}
             yield {"type": "state", "state": {}}
             return
+        self.waits.set()
         try:
             await self.may.wait()
         except asyncio.CancelledError:
