@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+import threading
 from collections.abc import Iterator
 from typing import Any
 
@@ -246,7 +247,8 @@ async def test_json_that_was_cut_off_is_repaired_and_its_tokens_are_counted(serv
 
 async def test_calls_to_one_server_keep_to_its_width(server: ScriptedServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RAGWEAVE_CHAT_WIDTH", "3")
-    server.latency = 0.02
+    together = threading.Barrier(3, timeout=30)
+    server.latency = lambda _: 0.02 * (together.wait() >= 0)
     server.queue(*["fine"] * 12)
     await asyncio.gather(*(text() for _ in range(12)))
     assert server.max_in_flight == 3
@@ -349,7 +351,8 @@ async def test_a_reply_without_end_is_left_after_a_bound_of_characters(
 async def test_a_dripping_reply_is_left_after_a_bound_of_time(
     server: ScriptedServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("RAGWEAVE_CHAT_TIMEOUT", "0.2")
+    monkeypatch.setattr(module, "_DRIPS", 0.01)
+    monkeypatch.setenv("RAGWEAVE_CHAT_TIMEOUT", "60")
     server.part_delay = 0.05
     server.queue(["drip "] * 200)
     with pytest.raises(ModelError, match="did not end"):
