@@ -20,5 +20,5 @@ def test_a_database_that_cannot_be_opened_leaves_no_thread_behind(
     with pytest.raises(sqlite3.OperationalError), opened(tmp_path):
         pass
     for left in set(threading.enumerate()) - before:
-        left.join(1)
+        left.join(60)
     assert (told, set(threading.enumerate()) - before) == ([], set())

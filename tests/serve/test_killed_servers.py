@@ -55,10 +55,11 @@ def settings_of(model: ScriptedServer) -> dict[str, str]:
 async def goes_on(client: httpx.AsyncClient, run: dict[str, Any], shown: list[dict[str, Any]]) -> None:
     """Read on where the server of a run was killed: nothing is missing or doubled, and the conversation goes on."""
     rest: list[dict[str, Any]] = []
-    while not rest:
-        # What was connected to the killed one is cut off: a client comes again.
-        with suppress(httpx.TransportError):
-            rest = await told(client, run["run"], after=len(shown))
+    async with asyncio.timeout(120):
+        while not rest:
+            # What was connected to the killed one is cut off: a client comes again.
+            with suppress(httpx.TransportError):
+                rest = await told(client, run["run"], after=len(shown))
     assert [e["type"] for e in rest][-2:] == ["error", "end"]
     assert rest[-2]["problem"]["code"] == "interrupted" and "sk again" in rest[-2]["problem"]["detail"]
     assert [e["id"] for e in (*shown, *rest)] == list(range(1, len(shown) + len(rest) + 1))

@@ -30,8 +30,9 @@ SLOW = """
 import json, struct, sys, time
 for line in sys.stdin.buffer:
     asked = json.loads(line)
+    seconds = float(open(asked["path"]).read())
     open(asked["path"] + ".begun", "a").write("x")
-    time.sleep(float(open(asked["path"]).read()))
+    time.sleep(seconds)
     made = {"kind": "text", "title": "", "author": "", "language": "", "date": None, "items": [], "chunks": [],
             "terms": [], "warnings": []}
     reply = json.dumps({"what": "slept", "remedy": ""}).encode()
@@ -139,7 +140,7 @@ def test_work_goes_to_every_node(cluster, tmp_path):
 
 def test_a_lost_node_costs_what_it_had_in_hand_which_another_repeats(cluster, tmp_path):
     extra = cluster.add_node(num_cpus=1, object_store_memory=80 * 2**20)
-    cluster.wait_for_nodes()
+    cluster.wait_for_nodes(timeout=PATIENCE)
     held = readers(cluster, tmp_path, SLEEPS)
     assert held.width == 3
     told = []
@@ -168,7 +169,7 @@ def test_a_folder_that_a_node_does_not_see_is_said_before_anything_is_read(clust
 @pytest.mark.parametrize(("cpus", "gpus", "width"), [(2, 0, 1), (0.2, 0.4, 2)])
 def test_an_actor_is_given_what_the_settings_say_of_a_node_that_has_it(cluster, tmp_path, cpus, gpus, width):
     fast = cluster.add_node(num_cpus=2, num_gpus=1, object_store_memory=80 * 2**20)
-    cluster.wait_for_nodes()
+    cluster.wait_for_nodes(timeout=PATIENCE)
     try:
         shared = {"ray_cpus": cpus, "ray_gpus": gpus}
         held = RayReaders(CorporaSettings(ray=cluster.address, **shared), [str(tmp_path)])
