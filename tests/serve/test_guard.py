@@ -15,7 +15,7 @@ from ragweave.serve.access import Keys
 from ragweave.serve.app import create_app
 from ragweave.serve.process import Words
 from ragweave.serve.settings import ServeSettings
-from ragweave.tests.support.serving import bearer, direct_client, in_process
+from ragweave.tests.support.serving import bearer, clock_stands, direct_client, in_process
 
 JSON = {"content-type": "application/json"}
 
@@ -145,7 +145,8 @@ async def test_a_key_stands_in_no_log_and_no_error(
     assert not any(secret in answer.text for answer in told)
 
 
-async def test_who_asks_too_often_is_told_when_to_come_back(notes: Path) -> None:
+async def test_who_asks_too_often_is_told_when_to_come_back(notes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    clock_stands(monkeypatch)
     async with in_process(create_app(ServeSettings(per_minute=3))) as client:
         answers = [await client.post("/api/threads", json={}) for _ in range(4)]
         assert [a.status_code for a in answers] == [201, 201, 201, 429]

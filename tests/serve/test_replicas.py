@@ -29,6 +29,7 @@ from ragweave.tests.support.serving import (
     ask_over_http,
     bearer,
     begin,
+    clock_stands,
     direct_client,
     events_until,
     in_process,
@@ -115,7 +116,10 @@ async def test_two_servers_do_not_answer_one_conversation_at_once(two: Any, grap
     assert sorted(x.status_code for x in await asyncio.gather(*asked)) == [202, 409, 409, 409]
 
 
-async def test_a_key_a_link_and_a_limit_of_one_server_count_on_the_other(home: Path, tmp_path: Path) -> None:
+async def test_a_key_a_link_and_a_limit_of_one_server_count_on_the_other(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock_stands(monkeypatch)
     await build_library(tmp_path / "notes", TEXTS)
     await build_library(tmp_path / "tea", TEA, "tea room")
     apps: list[FastAPI] = [create_app(ServeSettings(per_minute=6, workers=2)) for _ in range(2)]

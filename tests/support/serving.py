@@ -7,17 +7,21 @@ import json
 import os
 import re
 import sys
+import time
 from asyncio.subprocess import Process
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from types import SimpleNamespace
 from typing import Any
 
 import httpx
+import pytest
 import uvicorn
 from fastapi import FastAPI
 from langchain_core.messages import HumanMessage
 
 from ragweave.nodes.answer import Answer
+from ragweave.serve import guard
 from ragweave.serve.workers import config_of, listen
 
 BASE = "http://127.0.0.1:8765"
@@ -82,6 +86,12 @@ async def until(holds: Callable[[], object]) -> None:
     async with asyncio.timeout(60):
         while not holds():  # noqa: ASYNC110
             await asyncio.sleep(0.01)
+
+
+def clock_stands(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have no caller's requests of the last minute wear off, however long the test takes."""
+    now = time.time()
+    monkeypatch.setattr(guard, "time", SimpleNamespace(time=lambda: now, monotonic=time.monotonic))
 
 
 def parse_events(text: str) -> list[dict[str, Any]]:
