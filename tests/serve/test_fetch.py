@@ -20,6 +20,7 @@ PAGE = b"<html><head><title>Tea</title></head><body><p>The tea house opened in 1
 
 class Web(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
+        self.server.hosts.append(self.headers["Host"])  # type: ignore[attr-defined]
         asked = {"/away": (302, {"Location": "http://127.0.0.2/secret"}), "/on": (302, {"Location": "tea.html"})}
         status, headers = asked.get(self.path, (200, {"Content-Type": "text/html; charset=utf-8"}))
         if self.path == "/program":
@@ -29,7 +30,6 @@ class Web(BaseHTTPRequestHandler):
             self.send_header(name, value)
         self.end_headers()
         self.wfile.write(PAGE)
-        self.server.hosts.append(self.headers["Host"])  # type: ignore[attr-defined]
 
     def log_message(self, *_: object) -> None:
         pass

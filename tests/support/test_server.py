@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -74,6 +75,10 @@ def test_requests_under_way_together_are_counted() -> None:
 
     with ScriptedServer(["x"] * 6, latency=latency) as server, ThreadPoolExecutor(6) as pool:
         list(pool.map(lambda _: post(server), range(6)))
+        for _ in range(3_000):  # each reply is there a moment before its end is noted
+            if all(r.ended for r in server.requests):
+                break
+            time.sleep(0.01)
     assert server.max_in_flight == 6
     assert all(r.ended >= r.started for r in server.requests)
     assert len(server.requests) == 6
