@@ -108,6 +108,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
 def browser() -> Iterator[Any]:
     """A headless Chromium."""
     sync_api = pytest.importorskip("playwright.sync_api", reason="the package playwright is not installed")
+    sync_api.expect.set_options(timeout=30_000)  # a loaded machine takes its time
     with sync_api.sync_playwright() as playwright:
         started = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--mute-audio"])
         yield started
@@ -125,7 +126,7 @@ def window(browser: Any, site: Site) -> Iterator[Callable[..., Any]]:
             **{"viewport": {"width": 1280, "height": 800}, "service_workers": "block", **options}
         )
         contexts.append(context)
-        context.set_default_timeout(15_000)
+        context.set_default_timeout(30_000)
         for key, value in (keep or {}).items():
             context.add_init_script(f"localStorage.setItem('ragweave.{key}', '{value}')")
         page = context.new_page()

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from ragweave.tests.page.frames import drawn
 from ragweave.tests.serve.test_words import words
 
 expect = pytest.importorskip("playwright.sync_api").expect
@@ -76,7 +77,7 @@ def _check(page: Any, what: str) -> None:
     """Look at what is shown at every width; the widest is there before and after."""
     for width, height in WIDTHS:
         page.set_viewport_size({"width": width, "height": height})
-        page.wait_for_timeout(250)  # the rail is laid out anew once it was measured
+        drawn(page, 15)  # the rail is laid out anew once it was measured
         assert page.evaluate(_WRONG) == [], f"{what} at {width} pixels"
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from ragweave.tests.page.frames import drawn
 from ragweave.tests.page.test_axe import findings
 
 expect = pytest.importorskip("playwright.sync_api").expect
@@ -143,10 +144,10 @@ def test_the_place_that_is_read_stays_where_it_is_when_a_source_opens_beside_it(
     before = chip.bounding_box()["y"]
     chip.click()
     page.get_by_role("complementary").locator("mark").first.wait_for()
-    page.wait_for_timeout(300)  # the cards fold below their answers first
+    drawn(page, 18)  # the cards fold below their answers first
     assert chip.bounding_box()["y"] == pytest.approx(before, abs=2)
     page.keyboard.press("Escape")
-    page.wait_for_timeout(300)
+    drawn(page, 18)
     assert chip.bounding_box()["y"] == pytest.approx(before, abs=2)
 
 
