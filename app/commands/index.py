@@ -209,7 +209,10 @@ def perceived(far: Mapping[str, float]) -> str:
 
 
 def print_report(out: Console, report: Report, changed: Sequence[str], removed: Sequence[str]) -> None:
-    """Print what a run did: counts first, then what changed, what was left out and what failed, with reasons."""
+    """Print what a run did: counts first, then what changed, what was left out and what failed, with reasons.
+
+    Files are read side by side, and told by name.
+    """
     counts = [
         (report.indexed, "read"),
         (report.unchanged, "unchanged"),
@@ -228,11 +231,11 @@ def print_report(out: Console, report: Report, changed: Sequence[str], removed: 
         tokens = row.input_tokens + row.output_tokens
         out.print(f"{_ASKED[row.node]} by {row.model}: {counted(row.calls, 'call')}, {tokens:,} tokens{cost}.")
     for title, lines, style in (
-        ("Read", [short_path(p) for p in changed], None),
-        ("Gone and forgotten", [short_path(p) for p in removed], None),
+        ("Read", [short_path(p) for p in sorted(changed)], None),
+        ("Gone and forgotten", [short_path(p) for p in sorted(removed)], None),
         ("Left out", [f"{short_path(p)}: {clean(why)}" for p, why in report.skipped], None),
-        ("Failed", [f"{short_path(p)}: {clean(why)}" for p, why in report.failed], "red"),
-        ("Understood", [f"{short_path(p)}: {clean(how)}" for p, how in report.understood], None),
+        ("Failed", [f"{short_path(p)}: {clean(why)}" for p, why in sorted(report.failed)], "red"),
+        ("Understood", [f"{short_path(p)}: {clean(how)}" for p, how in sorted(report.understood)], None),
         ("Not done", [clean(note) for note in report.notes], "yellow"),
     ):
         if lines:

@@ -162,6 +162,15 @@ def test_libraries_are_made_renamed_and_deleted(main: Any) -> None:
     assert main("library")[1].startswith("There is no library yet")
 
 
+def test_files_are_told_by_name_whichever_was_read_first() -> None:
+    out = Console(file=io.StringIO(), width=100)
+    report = Report("default", files=4, indexed=2, removed=2, failed=[("/n/f.pdf", "broken"), ("/n/e.pdf", "broken")])
+    print_report(out, report, ["/n/b.md", "/n/a.md"], ["/n/d.md", "/n/c.md"])
+    assert isinstance(out.file, io.StringIO)
+    told = [line.strip() for line in out.file.getvalue().splitlines() if line.startswith("  ")]
+    assert told == ["/n/a.md", "/n/b.md", "/n/c.md", "/n/d.md", "/n/e.pdf: broken", "/n/f.pdf: broken"]
+
+
 def test_what_could_not_be_done_beside_the_files_is_said() -> None:
     out = Console(file=io.StringIO(), width=100)
     print_report(
