@@ -107,9 +107,9 @@ def _index(
         embed_missing(held, row, mind)
         report = Report(name)
         run = _Run(settings, held, library.id, mind, committer, Media.of(library.id), models, report, tell, stop, alone)
-        files = run.walk(roots)
+        files, unread = run.walk(roots)
         run.read(files, roots)
-        files_first = (partial(run.forget, files, roots), partial(run.rename, files, roots))
+        files_first = (partial(run.forget, files, roots, unread), partial(run.rename, files, roots))
         for stage in (*files_first, run.see, run.caption, partial(run.sweep, began), run.extract):
             if not stop.is_set():
                 stage()
@@ -151,8 +151,8 @@ class _Run:
     stop: threading.Event
     alone: bool
 
-    def walk(self, roots: Sequence[Path]) -> list[str]:
-        """Return the files to read, and note what is left out."""
+    def walk(self, roots: Sequence[Path]) -> tuple[list[str], set[str]]:
+        """Return the files to read, and what could not be looked at; note what is left out."""
         found = walk(roots)
         files = [str(path) for path in found.files]
         left_out = [(str(path), reason) for path, reason in found.skipped]
@@ -164,7 +164,7 @@ class _Run:
         self.tell(Event("started", total=len(files)))
         for path, reason in left_out:
             self.tell(Event("skipped", path, reason=reason))
-        return files
+        return files, found.unread
 
     def read(self, files: Sequence[str], roots: Sequence[Path], anew: Iterable[str] = ()) -> None:
         """Read, embed and commit what has changed, and the sources `anew` whether they have or not."""
@@ -183,11 +183,11 @@ class _Run:
             intake.close()
             self.report.understood += sorted(intake.understood)
 
-    def forget(self, files: Sequence[str], roots: Sequence[Path]) -> None:
+    def forget(self, files: Sequence[str], roots: Sequence[Path], unread: Iterable[str]) -> None:
         """Forget the files that are gone."""
-        unread = {path for path, _ in self.report.failed}  # some perhaps because they went while they were read
-        there = [path for path in files if path not in unread or os.path.lexists(path)]
-        gone = vanished(known_paths(self.held.catalog, self.library), there, roots)
+        failed = {path for path, _ in self.report.failed}  # some perhaps because they went while they were read
+        there = [path for path in files if path not in failed or os.path.lexists(path)]
+        gone = vanished(known_paths(self.held.catalog, self.library), there, roots, unread)
         if gone:
             self.committer.remove_paths(gone)
         self.report.removed = len(gone)

@@ -38,6 +38,8 @@ class Walk:
 
     files: list[Path] = field(default_factory=list)
     skipped: list[tuple[Path, str]] = field(default_factory=list)
+    unread: set[str] = field(default_factory=set)
+    """Folders that could not be listed, and entries that could not be looked at: nobody knows what is there."""
 
 
 def walk(roots: Sequence[Path]) -> Walk:
@@ -93,6 +95,7 @@ def _folder(root: Path, out: Walk, seen: set[str]) -> None:
                 entries = sorted(found, key=lambda e: e.name)
         except OSError as exc:
             out.skipped.append((folder, f"it cannot be opened ({exc.strerror})"))
+            out.unread.add(str(folder))
             continue
         rules = [*rules, *_rules(folder, {e.name for e in entries}, out)]
         below = []
@@ -101,7 +104,7 @@ def _folder(root: Path, out: Walk, seen: set[str]) -> None:
             is_folder = entry.is_dir(follow_symlinks=False)
             if entry.name in IGNORE_FILES:
                 continue
-            if reason := _reason(path, is_folder, rules) or _no_file(path, is_folder):
+            if reason := _reason(path, is_folder, rules) or _no_file(path, is_folder, out):
                 out.skipped.append((path, reason))
             elif is_folder:
                 below.append((path, rules))
@@ -125,11 +128,12 @@ def _reason(path: Path, is_folder: bool, rules: list[tuple[Path, GitIgnoreSpec]]
     return _ignored(path, is_folder, rules) if _is_unicode(path.name) else "its name is not valid Unicode; rename it"
 
 
-def _no_file(path: Path, is_folder: bool) -> str:
+def _no_file(path: Path, is_folder: bool, out: Walk) -> str:
     """Return why an entry cannot be read, or ""."""
     try:
         mode = path.lstat().st_mode
     except OSError as exc:
+        out.unread.add(str(path))
         return f"it cannot be read ({exc.strerror})"
     if stat.S_ISLNK(mode):
         return "it is a link, and those are not followed"
@@ -178,19 +182,23 @@ def _below(path: str, folder: str) -> bool:
     return path == folder or path.startswith(folder.rstrip(os.sep) + os.sep)
 
 
-def vanished(known: Iterable[str], found: Iterable[str], roots: Sequence[Path]) -> list[str]:
+def vanished(
+    known: Iterable[str], found: Iterable[str], roots: Sequence[Path], unread: Iterable[str] = ()
+) -> list[str]:
     """Return the known paths under `roots` that are gone or now left out.
 
-    What merely cannot be looked at (a folder without permission, a drive that is away) stays, and so do uploads and
-    copies of buckets where a folder above them is read.
+    What merely cannot be looked at (a folder without permission, a drive that is away) stays, with all below what a
+    walk left `unread`; and so do uploads and copies of buckets where a folder above them is read.
     """
-    present = set(found)
+    present, unknown = set(found), set(unread)
     anchors = [os.path.abspath(root) for root in roots if os.path.lexists(root)]
     home = _home()
     ours = [a for a in anchors if _below(a, home)]
     gone = []
     for path in known:
         if path not in present and any(_below(path, a) for a in (ours if _below(path, home) else anchors)):
+            if not unknown.isdisjoint([path, *map(str, Path(path).parents)]):
+                continue
             try:
                 os.lstat(path)
             except (FileNotFoundError, NotADirectoryError):

@@ -1,4 +1,5 @@
 import asyncio
+import errno
 import os
 import shutil
 
@@ -74,6 +75,27 @@ async def test_a_removed_file_is_forgotten(notes):
     assert Event("removed", str(notes / "rome.md")) in told
     assert await found("aqueducts") == set()
     assert len((await sound())["items"]) == 4
+
+
+async def test_files_of_a_folder_that_cannot_be_listed_stay_until_it_can(notes, monkeypatch):
+    (notes / "deep" / "er").mkdir(parents=True)
+    (notes / "rome.md").rename(notes / "deep" / "er" / "rome.md")
+    await index([notes])
+    look = os.scandir
+
+    def fails(path):
+        if str(path).endswith("deep"):
+            raise OSError(errno.EIO, "Input/output error")
+        return look(path)
+
+    with monkeypatch.context() as at:
+        at.setattr(os, "scandir", fails)
+        report = await index([notes])
+    assert report.removed == 0
+    assert report.skipped == [(str(notes / "deep"), "it cannot be opened (Input/output error)")]
+    assert await found("aqueducts") == {"rome.md"}
+    (notes / "deep" / "er" / "rome.md").unlink()
+    assert (await index([notes])).removed == 1
 
 
 async def test_files_outside_the_given_folder_stay(notes, tmp_path):

@@ -208,3 +208,13 @@ def test_uploads_stay_where_a_folder_above_them_is_read(tmp_path: Path, home: Pa
     known = [str(home / "uploads" / "1a" / "a.md"), str(tmp_path / "gone.md")]
     assert vanished(known, [], [tmp_path]) == known[1:]
     assert vanished(known, [], [home / "uploads" / "1a"]) == known[:1]
+
+
+def test_a_file_that_could_not_be_looked_at_stays_although_it_can_be_by_now(tmp_path: Path, monkeypatch) -> None:
+    root = tmp_path / "r"
+    make(root, "a.md", "b.md")
+    with monkeypatch.context() as at:
+        at.setattr(Path, "lstat", lambda path: os.stat(path / "no" if path.name == "a.md" else path))
+        found = walk([root])
+    assert taken(found, root) == ["b.md"] and "cannot be read" in reasons(found, root)["a.md"]
+    assert vanished([str(root / "a.md")], map(str, found.files), [root], found.unread) == []
