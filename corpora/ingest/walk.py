@@ -54,17 +54,30 @@ def walk(roots: Sequence[Path]) -> Walk:
         path = Path(os.path.abspath(root.expanduser()))
         if is_secret(path.name):
             out.skipped.append((path, "its name is that of a key or password file, and those are never read"))
-        elif path.is_dir():
-            _folder(path, out, seen)
         elif not os.path.lexists(path):
             out.skipped.append((path, "it does not exist"))
-        elif not path.is_file():
-            out.skipped.append((path, "it is not a regular file" if path.exists() else "it is a link to nothing"))
+        else:
+            _root(path, out, seen)
+    return out
+
+
+def _root(path: Path, out: Walk, seen: set[str]) -> None:
+    try:
+        mode = os.stat(path).st_mode
+    except FileNotFoundError:
+        out.skipped.append((path, "it is a link to nothing"))
+    except OSError as exc:
+        out.skipped.append((path, f"it cannot be opened ({exc.strerror})"))
+        out.unread.add(str(path))
+    else:
+        if stat.S_ISDIR(mode):
+            _folder(path, out, seen)
+        elif not stat.S_ISREG(mode):
+            out.skipped.append((path, "it is not a regular file"))
         elif is_secret(path.resolve().name):
             out.skipped.append((path, "it is a link to a key or password file, and those are never read"))
         else:
             _take(path, out, seen)
-    return out
 
 
 def _take(path: Path, out: Walk, seen: set[str]) -> None:
@@ -123,7 +136,7 @@ def _reason(path: Path, is_folder: bool, rules: list[tuple[Path, GitIgnoreSpec]]
         return "its name is that of a temporary file, a half-finished download or a backup copy"
     if is_folder and str(path) == _home():
         return "it is the folder in which Ragweave keeps its libraries"
-    if is_folder and (path.name in _TOOLS or (path / "pyvenv.cfg").exists()):
+    if is_folder and (path.name in _TOOLS or os.path.exists(path / "pyvenv.cfg")):
         return "it is a folder of tools or dependencies"
     return _ignored(path, is_folder, rules) if _is_unicode(path.name) else "its name is not valid Unicode; rename it"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from pathlib import Path
 
@@ -193,6 +194,24 @@ def test_a_folder_without_permission_is_named(tmp_path: Path) -> None:
     (root / "closed").chmod(0o700)
     assert taken(found, root) == ["a.md"]
     assert "cannot be opened" in reasons(found, root)["closed"]
+
+
+def test_a_folder_or_a_drive_that_lets_nobody_look_into_it_does_not_end_the_walk(tmp_path: Path, monkeypatch) -> None:
+    root, drive = tmp_path / "r", tmp_path / "drive"
+    make(root, "a.md", "closed/b.md")
+    make(drive, "c.md")
+    look = os.stat
+
+    def fails(path, **options):
+        if Path(path) in (drive, root / "closed" / "pyvenv.cfg"):
+            raise OSError(errno.EIO, "Input/output error")
+        return look(path, **options)
+
+    monkeypatch.setattr(os, "stat", fails)
+    found = walk([root, drive])
+    assert taken(found, root) == ["a.md", "closed/b.md"]
+    assert found.skipped == [(drive, "it cannot be opened (Input/output error)")]
+    assert found.unread == {str(drive)}
 
 
 def test_the_libraries_themselves_are_no_files_of_a_folder_that_holds_them(tmp_path: Path, home: Path) -> None:
