@@ -134,7 +134,7 @@ def _reason(path: Path, is_folder: bool, rules: list[tuple[Path, GitIgnoreSpec]]
         return "it is hidden"
     if not is_folder and _PASSING.fullmatch(path.name):
         return "its name is that of a temporary file, a half-finished download or a backup copy"
-    if is_folder and str(path) == _home():
+    if is_folder and _is_home(path):
         return "it is the folder in which Ragweave keeps its libraries"
     if is_folder and (path.name in _TOOLS or os.path.exists(path / "pyvenv.cfg")):
         return "it is a folder of tools or dependencies"
@@ -187,8 +187,12 @@ def _ignored(path: Path, is_folder: bool, rules: list[tuple[Path, GitIgnoreSpec]
     return ""
 
 
-def _home() -> str:
-    return os.path.abspath(corpora_settings().home)
+def _is_home(path: Path) -> bool:
+    """Tell the folder of the libraries by whatever name it is reached: settings may name it by a link."""
+    try:
+        return os.path.samefile(path, corpora_settings().home)
+    except OSError:
+        return False
 
 
 def _below(path: str, folder: str) -> bool:
@@ -205,11 +209,13 @@ def vanished(
     """
     present, unknown = set(found), set(unread)
     anchors = [os.path.abspath(root) for root in roots if os.path.lexists(root)]
-    home = _home()
-    ours = [a for a in anchors if _below(a, home)]
+    home = os.path.realpath(corpora_settings().home)
+    ours = [a for a in anchors if _below(os.path.realpath(a), home)]
     gone = []
     for path in known:
-        if path not in present and any(_below(path, a) for a in (ours if _below(path, home) else anchors)):
+        if path not in present and any(_below(path, a) for a in anchors):
+            if _below(os.path.realpath(path), home) and not any(_below(path, a) for a in ours):
+                continue
             if not unknown.isdisjoint([path, *map(str, Path(path).parents)]):
                 continue
             try:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from ragweave.corpora.ingest.walk import Walk, vanished, walk
+from ragweave.models.settings import model_settings
 
 
 def make(root: Path, *names: str, text: str = "words") -> None:
@@ -237,3 +238,18 @@ def test_a_file_that_could_not_be_looked_at_stays_although_it_can_be_by_now(tmp_
         found = walk([root])
     assert taken(found, root) == ["b.md"] and "cannot be read" in reasons(found, root)["a.md"]
     assert vanished([str(root / "a.md")], map(str, found.files), [root], found.unread) == []
+
+
+@pytest.mark.parametrize("named", ["link", "real"])
+def test_a_home_that_is_reached_by_a_link_is_the_home(tmp_path: Path, monkeypatch, named: str) -> None:
+    real, link = tmp_path / "data" / "rw", tmp_path / "data" / "link"
+    make(real, "libraries/1a/catalog.sqlite", "uploads/1a/a.md")
+    make(tmp_path / "data", "b.md")
+    link.symlink_to(real)
+    monkeypatch.setenv("RAGWEAVE_HOME", str({"link": link, "real": real}[named]))
+    model_settings.cache_clear()
+    found = walk([tmp_path / "data"])
+    assert found.files == [tmp_path / "data" / "b.md"] and "Ragweave keeps its libraries" in dict(found.skipped)[real]
+    known = [str(folder / "uploads" / "1a" / "a.md") for folder in (real, link)]
+    assert vanished(known, [], [tmp_path / "data"]) == []
+    assert [vanished(known, [], [folder / "uploads" / "1a"]) for folder in (real, link)] == [known[:1], known[1:]]
