@@ -179,9 +179,20 @@ def _cue(start: float, end: float, heard: Transcript) -> Cue:
 
 def with_years(heard: Transcript) -> Transcript:
     """Return what was heard with the years that were said in digits, each as one word."""
-    words, text = list(heard.words), " ".join(w.text for w in heard.words)
+    words = [single for w in heard.words for single in _singles(w)]
+    text = " ".join(w.text for w in words)
     for start, end, digits in reversed(years_said(text)):
         first, last = text.count(" ", 0, start), text.count(" ", 0, end)
         sure = min(w.confidence for w in words[first : last + 1])
         words[first : last + 1] = [Word(words[first].start, words[last].end, digits, sure)]
     return replace(heard, text=years_in_digits(heard.text), words=tuple(words))
+
+
+def _singles(word: Word) -> list[Word]:
+    """Part what came as one word, the whole sentence of a server that times only those, with shares of its time."""
+    texts = word.text.split()
+    pace, at, out = (word.end - word.start) / max(1, len(" ".join(texts))), word.start, []
+    for text in texts:
+        out.append(replace(word, start=at, end=at + pace * len(text), text=text))
+        at += pace * (len(text) + 1)
+    return out if len(out) > 1 else [word]

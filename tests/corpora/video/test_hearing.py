@@ -53,6 +53,16 @@ def test_a_year_that_was_said_is_one_word_of_digits_with_its_time() -> None:
     assert [round(s, 1) for s in cue.sure] == [0.9, 0.6, 0.5, 0.4]
 
 
+def test_a_year_is_read_where_only_whole_sentences_have_times() -> None:
+    said = ("Good morning to you.", "It began in nineteen eighty four.")
+    words = (Word(0, 2, said[0], 0.85), Word(2, 5.3, said[1], 0.85))
+    cue = _cue(10.0, 15.3, Transcript(" ".join(said), words, 0.9))
+    assert cue.text == "Good morning to you. It began in 1984."
+    assert " ".join(w for *_, w in cue.words) == "Good morning to you. It began in 1984"
+    assert cue.words[0][:2] == (10.0, 10.4) and cue.words[4][:2] == (12.0, 12.2) and cue.words[-1][:2] == (13.2, 15.3)
+    assert len(cue.sure) == len(cue.words)
+
+
 def test_each_utterance_of_a_clip_has_its_own_confidence() -> None:
     clip = clip_of(Cue(0, 5, "It was clear.", confidence=0.9), Cue(5, 9, "it was mumbled", confidence=0.4))
     clear, mumbled = (clip.text.index(t) for t in ("It was clear.", "it was mumbled"))
