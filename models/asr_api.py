@@ -12,6 +12,7 @@ from ragweave.models.asr import Asr, Transcript, Word
 from ragweave.models.chat_client import address, stay_here
 from ragweave.models.errors import InputError, ModelError, ModelTransient, RagweaveError
 from ragweave.models.failures import is_transient, tried
+from ragweave.models.text import storable
 from ragweave.models.vad import RATE, Sound
 
 SECONDS = 120.0
@@ -68,7 +69,7 @@ class Endpoint(Asr):
                 if not self._detailed:
                     raise self._failed(error) from error
                 self._detailed = False  # a server that knows no times of words still knows the words
-            except (openai.OpenAIError, ValueError) as error:
+            except (openai.OpenAIError, ValueError, RecursionError) as error:
                 raise self._failed(error) from error
 
     def _failed(self, error: Exception) -> RagweaveError:
@@ -92,24 +93,33 @@ def _transcript(reply: Any, seconds: float) -> Transcript:
     """Read a reply; what is not as it should be is left out."""
     if not isinstance(reply, dict):
         raise ValueError("the reply is no object")
-    text = " ".join(str(reply.get("text") or "").split())
+    text = _plain(reply.get("text") or "")
     if not text:
         return Transcript()
-    rows = [r for r in reply.get("words") or () if isinstance(r, dict)]
-    words = [w for r in rows if (w := _word(r, "word", seconds)) is not None]
-    segments = [r for r in reply.get("segments") or () if isinstance(r, dict)]
-    told = [float(r["avg_logprob"]) for r in segments if isinstance(r.get("avg_logprob"), int | float)]
-    sure = sum(math.exp(min(0.0, x)) for x in told) / len(told) if told else _SURE
+    words = [w for r in _rows(reply, "words") if (w := _word(r, "word", seconds)) is not None]
+    segments = _rows(reply, "segments")
+    told = [r["avg_logprob"] for r in segments if isinstance(r.get("avg_logprob"), int | float)]
+    sure = sum(math.exp(min(0.0, max(x, -100.0))) for x in told) / len(told) if told else _SURE
     if not words:
         words = [w for r in segments if (w := _word(r, "text", seconds)) is not None]
     language = str(reply.get("language") or "")
-    return Transcript(text, tuple(words), round(sure, 3), language if len(language) == 2 else "")
+    coded = len(language) == 2 and language.isascii() and language.isalpha()
+    return Transcript(text, tuple(words), round(sure, 3), language if coded else "")
+
+
+def _plain(told: Any) -> str:
+    return storable(" ".join(str(told).split()))  # JSON can escape half of a character
+
+
+def _rows(reply: dict[str, Any], key: str) -> list[dict[str, Any]]:
+    rows = reply.get(key)
+    return [r for r in rows if isinstance(r, dict)] if isinstance(rows, list) else []
 
 
 def _word(row: dict[str, Any], key: str, seconds: float) -> Word | None:
     try:
-        start, end, text = float(row["start"]), float(row["end"]), " ".join(str(row[key]).split())
-    except (KeyError, TypeError, ValueError):
+        start, end, text = float(row["start"]), float(row["end"]), _plain(row[key])
+    except (KeyError, TypeError, ValueError, OverflowError):
         return None
     if not text or not 0 <= start <= end <= seconds + 1:
         return None

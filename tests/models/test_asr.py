@@ -188,7 +188,18 @@ def test_a_busy_server_is_asked_again(server: Server, monkeypatch: pytest.Monkey
     assert Endpoint("m", server.url).transcribe(SOUND).text == "Hello"
 
 
-@pytest.mark.parametrize("reply", [[], {"text": 5}, {"text": "x", "words": [{"word": "x", "start": "a"}, 3]}, {}])
+@pytest.mark.parametrize(
+    "reply",
+    [
+        [],
+        {"text": 5},
+        {"text": "x", "words": [{"word": "x", "start": "a"}, 3]},
+        {},
+        {"text": "x", "words": 5, "segments": True},
+        {"text": "x", "words": [{"word": "x", "start": 10**400, "end": 1}], "segments": [{"avg_logprob": -(10**400)}]},
+        {"text": "x", "language": {"deep": "en"}},
+    ],
+)
 def test_strange_replies_are_read_without_harm(server: Server, reply: Any) -> None:
     server.replies = [(200, reply)] * 4
     try:
@@ -196,6 +207,13 @@ def test_strange_replies_are_read_without_harm(server: Server, reply: Any) -> No
         assert heard.words == ()
     except ModelError as error:
         assert "cannot be reached" in str(error)
+
+
+def test_half_of_a_character_is_replaced_so_that_what_was_heard_can_be_kept(server: Server) -> None:
+    words = [{"word": "Hi", "start": 0.1, "end": 0.5}, {"word": "there\ud83d", "start": 0.6, "end": 1.0}]
+    server.replies = [(200, {"text": "Hi there\ud83d", "words": words, "language": "\ud83de"})]
+    heard = Endpoint("m", server.url).transcribe(SOUND)
+    assert (heard.text, heard.words[1].text, heard.language) == ("Hi there?", "there?", "")
 
 
 def test_a_wrong_key_is_told_before_the_work_starts() -> None:
