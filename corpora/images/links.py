@@ -16,6 +16,8 @@ from ragweave.models.errors import SourceError
 
 MOST_BYTES = 128 * 2**20
 """Largest picture file that is opened."""
+_LONGEST = 2_000
+"""Bytes of a path; PostgreSQL has no room for more in an index."""
 _DATA = re.compile(r"data:image/[\w.+-]+;base64,", re.I)
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|//")
 _REMEDY = "save the picture beside the text and link to it there"
@@ -40,16 +42,26 @@ def linked(file: Path, ref: str, roots: Sequence[str], found: MutableMapping[str
     wanted = unquote(ref.partition("#")[0].partition("?")[0])
     if not wanted or "\0" in wanted:
         raise SourceError("A link to a picture is empty", _REMEDY)
+    if len(wanted) > _LONGEST:
+        raise SourceError("A link to a picture is too long", _REMEDY)
     path = Path(os.path.normpath(file.parent / wanted.replace("\\", "/")))
-    real = Path(os.path.realpath(path))
-    if not any(real.is_relative_to(os.path.realpath(root)) for root in roots):
-        raise SourceError("A linked picture lies outside the indexed folders", "index its folder as well")
-    found[str(real)] = state_of(str(real))
-    if not real.is_file():
-        raise SourceError("A linked picture does not exist", "check the link")
-    if real.stat().st_size > MOST_BYTES:
-        raise SourceError(f"A linked picture has more than {MOST_BYTES // 2**20} MB", "save it smaller")
-    return real.read_bytes(), path.name
+    try:
+        real = Path(os.path.realpath(path))
+        if not any(real.is_relative_to(os.path.realpath(root)) for root in roots):
+            raise SourceError("A linked picture lies outside the indexed folders", "index its folder as well")
+        if len(str(real).encode()) > _LONGEST:
+            raise SourceError("A link to a picture is too long", _REMEDY)
+        found[str(real)] = state_of(str(real))
+        if not os.path.isfile(real):
+            raise SourceError("A linked picture does not exist", "check the link")
+        if real.stat().st_size > MOST_BYTES:
+            raise SourceError(f"A linked picture has more than {MOST_BYTES // 2**20} MB", "save it smaller")
+        return real.read_bytes(), path.name
+    except UnicodeEncodeError:
+        raise SourceError("The file name of a linked picture is not valid Unicode", "rename it") from None
+    except OSError as error:
+        why = f"A linked picture cannot be read ({error.strerror})"
+        raise SourceError(why, "check the file and its permissions") from error
 
 
 def state_of(path: str, before: str = "") -> str:

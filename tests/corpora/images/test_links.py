@@ -1,10 +1,13 @@
 """Links to pictures: inside the indexed folders, and never over a network."""
 
 import base64
+import os
+from pathlib import Path
 
 import pytest
 
 from ragweave.corpora.images.links import linked
+from ragweave.corpora.ingest.run import index
 from ragweave.models.errors import SourceError
 from tests.corpora.images.conftest import picture  # type: ignore[import-not-found]
 
@@ -52,6 +55,9 @@ def test_a_picture_written_into_the_text_is_read():
         ("#only", "is empty"),
         ("img/\0.png", "is empty"),
         ("data:image/png;base64,A", "damaged"),
+        ("a" * 300 + ".png", "does not exist"),
+        ("a/" * 1_000 + "b.png", "too long"),
+        ("\udc80\ud800.png", "not valid Unicode"),
     ],
 )
 def test_every_other_link_gets_its_reason(folder, ref, why):
@@ -63,3 +69,27 @@ def test_a_link_that_leads_outside_is_not_followed(folder, tmp_path):
     (folder / "img" / "sly.png").symlink_to(tmp_path / "outside.png")
     with pytest.raises(SourceError, match="outside"):
         linked(folder / "note.md", "img/sly.png", [str(folder)], {})
+
+
+def test_a_picture_whose_file_has_a_name_that_cannot_be_stored_is_not_opened(folder):
+    (folder / os.fsdecode(b"p\xff.png")).write_bytes(picture())
+    (folder / "ok.png").symlink_to(os.fsdecode(b"p\xff.png"))
+    found = {}
+    with pytest.raises(SourceError, match="not valid Unicode"):
+        linked(folder / "note.md", "ok.png", [str(folder)], found)
+    assert found == {}
+
+
+def test_a_picture_that_cannot_be_read_is_told_by_its_own_sentence(folder, monkeypatch):
+    def fails(path):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "read_bytes", fails)
+    with pytest.raises(SourceError, match="linked picture cannot be read"):
+        linked(folder / "note.md", "img/a b.png", [str(folder)], {})
+
+
+async def test_a_text_is_indexed_although_a_picture_in_it_has_a_name_that_is_too_long(folder, read_here):
+    (folder / "note.md").write_text("# Report\n\nThe boat sank in May.\n\n![x](" + "a" * 300 + ".png)\n")
+    report = await index([folder / "note.md"])
+    assert (report.indexed, report.failed) == (1, [])
