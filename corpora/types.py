@@ -233,7 +233,9 @@ class Item:
     def frames(self) -> list[tuple[float, str]]:
         """The stored frames of a clip as (seconds, media id), in order."""
         stored = self.meta.get("frames")
-        return [(float(t), str(name)) for t, name in stored] if isinstance(stored, list) else []
+        rows = [r for r in stored if isinstance(r, list | tuple) and len(r) == 2] if isinstance(stored, list) else []
+        # Older catalogs have rows of item lists that note anything.
+        return [(float(t), str(name)) for t, name in rows if isinstance(t, int | float)]
 
     @property
     def chapters(self) -> list[tuple[float, float, str]]:

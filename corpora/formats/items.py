@@ -25,6 +25,8 @@ MAX_ROWS = 200_000
 MAX_CHARACTERS = 1_000_000
 """Of all texts of one row: a recording of ten hours has about half as many."""
 MAX_META = 10_000
+_OURS = frozenset("parts frames pictures picture pages also sure confidence duration".split())
+"""Fields of the meta that say something of the items of other readers."""
 TEXT_FIELDS = ("text", "caption", "transcript", "ocr")
 _NAMED = 10
 """Rows that are named when they cannot be used; the others are counted."""
@@ -154,7 +156,8 @@ def _why(error: Exception) -> str:
 
 def _record(row: Row, path: Path, number: int) -> Item:
     parts = [getattr(row, name).strip() for name in TEXT_FIELDS]
-    meta = {**row.meta, **({"key": row.id} if row.id else {})}
+    meta = {f"own_{name}" if name in _OURS else name: value for name, value in row.meta.items()}
+    meta |= {"key": row.id} if row.id else {}
     return Item(
         id="",
         corpus=row.kind,

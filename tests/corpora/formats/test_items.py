@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -59,6 +60,37 @@ def test_every_kind_keeps_its_text_and_opens_in_its_own_way(tmp_path: Path) -> N
     assert image.locator == {"file": str(tmp_path / "valve.jpg"), "beside": "valve.jpg", "kind": "image"}
     assert clip.locator == {**tour, "kind": "time", "start": 61.5, "end": 118}
     assert video.locator == {**tour, "kind": "time", "start": 0.0}
+
+
+async def test_what_a_row_notes_is_not_taken_for_what_we_note_of_pictures_and_recordings(
+    home: Path, tmp_path: Path
+) -> None:
+    odd = {
+        "frames": [0, 15, 30],
+        "duration": "1:30",
+        "confidence": "high",
+        "parts": {"author": "me"},
+        "picture": True,
+        "also": 5,
+        "mine": 1,
+    }
+    rows = [{"kind": "image", "caption": f"A {color} boat", "meta": odd} for color in ("red", "green")]
+    rows += [{**CLIP, "transcript": "A boat left.", "meta": odd}]
+    (tmp_path / "docs").mkdir()
+    write(tmp_path / "docs" / "list.jsonl", *rows)
+    assert (await index([tmp_path / "docs"])).items == 3
+    library = await open_library()
+    for corpus, found in (("image", 2), ("clip", 1)):
+        [lists] = await library.search(corpus, ["boat"])
+        held = await replace(library, start=65.0, end=100.0).items([h.id for h in lists.lexical])
+        assert [i.meta["own_frames"] for i in held.values()] == [[0, 15, 30]] * found
+        assert {i.meta["mine"] for i in held.values()} == {1}
+
+
+@pytest.mark.parametrize("noted", [[0, 15, 30], [["x", "y"]], "x", [[1]], {"0": 1}])
+def test_frames_that_are_none_in_an_older_catalog_are_no_frames(noted: object) -> None:
+    item = Item("i", "clip", "s", "T", "A boat.", {"kind": "time", "start": 0.0, "end": 9.0}, meta={"frames": noted})
+    assert item.frames == [] and item.between(2.0, 4.0) is not None and "image" not in item.during(2.0, 4.0)
 
 
 @pytest.mark.parametrize(
