@@ -77,7 +77,7 @@ class Row(BaseModel):
     @field_validator("meta")
     @classmethod
     def _small(cls, value: dict[str, Any]) -> dict[str, Any]:
-        if len(json.dumps(value, ensure_ascii=False).encode()) > MAX_META:
+        if len(json.dumps(value, ensure_ascii=False, allow_nan=False).encode()) > MAX_META:
             raise ValueError(f"it takes more than {MAX_META:,} bytes")
         return value
 

@@ -119,6 +119,7 @@ def test_frames_that_are_none_in_an_older_catalog_are_no_frames(noted: object) -
         ({**PARAGRAPH, "id": "first"}, "earlier line"),
         ({**PARAGRAPH, "meta": {"a": "x" * MAX_META}}, "bytes"),
         ('{"kind": "paragraph", "text": "x", "meta": {"a": "\\ud800"}}', "surrogates"),
+        ('{"kind": "paragraph", "text": "x", "meta": {"a": [1e999]}}', "not JSON compliant"),
     ],
 )
 def test_a_row_that_cannot_be_used_is_named_and_the_others_count(tmp_path: Path, row: Any, why: str) -> None:
