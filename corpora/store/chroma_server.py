@@ -41,6 +41,7 @@ class ServerIndexes:
         self._catalog = catalog
         self.at = address(url)
         """Host and port, for messages."""
+        self._stranger = f"what answers at {self.at} is no Chroma server"
         self._tenant, self._database = settings.chroma_tenant, settings.chroma_database
         self._base = f"/tenants/{quote(self._tenant, safe='')}/databases/{quote(self._database, safe='')}/collections"
         # Chroma Cloud reads the one header, a proxy before a server of one's own the other.
@@ -65,7 +66,7 @@ class ServerIndexes:
             body["where"] = {"source": {"$in": list(sources)}}
         try:
             if name not in self._ids:
-                self._ids[name] = self._call("GET", f"{self._base}/{name}")["id"]
+                self._ids[name] = self._id_in(self._call("GET", f"{self._base}/{name}"))
             return rows_of(self._call("POST", f"{self._base}/{self._ids[name]}/query", body))
         except Lost:
             self.let_go(name)
@@ -112,7 +113,10 @@ class ServerIndexes:
                 page = self._call("GET", f"{self._base}?limit={_PAGE}&offset={len(found)}")
             except Lost:  # not even the database is there
                 return set()
-            found += [str(row["name"]) for row in page]
+            try:
+                found += [str(row["name"]) for row in page]
+            except (KeyError, TypeError) as error:
+                raise Broken(self._stranger) from error
             if not page:
                 break
         return {name for name in found if name.startswith(f"{library}-")}
@@ -130,7 +134,7 @@ class ServerIndexes:
         mine = (vectors.c.space == space, vectors.c.corpus == corpus, vectors.c.n <= upto)
         rows = connection.execute(select(vectors.c.n, vectors.c.source, vectors.c.data).where(*mine)).all()
         made = {"name": name, "metadata": {"space": space}, "configuration": configuration(len(rows))}
-        id = self._call("POST", self._base, made)["id"]
+        id = self._id_in(self._call("POST", self._base, made))
         for some in _batches(rows):
             body = {
                 "ids": [str(row.n) for row in some],
@@ -149,7 +153,15 @@ class ServerIndexes:
             raise Lost(f"the Chroma server at {self.at} has lost an index")
         if reply.is_error:
             raise Broken(f"the Chroma server at {self.at} refuses ({reply.status_code} {reply.text[:200]!r})")
-        return reply.json() if reply.content else None
+        try:
+            return reply.json() if reply.content else None
+        except (ValueError, RecursionError) as error:
+            raise Broken(self._stranger) from error
+
+    def _id_in(self, reply: Any) -> str:
+        if not isinstance(reply, dict) or "id" not in reply:
+            raise Broken(self._stranger)
+        return str(reply["id"])
 
 
 def _batches(rows: Sequence[Any]) -> Iterator[Sequence[Any]]:

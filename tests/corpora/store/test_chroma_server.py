@@ -156,6 +156,17 @@ def test_a_server_that_is_silent_holds_nobody_up_and_is_left_alone_for_a_while(c
     assert "(ReadTimeout)" in vectors.note(), "it was asked again at once, and refused"
 
 
+@pytest.mark.parametrize("said", ["<html>hello</html>", '{"hello": 1}', '"hello"', "[1]", "[]", ""])
+def test_what_is_no_chroma_server_is_told_and_holds_no_index(catalog_of_one, home, said):
+    catalog, lib = catalog_of_one
+    vectors = Vectors(catalog, home, CorporaSettings(chroma_url="http://db.example:8000"))
+    vectors._indexes._http = httpx.Client(
+        base_url="http://db.example", transport=httpx.MockTransport(lambda _: httpx.Response(200, text=said))
+    )
+    assert "what answers at db.example:8000 is no Chroma server" in vectors.tidy(lib)
+    assert ask(vectors, lib) == ["a"]
+
+
 def test_the_token_is_sent_and_never_shown(catalog_of_one, home, monkeypatch):
     catalog, lib = catalog_of_one
     seen = []
