@@ -7,11 +7,12 @@ import hashlib
 import json
 import re
 import shutil
+from contextlib import suppress
 from pathlib import Path, PurePosixPath
 
 from ragweave.corpora.settings import corpora_settings
 from ragweave.corpora.store.folders import unwritable
-from ragweave.corpora.store.objects import Objects
+from ragweave.corpora.store.objects import Objects, folders_of
 from ragweave.models.errors import InputError
 
 _STATES = ".mirror.json"
@@ -30,7 +31,7 @@ async def mirrored(address: str) -> Path:
     """Bring the copy of what lies at an address up to date, and return its folder: what is gone there goes here too.
 
     Raises:
-        InputError: nothing lies there, or a name leads out of the folder.
+        InputError: nothing lies there, or one object alone, or a name leads out of the folder or is that of one.
         StorageError: the store refuses, or is away.
     """
     return await asyncio.to_thread(_mirrored, address.rstrip("/"))
@@ -42,6 +43,11 @@ def _mirrored(address: str) -> Path:
     there = store.states()
     if not there:
         raise InputError(f"Nothing lies at {address}", "check the address; the library stays as it is")
+    if "" in there:
+        raise InputError(f"A single object lies at {address}", "give the address of what it lies in")
+    if both := sorted(folders_of(there) & there.keys()):
+        what = f"At {address} lie an object {both[0][:80]!r} and others below that name, which no folder can hold"
+        raise InputError(what, "rename it")
     if strange := next((name for name in there if not _is_inside(name)), None):
         raise InputError(f"An object at {address} has the name {strange[:80]!r}", "rename it")
     try:
@@ -53,7 +59,7 @@ def _mirrored(address: str) -> Path:
         folder.mkdir(parents=True, exist_ok=True)
         (folder / _OF).write_text(address, encoding="utf-8")
         for name in (known.keys() | there.keys()) - {n for n, state in there.items() if known.get(n) == state}:
-            (folder / name).unlink(missing_ok=True)
+            _remove(folder / name, folder)
         for name in there:
             if not (folder / name).exists():
                 store.bring(folder / name)
@@ -61,6 +67,16 @@ def _mirrored(address: str) -> Path:
     except OSError as error:
         raise unwritable(folder, error) from error
     return folder
+
+
+def _remove(path: Path, folder: Path) -> None:
+    """Remove the copy of an object, and the folders that were there for it alone."""
+    if path.is_dir():  # the name stood for a folder
+        return
+    path.unlink(missing_ok=True)
+    with suppress(OSError):
+        for above in path.relative_to(folder).parents[:-1]:
+            (folder / above).rmdir()
 
 
 def _folder_of(address: str) -> Path:

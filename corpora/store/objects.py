@@ -96,11 +96,18 @@ class Objects:
         return []
 
     def states(self) -> dict[str, str]:
-        """Return what tells one state of an object from another, by the names of all below the address."""
+        """Return what tells one state of an object from another, by the names of all below the address.
+
+        Empty objects that stand for folders are left out; "" is an object at the address itself.
+        """
         with _told():
             found = self._fs.find(self._root, detail=True)
         root = len(self._root.rstrip("/")) + 1
-        return {name[root:]: " ".join(str(row.get(k, "")) for k in _STATE) for name, row in found.items()}
+        rows = {name[root:]: row for name, row in found.items()}
+        for name in folders_of(rows) & rows.keys():
+            if rows[name].get("size") == 0:
+                del rows[name]
+        return {name: " ".join(str(row.get(k, "")) for k in _STATE) for name, row in rows.items()}
 
     def remove(self, path: Path) -> None:
         """Remove one object."""
@@ -114,6 +121,11 @@ class Objects:
 
     def _name(self, path: Path) -> str:
         return f"{self._root}/{path.relative_to(self._home).as_posix()}"
+
+
+def folders_of(names: Iterable[str]) -> set[str]:
+    """Return the folders in which objects of such names lie, with "" for the one that holds all."""
+    return {"", *(name[:at] for name in names for at, letter in enumerate(name) if letter == "/")}
 
 
 def objects() -> Objects | None:

@@ -1,11 +1,13 @@
 """A bucket is indexed like a folder: what changes there changes here, and what is gone is forgotten."""
 
+import json
 from pathlib import Path
 
 import pytest
 
 from ragweave.corpora.ingest.mirror import mirrored
 from ragweave.corpora.store.library import open_library
+from ragweave.corpora.store.objects import Objects
 from ragweave.graphs.indexing import aindex
 from ragweave.models.errors import InputError
 from ragweave.tests.support.objects import bucket
@@ -90,3 +92,53 @@ async def test_no_name_leads_out_of_the_copy(there, home, monkeypatch):
     monkeypatch.setattr("ragweave.corpora.store.objects.Objects.states", lambda self: {"a/../../../b.md": "1"})
     with pytest.raises(InputError, match="Rename it"):
         await mirrored(there[0])
+
+
+class Listed:
+    """A store whose listing is written down, as fsspec gives that of a bucket with markers of folders."""
+
+    def __init__(self, monkeypatch, address: str) -> None:
+        self.objects: dict[str, bytes] = {}
+        store = Objects(address, Path("/"))
+        self.root = store._root
+
+        def find(fs, root, detail):
+            return {f"{self.root}/{n}".rstrip("/"): {"size": len(b), "e_tag": repr(b)} for n, b in self.objects.items()}
+
+        def bring(store, path):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(self.objects[store._name(path).removeprefix(f"{self.root}/")])
+            return True
+
+        monkeypatch.setattr(type(store._fs), "find", find)
+        monkeypatch.setattr(Objects, "bring", bring)
+
+
+async def test_empty_objects_that_stand_for_folders_are_no_files(tmp_path, home, monkeypatch):
+    address = f"file://{tmp_path}/bucket"
+    at = Listed(monkeypatch, address)
+    at.objects = {"": b"", "notes": b"", "notes/deep": b"", "notes/deep/b.md": b"# B", "a.md": b"# A"}
+    folder = await mirrored(address)
+    assert sorted(p.name for p in folder.rglob("*.md")) == ["a.md", "b.md"]
+    noted = json.loads((folder / ".mirror.json").read_text())
+    (folder / ".mirror.json").write_text(json.dumps({**noted, "notes": "as it was noted once"}))
+    assert await mirrored(address) == folder
+    at.objects = {"notes": b"# Notes", "a.md": b"# A"}
+    assert (await mirrored(address) / "notes").read_bytes() == b"# Notes", "a name may become that of an object"
+    at.objects = {"notes/deep/b.md": b"# B", "a.md": b"# A"}
+    assert (await mirrored(address) / "notes" / "deep" / "b.md").exists()
+
+
+@pytest.mark.parametrize(
+    ("objects", "why"),
+    [
+        ({"": b"# A"}, "A single object lies at"),
+        ({"": b""}, "Nothing lies at"),
+        ({"a": b"# A", "a/b.md": b"# B"}, "an object 'a' and others below"),
+    ],
+)
+async def test_what_no_folder_can_be_made_of_is_told(tmp_path, home, monkeypatch, objects, why):
+    address = f"file://{tmp_path}/bucket"
+    Listed(monkeypatch, address).objects = objects
+    with pytest.raises(InputError, match=why):
+        await mirrored(address)
