@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast, get_args
 from pydantic import BaseModel, create_model
 
 from ragweave.models.chat_cache import ReplyCache, reply_cache
-from ragweave.models.chat_client import Connection, Served, connect, gate, host_of, name_of, stay_here
+from ragweave.models.chat_client import Connection, Served, connect, host_of, name_of, slot, stay_here
 from ragweave.models.chat_json import Bind, Structured, form_of
 from ragweave.models.chat_reply import (
     IMAGE_TOKENS,
@@ -259,7 +259,7 @@ class Chat:
     async def _metered(self, messages: Messages, node: str, meter: Meter, images: int = 0) -> AsyncIterator[Call]:
         """Wait for a slot, reserve the budget, and record what was spent, also for a call that fails."""
         prompt = tokens_of("".join(text for _, text in messages)) + images * IMAGE_TOKENS
-        async with gate(self.host, self._settings.chat_width):
+        async with slot(self.host, self._settings.chat_width, node, meter):
             meter.reserve(node, prompt, self.name)
             call = Call()
             started = time.perf_counter()

@@ -6,6 +6,8 @@ import asyncio
 import ipaddress
 import os
 import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from urllib.parse import urlsplit
@@ -14,8 +16,9 @@ from weakref import WeakKeyDictionary
 from pydantic import SecretStr
 
 from ragweave.models.chat_json import Structured
-from ragweave.models.errors import ModelError
+from ragweave.models.errors import BudgetSpent, ModelError
 from ragweave.models.failures import status_of
+from ragweave.models.meter import Meter
 from ragweave.models.settings import Endpoint, ModelSettings, model_settings
 
 if TYPE_CHECKING:
@@ -174,7 +177,23 @@ async def connect(served: Served) -> Connection:
         raise
 
 
-def gate(host: str, width: int) -> asyncio.Semaphore:
-    """Return the running loop's semaphore for a server: `width` calls at a time."""
+@asynccontextmanager
+async def slot(host: str, width: int, node: str, meter: Meter) -> AsyncIterator[None]:
+    """Wait for one of the `width` calls at a time that a server gets from the running loop, and hold it.
+
+    Raises:
+        BudgetSpent: the run's time was over before one was free.
+    """
     mine = _loops.setdefault(asyncio.get_running_loop(), _Loop()).gates
-    return mine.setdefault((host, width), asyncio.Semaphore(width))
+    gate = mine.setdefault((host, width), asyncio.Semaphore(width))
+    try:
+        async with asyncio.timeout(meter.seconds_left):
+            await gate.acquire()
+    except TimeoutError as exc:
+        meter.out_of_time()
+        told = f"{node} was cut off by the run's limit of {meter.limits.seconds:g} seconds"
+        raise BudgetSpent(told, "raise the limit or ask for less") from exc
+    try:
+        yield
+    finally:
+        gate.release()

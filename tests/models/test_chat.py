@@ -210,6 +210,21 @@ async def test_calls_wait_for_a_free_slot(monkeypatch: pytest.MonkeyPatch) -> No
     assert most == 2
 
 
+async def test_the_wait_for_a_slot_ends_with_the_time_of_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RAGWEAVE_CHAT_WIDTH", "1")
+    slow = asyncio.create_task(injected(ScriptedChat(replies=["x"], delay=30)).text(ASK, node="n", meter=Meter()))
+    await asyncio.sleep(0.01)
+    meter = Meter(Limits(calls=-1, seconds=0.05))
+    async with asyncio.timeout(10):
+        with pytest.raises(BudgetSpent, match=r"m was cut off by the run's limit of 0\.05 seconds"):
+            await injected(ScriptedChat(replies=["y"])).text(ASK, node="m", meter=meter)
+    assert meter.refused == "0.05 seconds" and meter.spent.calls == 0
+    slow.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await slow
+    assert await injected(ScriptedChat(replies=["z"])).text(ASK, node="n", meter=Meter()) == "z"
+
+
 async def test_a_cancelled_call_frees_its_slot_and_its_reservation(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RAGWEAVE_CHAT_WIDTH", "1")
     meter = Meter(Limits(calls=2))
