@@ -109,6 +109,7 @@ class Pipeline:
             and k.source not in again
             and (k.kind in RECORDINGS or k.params_hash == self._params)
         }
+        begun: set[str] = set()  # by this pass: a second copy is not read beside the first one, into its folder
         # Hours of film must not keep the texts waiting: recordings have threads of their own, one for each stage.
         with (
             ThreadPoolExecutor(self._readers.recordings, thread_name_prefix="ragweave-record") as recordings,
@@ -121,14 +122,15 @@ class Pipeline:
                 file = self._identify(path, before, before is not None and before.source in again)
                 if file is None:
                     continue
-                if file.source in held and not (file.params and self.intake.incomplete(file.sha256)):
+                whole = file.source in held and not (file.params and self.intake.incomplete(file.sha256))
+                if whole or file.source in begun:
                     if before is not None and before.source == file.source and before.status != "failed":
                         self._as_before.append(file)
                         self._unchanged(path)
                     else:
                         self._to_commit.put(file)
                     continue
-                held.add(file.source)
+                begun.add(file.source)
                 if file.params:
                     for stage, much in self.intake.ahead(path) if not self.settings.ray else ():
                         self._far(path, stage, 0.0, much)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
 from collections.abc import Sequence
 
 import pytest
 
 from ragweave.corpora.ingest.run import Models, index
 from ragweave.corpora.store.library import open_library
+from ragweave.corpora.store.media import Media
 from ragweave.models.caption import Captioner
 from ragweave.models.errors import ModelError
 from tests.corpora.video.conftest import Film
@@ -77,3 +79,24 @@ async def test_a_model_that_fails_costs_its_captions_and_the_next_run_asks_again
     [source] = await (await open_library()).sources()
     assert (source.status, (await items())[0].text) == ("ok", f"A test picture, clip {len(eye.asked)}.")
     assert (await index([path.parent], models=Models(eye.captioner))).indexed == 0
+
+
+async def test_two_copies_of_a_film_whose_captions_were_missing_are_taken_in_once_and_keep_their_pictures(
+    film: Film,
+) -> None:
+    path = film(seconds=8, sound="")
+    shutil.copy(path, path.with_name("second.mp4"))
+    eye = Eye()
+    eye.down = True
+    await index([path.parent], models=Models(eye.captioner))
+    eye.down = False
+    report = await index([path.parent], models=Models(eye.captioner))
+    assert (report.indexed, report.unchanged, report.failed, len(eye.asked)) == (1, 1, [], 1)
+    library = await open_library()
+    [source] = await library.sources()
+    assert len(source.paths) == 2 and source.status == "ok"
+    frames = (await items())[0].meta["frames"]
+    assert isinstance(frames, list) and frames
+    for _, image in frames:
+        assert Media.of(library.id).path(image).is_file()
+    assert (await index([path.parent], models=Models(eye.captioner))).unchanged == 2
