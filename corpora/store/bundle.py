@@ -8,7 +8,6 @@ where they lay; words and indexes are made anew.
 from __future__ import annotations
 
 import asyncio
-import glob
 import hashlib
 import json
 import os
@@ -18,7 +17,7 @@ import shutil
 import sqlite3
 import zipfile
 from collections.abc import Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from functools import partial
@@ -39,6 +38,7 @@ from ragweave.corpora.store.media import Media
 from ragweave.corpora.store.repair import index_words
 from ragweave.corpora.store.schema import SCHEMA_VERSION, connect, indexes, metadata, write
 from ragweave.corpora.store.stores import stores
+from ragweave.corpora.store.temporary import temporary
 from ragweave.corpora.types import MAX_HALF_LIFE, Item, Recency
 from ragweave.models.errors import InputError, LibraryError, RagweaveError
 
@@ -99,43 +99,36 @@ def _export(name: str, path: Path, overwrite: bool) -> Bundle:
         raise InputError(f"{path} exists", "choose another name, or allow to overwrite it")
     held = stores()
     found = held.catalog.library(name)
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}")
-    copy = path.with_name(f".{path.name}.{os.getpid()}.sqlite")
     with locks.writer(found.id, name):
         row, media = held.catalog.row(found.id), Media.of(found.id)
         Committer(held.catalog, row).recover()
         try:
-            path.parent.stat()
-            for left in path.parent.glob(f".{glob.escape(path.name)}.*"):  # of an export that was killed
-                left.unlink()
-            with held.catalog.kept.file(row.id) as given, _copied(copy, given) as raw:
-                _strip(raw)
-                known = [str(id_) for (id_,) in raw.execute("SELECT id FROM sources ORDER BY id")]
-                counts = _counts(raw)
-            parts = {CATALOG: copy} | {f"media/{m}": media.path(m) for source in known for m in media.files(source)}
-            digests = {}
-            for part, lies in parts.items():
-                with lies.open("rb") as content:
-                    digests[part] = _digest(content)
-            told = {"schema": SCHEMA_VERSION, "library": name, "parts": digests}
-            manifest = json.dumps(told, sort_keys=True).encode()
-            with open(unfinished, "xb") as file:
-                with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as archive:
-                    archive.writestr(MANIFEST, manifest)
-                    for part, lies in parts.items():
-                        archive.write(lies, part)
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(unfinished, path)
+            with temporary(path.parent) as folder:
+                unfinished, copy = folder / "bundle", folder / "copy.sqlite"
+                with held.catalog.kept.file(row.id) as given, _copied(copy, given) as raw:
+                    _strip(raw)
+                    known = [str(id_) for (id_,) in raw.execute("SELECT id FROM sources ORDER BY id")]
+                    counts = _counts(raw)
+                parts = {CATALOG: copy} | {f"media/{m}": media.path(m) for source in known for m in media.files(source)}
+                digests = {}
+                for part, lies in parts.items():
+                    with lies.open("rb") as content:
+                        digests[part] = _digest(content)
+                told = {"schema": SCHEMA_VERSION, "library": name, "parts": digests}
+                manifest = json.dumps(told, sort_keys=True).encode()
+                with open(unfinished, "xb") as file:
+                    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as archive:
+                        archive.writestr(MANIFEST, manifest)
+                        for part, lies in parts.items():
+                            archive.write(lies, part)
+                    file.flush()
+                    os.fsync(file.fileno())
+                os.replace(unfinished, path)
         except (OSError, sqlite3.Error) as error:
             raise LibraryError(
                 f"The bundle {path} cannot be written ({getattr(error, 'strerror', None) or error})",
                 "check the folder, its permissions and its free space",
             ) from error
-        finally:
-            for left in (unfinished, copy):
-                with suppress(OSError):
-                    left.unlink(missing_ok=True)
     return Bundle(path, name, row.encoder, *counts, hashlib.sha256(manifest).hexdigest())
 
 

@@ -23,20 +23,24 @@ _PREFIX = "ragweave-at-work-"
 
 
 @contextmanager
-def temporary() -> Iterator[Path]:
-    """Lend a temporary folder; those of processes that were killed go.
+def temporary(where: Path | None = None) -> Iterator[Path]:
+    """Lend a temporary folder, a hidden one where it is to lie in another; those of processes that were killed go.
 
     Raises:
         LibraryError: none can be made.
+        OSError: none can be made in the folder that was given.
     """
+    prefix = f".{_PREFIX}" if where else _PREFIX
     try:
-        made = Path(tempfile.mkdtemp(prefix=f".{_PREFIX}"))
-        for left in made.parent.glob(f"{_PREFIX}*"):
+        made = Path(tempfile.mkdtemp(prefix=f".{prefix}", dir=where))
+        for left in made.parent.glob(f"{prefix}*"):
             if forsaken(left):
                 shutil.rmtree(left, ignore_errors=True)
         held = hold(made)
         folder = made.rename(made.with_name(made.name[1:]))  # from here on others see it, and see that it is held
     except OSError as error:
+        if where:
+            raise
         what = f"No temporary folder can be made ({error.strerror or error})"
         raise LibraryError(what, "free some disk, or set TMPDIR to a folder that can be written") from error
     try:

@@ -138,7 +138,7 @@ class World(Commands):
         files = self._read(name)
         if self._command(step, ["export", str(path), "-l", name, "--force"], name) is not None:
             self.bundles[str(path)] = files
-            if left := [p.name for p in path.parent.iterdir() if p.name.startswith(f".{path.name}")]:
+            if left := [p.name for p in path.parent.iterdir() if p.name.startswith(".")]:
                 raise Broken(f"left beside the bundle: {left}")
         elif path.exists() and str(path) not in self.bundles:
             self.bundles[str(path)] = files  # killed after its last rename: it must be whole

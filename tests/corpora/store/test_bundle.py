@@ -21,6 +21,7 @@ from ragweave.corpora.store import repair
 from ragweave.corpora.store.bundle import CATALOG, MANIFEST, export_library, import_library
 from ragweave.corpora.store.library import open_library
 from ragweave.corpora.store.stores import close_stores, stores
+from ragweave.corpora.store.temporary import temporary
 from ragweave.models.errors import InputError, LibraryError
 from ragweave.models.settings import model_settings
 
@@ -142,6 +143,22 @@ async def test_what_checks_items_is_made_once_for_all_of_them(bundle, monkeypatc
     monkeypatch.setattr(module, "TypeAdapter", lambda kind: made.append(kind) or TypeAdapter(kind))
     assert (await import_library(bundle.path)).items == 6
     assert len(made) == len(set(map(str, made)))
+
+
+async def test_an_export_removes_what_one_that_was_killed_left_and_nothing_else(bundle, tmp_path):
+    await import_library(bundle.path)
+    folder = tmp_path / "out"
+    theirs = {".env.local": "MY=SECRET", ".env.production": "x", ".env.2024": "y", ".env.1.sqlite": "z"}
+    for name, text in theirs.items():
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text(text)
+    await export_library("default", folder / "env")
+    assert {p.name: p.read_text() for p in folder.iterdir() if p.name != "env"} == theirs
+    with temporary(folder) as going:  # as of another export into this folder
+        (left := folder / ".ragweave-at-work-killed").mkdir()
+        (left / "bundle").write_text("half")
+        await export_library("default", folder / "env", overwrite=True)
+        assert {p.name for p in folder.iterdir()} == {*theirs, "env", going.name}
 
 
 async def test_a_name_that_is_taken_is_refused(bundle):
