@@ -278,6 +278,7 @@ class Pipeline:
             if outcome.prepared is None:
                 self._failed(path, outcome.error)
                 continue
+            self.intake.stored(outcome.file)
             self.report.indexed += 1
             self.report.items += len(outcome.prepared.items)
             self.report.chunks += len(outcome.vectors)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 import threading
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -39,7 +40,7 @@ RECORDINGS = (VIDEO, AUDIO)
 
 
 _INCOMPLETE = "incomplete"
-"""File beside what was perceived: the vision model did not answer for every clip."""
+"""File beside what was perceived: the vision model did not answer for every clip that the library holds."""
 
 
 def demuxer_of(path: str) -> str:
@@ -72,6 +73,8 @@ class Intake:
     alone: bool = True
     understood: list[tuple[str, str]] = field(default_factory=list, init=False)
     """(path, how well it was understood) of each recording that was taken in."""
+    _whole: set[str] = field(default_factory=set, init=False)
+    """Sources that were read with every caption, and are perhaps not stored yet."""
     _down: str | None = field(default=None, init=False)
     _listened: Asr | None = field(default=None, init=False)
     _checking: threading.Lock = field(default_factory=threading.Lock, init=False)
@@ -163,7 +166,7 @@ class Intake:
             title = recording.title or titled(recording, file.path)
             also, misfit = fitting(also, recording.duration)
             recording = replace(recording, title=title, language=language, also=also)
-            recording, missing = self._captioned(recording, kept, tell)
+            recording, missing = self._captioned(file.source, recording, kept, tell)
             kept.give_frames([f.image for f in recording.frames], media)
         finally:
             kept.close()
@@ -186,7 +189,14 @@ class Intake:
             self.captioner is not None and (folder_of(self.settings.home, self.library, sha256) / _INCOMPLETE).exists()
         )
 
-    def _captioned(self, recording: Recording, kept: Perceived, tell: Tell) -> tuple[Recording, list[str]]:
+    def stored(self, file: File) -> None:
+        """Note that a recording is in the library as it was read: until then its captions may be missing there."""
+        if file.source in self._whole:
+            marker = folder_of(self.settings.home, self.library, file.sha256) / _INCOMPLETE
+            with suppress(OSError):  # it is read once more
+                marker.unlink(missing_ok=True)
+
+    def _captioned(self, source: str, recording: Recording, kept: Perceived, tell: Tell) -> tuple[Recording, list[str]]:
         """Return a recording with what a vision model says of its clips, and what it could not say."""
         missing = ""
         if self.captioner is not None:
@@ -194,11 +204,11 @@ class Intake:
                 if self._down is None:  # found out once a run, before the first frame is sent
                     self._down = why_down(self.captioner)
             recording, missing = captioned(recording, kept, self.captioner, tell, self._down)
-        marker = kept.folder / _INCOMPLETE
         if missing:
-            marker.touch()
+            self._whole.discard(source)
+            (kept.folder / _INCOMPLETE).touch()
         else:
-            marker.unlink(missing_ok=True)
+            self._whole.add(source)
         return recording, [missing] if missing else []
 
 

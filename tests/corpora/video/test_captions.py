@@ -81,6 +81,27 @@ async def test_a_model_that_fails_costs_its_captions_and_the_next_run_asks_again
     assert (await index([path.parent], models=Models(eye.captioner))).indexed == 0
 
 
+async def test_captions_that_came_before_a_kill_are_in_the_library_after_the_next_run(
+    film: Film, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = film(seconds=8, sound="")
+    eye = Eye()
+    eye.down = True
+    await index([path.parent], models=Models(eye.captioner))
+    eye.down = False
+
+    def killed(connection: object) -> None:
+        raise KeyError
+
+    with monkeypatch.context() as dying:
+        dying.setattr("ragweave.corpora.store.commit.bump", killed)
+        with pytest.raises(KeyError):
+            await index([path.parent], models=Models(eye.captioner))
+    assert (await index([path.parent], models=Models(eye.captioner))).indexed == 1
+    assert (await items())[0].text == "A test picture, clip 1." and len(eye.asked) == 1
+    assert (await index([path.parent], models=Models(eye.captioner))).unchanged == 1
+
+
 async def test_two_copies_of_a_film_whose_captions_were_missing_are_taken_in_once_and_keep_their_pictures(
     film: Film,
 ) -> None:
