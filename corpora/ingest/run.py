@@ -30,7 +30,7 @@ from ragweave.corpora.store.background import on_this_loop, stoppable
 from ragweave.corpora.store.catalog import Catalog, LibraryRow, check_name
 from ragweave.corpora.store.commit import Committer
 from ragweave.corpora.store.files import known_paths, renamed
-from ragweave.corpora.store.folders import sweep
+from ragweave.corpora.store.folders import arrived, sweep
 from ragweave.corpora.store.media import Media
 from ragweave.corpora.store.prepared import params_hash
 from ragweave.corpora.store.reembed import embed_missing
@@ -187,7 +187,9 @@ class _Run:
         """Forget the files that are gone."""
         failed = {path for path, _ in self.report.failed}  # some perhaps because they went while they were read
         there = [path for path in files if path not in failed or os.path.lexists(path)]
-        gone = vanished(known_paths(self.held.catalog, self.library), there, roots, unread)
+        known = known_paths(self.held.catalog, self.library)
+        gone = vanished(known, there, roots, unread)
+        arrived(self.settings.home, self.library, (k.sha256 for k in known.values()))
         if gone:
             self.committer.remove_paths(gone)
         self.report.removed = len(gone)

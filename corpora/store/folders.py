@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
 import re
 import shutil
@@ -16,6 +17,8 @@ from ragweave.models.errors import DamagedError, LibraryError, LibraryNotFound, 
 
 STAGES = "stages.sqlite"
 """Database of what was perceived of a recording."""
+_BEGUN = "begun"
+"""File beside it while the library does not hold the recording: where that lies, and how it looks from outside."""
 REMEDY = "check the folder that RAGWEAVE_HOME names, its permissions and its free space"
 
 _ID = re.compile(r"[0-9a-z]{1,40}")
@@ -79,17 +82,53 @@ def of_the_disk(error: BaseException, what: str = "The disk") -> StorageError | 
     return None
 
 
+def begin(folder: Path, path: str) -> None:
+    """Note of which file something is perceived into a folder, so that `sweep` leaves it to the run that goes on."""
+    (folder / _BEGUN).write_text(_look(path), encoding="utf-8")
+
+
+def arrived(home: Path, library: str, held: Iterable[str]) -> None:
+    """Note that a library holds recordings: from now on what was perceived of them goes when they go."""
+    names = {sha[:32] for sha in held}
+    for folder in _perceived(home, library):
+        if folder.name in names:
+            with suppress(OSError):
+                (folder / _BEGUN).unlink(missing_ok=True)
+
+
 def sweep(home: Path, library: str, kept: Iterable[str], since: float = float("inf")) -> int:
     """Remove what was perceived of files that the library no longer holds; return how many these were.
 
-    What was written after `since` (seconds of the epoch) stays: a run that could not finish it goes on.
+    What was written after `since` (seconds of the epoch) stays, and what was begun of a file that lies there as it did:
+    a run that could not finish it goes on.
     """
     names = {sha[:32] for sha in kept}
     gone = 0
-    with suppress(OSError):
-        for folder in sorted((folder_of(home, library) / "perceived").iterdir()):
+    for folder in _perceived(home, library):
+        with suppress(OSError):
             written = folder / STAGES if (folder / STAGES).exists() else folder
-            if folder.name not in names and written.stat().st_mtime < since:
+            if folder.name not in names and written.stat().st_mtime < since and not _waits(folder):
                 shutil.rmtree(folder, ignore_errors=True)
                 gone += 1
     return gone
+
+
+def _perceived(home: Path, library: str) -> list[Path]:
+    with suppress(OSError):
+        return sorted((folder_of(home, library) / "perceived").iterdir())
+    return []
+
+
+def _waits(folder: Path) -> bool:
+    try:
+        noted = (folder / _BEGUN).read_text(encoding="utf-8")
+        return _look(json.loads(noted)[0]) == noted
+    except (FileNotFoundError, NotADirectoryError, ValueError, TypeError, LookupError):
+        return False
+    except OSError:  # a file that merely cannot be looked at
+        return True
+
+
+def _look(path: str) -> str:
+    found = os.stat(path)
+    return json.dumps([path, found.st_size, found.st_mtime_ns])

@@ -11,7 +11,7 @@ from ragweave.corpora.settings import corpora_settings
 from ragweave.corpora.store import locks, seeing
 from ragweave.corpora.store.catalog import LibraryRow, check_name
 from ragweave.corpora.store.commit import Committer
-from ragweave.corpora.store.folders import sweep
+from ragweave.corpora.store.folders import arrived, sweep
 from ragweave.corpora.store.objects import discard, take_in_uploads
 from ragweave.corpora.store.rows import Recording, Source
 from ragweave.corpora.store.stores import Stores, check_encoder, stores
@@ -167,13 +167,15 @@ class Library:
         with locks.writer(self.id, self.name):
             committer = Committer(self.held.catalog, self.held.catalog.row(self.id))
             committer.recover()
+            home = corpora_settings().home
             for source in self.held.catalog.sources(self.id, [source_id]):
-                discard(corpora_settings().home, self.id, source.paths)
+                discard(home, self.id, source.paths)
+                arrived(home, self.id, [source.sha256])  # also where it was about to be perceived anew
             if not committer.remove_source(source_id):
                 raise InputError(
                     f"The library {self.name!r} holds no source {source_id!r}", "list them with: ragweave sources"
                 )
-            sweep(corpora_settings().home, self.id, (s.sha256 for s in self.held.catalog.sources(self.id)))
+            sweep(home, self.id, (s.sha256 for s in self.held.catalog.sources(self.id)))
             self.held.vectors.forget_indexes(self.id)
             self.held.catalog.kept.compact(self.id)
 

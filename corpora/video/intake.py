@@ -146,6 +146,7 @@ class Intake:
             take_over(self.settings.home, self.library, file.sha256)
         kept = Perceived(folder_of(self.settings.home, self.library, file.sha256))
         try:
+            kept.begin(file.path)
             work = Work(
                 path=file.path,
                 demuxer=how,

@@ -17,7 +17,7 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from ragweave.corpora.store.folders import STAGES, folders
+from ragweave.corpora.store.folders import STAGES, begin, folders
 from ragweave.corpora.store.folders import folder_of as folder_of_library
 from ragweave.models.errors import SourceError
 
@@ -38,6 +38,11 @@ class Perceived:
         with _kept_on_disk():
             (folder / "frames").mkdir(parents=True, exist_ok=True)
             self._database = _opened(folder / STAGES)
+
+    def begin(self, path: str) -> None:
+        """Note where the recording lies: what a run that is stopped leaves is kept while it does."""
+        with _kept_on_disk():
+            begin(self.folder, path)
 
     def get(self, stage: str, key: str) -> Any:
         """Return an outcome, or None."""

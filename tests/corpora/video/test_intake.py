@@ -6,6 +6,7 @@ import json
 import os
 import threading
 from collections.abc import Callable
+from glob import glob
 from pathlib import Path
 
 import pytest
@@ -251,7 +252,10 @@ def test_speech_is_parted_as_it_was_for_another_recogniser_where_this_one_can_ta
     kept.close()
 
 
-async def test_a_stopped_run_goes_on_where_it_ended(film: Film, hears: Callable[[ScriptedAsr | None], None]) -> None:
+@pytest.mark.parametrize("between", [False, True])
+async def test_a_stopped_run_goes_on_where_it_ended(
+    film: Film, hears: Callable[[ScriptedAsr | None], None], between: bool
+) -> None:
     path = film(seconds=60)
 
     class Stopping(ScriptedAsr):
@@ -265,10 +269,43 @@ async def test_a_stopped_run_goes_on_where_it_ended(film: Film, hears: Callable[
     hears(stopping)
     with pytest.raises(RuntimeError, match="the power fails"):
         await index([path.parent])
+    if between:  # whoever is at work meanwhile takes nothing of it for left over
+        note = path.parent.parent / "note.txt"
+        note.write_text("A note.")
+        assert (await index([note])).indexed == 1
+        library = await open_library()
+        await library.remove((await library.sources())[0].id)
     going = ScriptedAsr("words")
     hears(going)
     assert (await index([path.parent])).indexed == 1
     assert len(going.heard) <= 3
+
+
+async def test_a_film_that_is_left_out_or_removed_while_it_is_heard_anew_leaves_nothing_though_it_lies_there(
+    film: Film, home: Path, hears: Callable[[ScriptedAsr | None], None]
+) -> None:
+    path = film(seconds=12)
+    perceived = home / "libraries" / "*" / "perceived" / "*"
+
+    class Failing(ScriptedAsr):
+        def transcribe(self, sound, speech=1.0):  # type: ignore[no-untyped-def]
+            raise RuntimeError("the power fails")
+
+    for name in ("left out", "removed"):
+        hears(ScriptedAsr("words", name=name, sure=0.5))
+        await index([path.parent])
+        hears(Failing("words", name=f"{name} later"))
+        with pytest.raises(RuntimeError, match="the power fails"):
+            await index([path.parent])
+        assert len(glob(str(perceived))) == 1
+        library = await open_library()
+        if name == "removed":
+            await library.remove((await library.sources())[0].id)
+        else:
+            (ignored := path.with_name(".ragweaveignore")).write_text("*.mp4")
+            assert (await index([path.parent])).removed == 1
+            ignored.unlink()
+        assert not glob(str(perceived))
 
 
 async def test_without_the_extra_a_film_is_named_and_its_transcript_is_indexed(

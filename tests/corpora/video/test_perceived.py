@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ragweave.corpora.store.folders import sweep
+from ragweave.corpora.store.folders import arrived, sweep
 from ragweave.corpora.video.perceived import Later, Perceived, folder_of, take_over
 
 
@@ -60,6 +60,33 @@ def test_what_no_source_needs_is_swept_but_not_what_was_just_written(tmp_path: P
     assert sweep(tmp_path, "lib", ["a" * 64]) == 1
     assert [p.name for p in (tmp_path / "libraries" / "lib" / "perceived").iterdir()] == ["a" * 32]
     assert sweep(tmp_path, "none", []) == 0
+
+
+def test_what_was_begun_of_a_file_is_kept_while_that_lies_there_as_it_did_and_no_longer(tmp_path: Path) -> None:
+    film, moved = tmp_path / "film.mp4", tmp_path / "other.mp4"
+    film.write_bytes(b"film")
+
+    def begun() -> None:
+        kept = Perceived(folder_of(tmp_path, "lib", "a" * 64))
+        kept.begin(str(film))
+        kept.close()
+        assert sweep(tmp_path, "lib", []) == 0
+
+    begun()
+    film.rename(moved)
+    assert sweep(tmp_path, "lib", []) == 1
+    moved.rename(film)
+    begun()
+    film.write_bytes(b"another film")
+    assert sweep(tmp_path, "lib", []) == 1
+    begun()
+    (folder_of(tmp_path, "lib", "a" * 64) / "begun").write_text("{}")
+    assert sweep(tmp_path, "lib", []) == 1
+    begun()
+    arrived(tmp_path, "lib", ["b" * 64])
+    assert sweep(tmp_path, "lib", []) == 0
+    arrived(tmp_path, "lib", ["a" * 64])
+    assert sweep(tmp_path, "lib", []) == 1, "what the library has held goes with it"
 
 
 def test_what_another_library_has_perceived_of_the_same_bytes_is_taken_over_and_outlives_it(tmp_path: Path) -> None:
