@@ -48,7 +48,9 @@ _SCHEMAS = """SELECT nspname, obj_description(oid, 'pg_namespace') FROM pg_names
     WHERE starts_with(nspname, :prefix) ORDER BY nspname"""
 _HELD = """FROM pg_locks WHERE locktype = 'advisory' AND granted AND objsubid = 1
     AND (CAST(classid AS bigint) << 32 | CAST(objid AS bigint)) = :key"""
-_LOST = """SELECT setval(pg_get_serial_sequence('{0}', 'n'), (SELECT coalesce(max(n), 0) + 1 FROM {0}), false)"""
+_USED = "(SELECT coalesce(max(n), 0) AS n FROM {0} UNION ALL SELECT coalesce(max(upto), 0) FROM indexes) AS used"
+"""Numbers of rows up to which none is given anew: an index may hold one whose row was deleted."""
+_LOST = f"SELECT setval(pg_get_serial_sequence('{{0}}', 'n'), (SELECT max(n) + 1 FROM {_USED}), false)"
 
 
 @lru_cache(maxsize=1)
@@ -143,6 +145,9 @@ class Server:
             with self.reading(library) as given, write(file) as connection:
                 lexical.create(connection)
                 _pour(given, connection)
+                connection.exec_driver_sql("DELETE FROM sqlite_sequence WHERE name = 'vectors'")
+                used = _USED.format("vectors")
+                connection.exec_driver_sql(f"INSERT INTO sqlite_sequence SELECT 'vectors', max(n) FROM {used}")
             file.dispose()
             yield folder / "catalog.sqlite"
 

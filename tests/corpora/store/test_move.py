@@ -14,6 +14,7 @@ from ragweave.app.api import aask
 from ragweave.corpora.settings import corpora_settings
 from ragweave.corpora.store import lexical, move
 from ragweave.corpora.store.embedded import Files
+from ragweave.corpora.store.library import open_library
 from ragweave.corpora.store.stores import close_stores, stores
 from ragweave.tests.conftest import Main
 from ragweave.tests.support.library import build_library
@@ -108,6 +109,41 @@ def test_fifty_questions_are_answered_alike_before_a_move_after_it_and_back(
         assert main("library", "move", "default", "--to", "home")[0] == 0
         over(monkeypatch, "")
         assert answers(questions) == before
+
+
+@pytest.mark.cluster
+@pytest.mark.parametrize("back", [False, True])
+def test_a_new_vector_is_not_taken_for_one_that_an_index_which_moved_along_still_holds(
+    postgres: Postgres, home: Path, tmp_path: Path, main: Main, monkeypatch: pytest.MonkeyPatch, back: bool
+) -> None:
+    monkeypatch.setattr("ragweave.corpora.store.vectors.INDEX_FROM", 10)
+    notes = tmp_path / "notes"
+    asyncio.run(build_library(notes, isles()))
+    new = "Zebras sleep standing in the Serengeti."
+
+    async def nearest() -> str:
+        library = await open_library()
+        [lists] = await library.search("paragraph", [new], 1)
+        return (await library.items([lists.dense[0].id]))[lists.dense[0].id].text
+
+    def index() -> None:
+        assert main("index", str(notes))[0] == 0
+
+    with postgres.database() as url:
+        if back:
+            assert main("library", "move", "default", "--to", url)[0] == 0
+            over(monkeypatch, url)
+        (last := notes / "last.md").write_text("# Last\n\nA row.\n\n## More\n\nAnother row.\n")
+        index()
+        stores().vectors.tidy(stores().catalog.library("default").id, anew=True)
+        last.unlink()
+        index()
+        assert main("library", "move", "default", "--to", "home" if back else url)[0] == 0
+        over(monkeypatch, "" if back else url)
+        (notes / "zebras.md").write_text(new)
+        index()
+        assert asyncio.run(nearest()) == new
+        over(monkeypatch, "")
 
 
 @pytest.mark.cluster
