@@ -292,8 +292,8 @@ def _check_rows(raw: sqlite3.Connection) -> None:
 
 def _inside(path: str) -> PurePosixPath:
     whole = PurePosixPath(path)
-    strange = set(path) & {"\\", "\0"}
-    if strange or not whole.parts or whole.is_absolute() or ".." in whole.parts or ":" in whole.parts[0]:
+    strange = {"\0", ":", "\\"} if os.name == "nt" else {"\0"}  # elsewhere a name may hold a colon or backslash
+    if strange & set(path) or not whole.parts or whole.is_absolute() or ".." in whole.parts:
         raise ValueError("a path leads out of its folder")
     return whole
 

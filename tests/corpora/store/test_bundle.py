@@ -161,6 +161,31 @@ async def test_an_export_removes_what_one_that_was_killed_left_and_nothing_else(
         assert {p.name for p in folder.iterdir()} == {*theirs, "env", going.name}
 
 
+async def test_files_whose_names_hold_a_colon_or_a_backslash_travel_with_their_library(bundle, tmp_path, monkeypatch):
+    monkeypatch.undo()
+    monkeypatch.setenv("RAGWEAVE_HOME", str(tmp_path / "elsewhere"))
+    model_settings.cache_clear()
+    folder = tmp_path / "minutes"
+    (folder / "C:").mkdir(parents=True)
+    names = ["Meeting 10:30.txt", "C:\\notes.txt", "C:/x.txt"]
+    for name in names:
+        (folder / name).write_text(f"We met for {name}, and bought the red boat.\n")
+    await index([folder], "meetings")
+    given = await export_library("meetings", tmp_path / "meetings.ragweave")
+    await import_library(given.path, "copy", files=folder)
+    assert {s.path for s in await (await open_library("copy")).sources()} == {str(folder / name) for name in names}
+
+
+@pytest.mark.sqlite
+@pytest.mark.parametrize("path", ["C:/x", "a/b:c", "a\\..\\b", "..\\x"])
+def test_where_a_colon_or_a_backslash_leads_elsewhere_paths_that_hold_one_are_refused(path, monkeypatch):
+    assert module._inside(path).parts
+    with monkeypatch.context() as windows:
+        windows.setattr(module.os, "name", "nt")
+        with pytest.raises(ValueError, match="leads out"):
+            module._inside(path)
+
+
 async def test_a_name_that_is_taken_is_refused(bundle):
     await import_library(bundle.path)
     with pytest.raises(LibraryError, match="exists"):
