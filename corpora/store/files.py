@@ -35,11 +35,16 @@ class Stat:
         """Look at a file; `checked_at` is the time before the look."""
         at = time.time()
         found = os.stat(path)
-        return cls(found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino, at)
+        return cls(found.st_size, _signed(found.st_mtime_ns), _signed(found.st_ctime_ns), _signed(found.st_ino), at)
 
     def same(self, other: Stat) -> bool:
         """Whether both looks saw the same file in the same state."""
         return replace(self, checked_at=other.checked_at) == other
+
+
+def _signed(number: int) -> int:
+    """Fold a number into the 64 bits of a database: times after 2262, and inodes of network drives, have more."""
+    return (number + 2**63) % 2**64 - 2**63
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@ import asyncio
 import errno
 import os
 import shutil
+from types import SimpleNamespace
 
 import pytest
 
@@ -43,6 +44,23 @@ async def test_a_touched_file_costs_a_hash_and_no_more(notes):
     os.utime(notes / "rome.md", (1, 1))
     report = await index([notes])
     assert (report.indexed, report.unchanged, report.linked) == (0, 3, 0)
+
+
+async def test_a_file_of_a_far_future_or_with_a_very_large_inode_is_read_once_as_any_other(notes, monkeypatch):
+    def seen(path):
+        found = os.stat(path)
+        given = {name: getattr(found, name) for name in ("st_size", "st_mtime_ns", "st_ctime_ns")}
+        return SimpleNamespace(**given, st_ino=2**64 - 1 - found.st_ino)
+
+    os.utime(notes / "rome.md", (13_000_000_000, 13_000_000_000))
+    monkeypatch.setattr("ragweave.corpora.store.files.os", SimpleNamespace(stat=seen))
+    assert (await index([notes])).indexed == 3
+    for _ in range(2):
+        report = await index([notes])
+        assert (report.indexed, report.unchanged, report.failed) == (0, 3, [])
+    (notes / "rome.md").write_text("# Rome\n\nThe catacombs lie below the Appian Way.\n")
+    assert (await index([notes])).indexed == 1
+    await sound()
 
 
 async def test_a_changed_file_replaces_its_items(notes):
