@@ -58,7 +58,8 @@ def unwritable(path: Path, error: OSError) -> LibraryError:
 
 
 _REFUSES = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS, errno.EACCES, errno.EPERM}
-_ANEW = "put a copy of it back, or move that folder out of the one that RAGWEAVE_HOME names, and index again"
+ANEW = "put a copy of it back, or move that folder out of the one that RAGWEAVE_HOME names, and index again"
+"""What to do about a damaged catalog."""
 _DAMAGED = ("SQLITE_NOTADB", "SQLITE_CORRUPT")
 _HELD = ("SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_PROTOCOL")
 
@@ -69,7 +70,7 @@ def of_the_disk(error: BaseException, what: str = "The disk") -> StorageError | 
         if str(getattr(error, "sqlite_errorname", "")).startswith(_HELD):
             return StorageError(f"{what} is held by another process ({error})", "stop the process that hangs")
         if str(getattr(error, "sqlite_errorname", "")).startswith(_DAMAGED):
-            return DamagedError(f"{what} is damaged ({error})", _ANEW)
+            return DamagedError(f"{what} is damaged ({error})", ANEW)
         return StorageError(f"{what} cannot be used ({error})", REMEDY)
     psycopg = sys.modules.get("psycopg")
     if psycopg is not None and isinstance(error, psycopg.OperationalError | psycopg.errors.InsufficientPrivilege):

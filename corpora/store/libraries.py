@@ -19,7 +19,7 @@ from sqlalchemy import Connection, select, update
 from ragweave.corpora.settings import corpora_settings
 from ragweave.corpora.store import lexical, locks, postgres
 from ragweave.corpora.store.embedded import Files
-from ragweave.corpora.store.folders import folder_of, unwritable
+from ragweave.corpora.store.folders import ANEW, folder_of, unwritable
 from ragweave.corpora.store.schema import EARLIER, about, connect, generation, write
 from ragweave.corpora.store.temporary import forsaken, hold
 from ragweave.corpora.types import MAX_HALF_LIFE, Recency
@@ -180,7 +180,10 @@ class Libraries:
     def row(self, library: str) -> LibraryRow:
         """Return a library by id."""
         with self.reading(library) as connection:
-            return LibraryRow(id=library, **connection.execute(select(about)).mappings().one())
+            found = connection.execute(select(about)).mappings().one_or_none()
+        if found is None:
+            raise DamagedError("The catalog is damaged (it says nothing of its library)", ANEW)
+        return LibraryRow(id=library, **found)
 
     def create(self, name: str, encoder: str, dim: int) -> LibraryRow:
         """Make an empty library."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
@@ -33,8 +34,8 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import ExceptionContext
 from sqlalchemy.exc import DBAPIError
 
-from ragweave.corpora.store.folders import REMEDY, of_the_disk, unwritable
-from ragweave.models.errors import LibraryError, LibraryNotFound
+from ragweave.corpora.store.folders import ANEW, REMEDY, of_the_disk, unwritable
+from ragweave.models.errors import DamagedError, LibraryError, LibraryNotFound
 
 V = TypeVar("V")
 _AT = "ragweave_generation"
@@ -189,19 +190,22 @@ def engine_of(path: Path, synchronous: str = "FULL", cache: int = 32_000) -> Eng
 
 
 def connect(path: Path) -> Engine:
-    """Open or create the catalog at `path`.
+    """Open the catalog at `path`, or make it where nothing is.
 
     Raises:
+        DamagedError: there is a file without a catalog in it.
         LibraryError: the file was written by another Ragweave, is no catalog, or cannot be opened.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise unwritable(path.parent, error) from error
-    engine = engine_of(path)
+    engine, there = engine_of(path), os.path.exists(path)
     try:
         with engine.connect() as connection:
             found = connection.exec_driver_sql("PRAGMA user_version").scalar_one()
+        if found == 0 and there:
+            raise DamagedError("The catalog is damaged (it is empty)", ANEW)
         if found == 0:
             with write(engine) as connection:
                 metadata.create_all(connection)

@@ -4,7 +4,7 @@ import pytest
 
 from ragweave.corpora.store.catalog import Catalog, check_name
 from ragweave.corpora.store.schema import SCHEMA_VERSION
-from ragweave.models.errors import InputError, LibraryError, LibraryNotFound
+from ragweave.models.errors import DamagedError, InputError, LibraryError, LibraryNotFound
 
 pytestmark = pytest.mark.both
 
@@ -87,6 +87,27 @@ def test_a_file_that_is_no_catalog_gets_a_sentence(catalog, tmp_path, content):
     path.write_bytes(content)
     with pytest.raises(LibraryError, match="RAGWEAVE_HOME"):
         Catalog(tmp_path / "home").library("a")
+
+
+@pytest.mark.sqlite
+@pytest.mark.parametrize("emptied", ["file", "rows"])
+def test_a_catalog_that_is_empty_is_told_as_damaged_and_the_others_open(catalog, tmp_path, emptied):
+    good, bad = catalog.create("good", "enc", 3), catalog.create("bad", "enc", 3)
+    path = file_of(catalog, tmp_path, "bad")
+    catalog.close()
+    if emptied == "file":
+        path.write_bytes(b"")
+    else:
+        with sqlite3.connect(path) as raw:
+            raw.execute("DELETE FROM about")
+        raw.close()
+    for again in range(2):
+        other = Catalog(tmp_path / "home")
+        assert other.libraries()[0] == other.library("good") == good
+        assert other.create(f"third {again}", "enc", 3).name in [row.name for row in other.libraries()]
+        with pytest.raises(DamagedError, match=f"damaged.*{bad.id}.*Put a copy"):
+            other.library("bad")
+        other.close()
 
 
 @pytest.mark.sqlite
