@@ -287,13 +287,9 @@ class Asked:
                 out.append(value)
         return out
 
-    def denies(self, head: frozenset[str]) -> bool:
-        """Tell whether a no stands in front of a word of a head."""
-        places = [n for n, s in enumerate(self.stems) if s in head]
-        before = {w for n in places for w in self.said[max(0, n - 4) : n]}
-        return bool(
-            before & {"no", "not", "out", "without", "t", "lack", "lacks", "kein", "keine", "keinen", "ohne", "sans"}
-        )
+    def tells(self, word: str) -> bool:
+        """Tell whether a word says something beside what is to be done."""
+        return word not in STOP and stem(word) not in self.operating
 
 
 def _related(one: str, other: str) -> bool:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from ragweave.minds.small.tables.ask import Asked
+from ragweave.minds.small.tables.denials import apart
 from ragweave.minds.small.tables.measures import HOW_MANY, UNIT_STEMS
 from ragweave.minds.small.tables.rows import Choice, measured, rows
 from ragweave.models.calendar import NUMBER_WORDS
@@ -45,7 +46,7 @@ def compute(
 
     `about` says of what the table is; `beside` are the terms of its file, which must hold every name of the question.
     """
-    asked = Asked(question)
+    asked = Asked(apart(question, table))
     choice = rows(asked, table, about)
     if not choice.rows:
         return None
@@ -288,7 +289,7 @@ def _cell(asked: Asked, table: Table, choice: Choice, target: int | None) -> _Ma
     if at is not None and not (at == 0 and len(choice.rows) > 1):
         column = table.columns[at]
         cells = [(i, column.cells[i]) for i in choice.rows if not is_missing(column.cells[i])]
-        if not cells or len(cells) > 3 or column.kind not in asked.kinds:
+        if not cells or len(cells) > (_LISTED if column.terms & asked.named else 3) or column.kind not in asked.kinds:
             return None
         if asked.word in ("who", "whom", "whose") and not all(c[:1].isupper() for _, c in cells):
             return None
@@ -297,7 +298,8 @@ def _cell(asked: Asked, table: Table, choice: Choice, target: int | None) -> _Ma
             for i, _ in cells
         ]
         return "; ".join(said) + ".", [i for i, _ in cells], explained | _meant(asked, column)
-    if not asked.named or not (asked.named & table.columns[0].terms or len(choice.rows) > 1):
+    which = asked.named and (asked.named & table.columns[0].terms or len(choice.rows) > 1 or choice.denied)
+    if not which and (at is None or asked.word not in ("who", "whom")):
         return None
     where = f" ({', '.join(choice.said)})" if choice.said else ""
     return f"{_listed(table, choice.rows)}{where}.", choice.rows, explained | set(asked.named)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 
 from ragweave.minds.small.tables.ask import Asked
+from ragweave.minds.small.tables.denials import Named, denying, verbatim, without
 from ragweave.minds.small.tables.measures import UNIT_WORDS
 from ragweave.models.table import Column, Table, spoken
 from ragweave.models.text import content_terms, stem, words
@@ -26,35 +27,25 @@ class Choice:
     """Columns that chose."""
     parts: int = 0
     """Columns that chose by a part of a cell."""
+    denied: bool = False
+    """Whether it leaves out what the question denies."""
 
 
 def rows(asked: Asked, table: Table, about: str) -> Choice:
     """Choose the rows that the question names by their cells, numbers, dates, bounds, or yes and no."""
     choice = Choice([*range(len(table.body))])
-    context = frozenset(content_terms(about))
-    texts = _texts(asked, table, context)
-    dates = [n for n, c in enumerate(table.columns) if c.kind == "date"]
-    # Of several dates the one counts that the question names, else the first: that of the row.
-    dates = [n for n in dates if asked.names(table.columns[n].terms)] or dates[:1]
+    found = _found(asked, table, frozenset(content_terms(about)))
+    named = without(asked, table, found)
+    if named is None:
+        return Choice([])
+    choice.denied = named != found
     for n, column in enumerate(table.columns):
-        kept, said, explained = texts[n]
-        if kept is None and column.kind in ("key", "number"):
-            kept, said, explained = _numbered(asked, column)
-        if kept is None and column.kind == "date" and n in dates:
-            kept, said, explained = _dated(asked, column)
-        if kept is None and column.kind == "yes" and column.terms and column.terms <= set(asked.stems):
-            want = not asked.denies(column.terms)
-            kept = [i for i, c in enumerate(column.cells) if yes(c) is want]
-            said, explained = f"{column.head}: {table.body[kept[0]].cells[n] if kept else want}", set(column.terms)
-        if kept is None and column.kind == "number" and column.terms and asked.denies(column.terms):
-            # “out of stock”, “no bedrooms”: those with none of it.
-            kept = [i for i, v in enumerate(column.numbers) if v is not None and not v.amount]
-            said, explained = f"no {spoken(column.head)}", set(column.terms) | {"out"}
-        if kept is None and asked.none and column.kind == "number" and not column.measure:
-            kept = [i for i, v in enumerate(column.numbers) if v is not None and not v.amount] or None
-            said, explained = f"no {spoken(column.head)}", {"none", "out"}
-        if kept is None:
+        if n not in named and asked.none and column.kind == "number" and not column.measure:
+            none = [i for i, v in enumerate(column.numbers) if v is not None and not v.amount]
+            named |= {n: Named(none, f"no {spoken(column.head)}", {"none", "out"})} if none else {}
+        if n not in named:
             continue
+        kept, explained = named[n].rows, named[n].explained
         choice.rows = [i for i in choice.rows if i in set(kept)]
         choice.explained |= explained | (column.terms & set(asked.stems))
         choice.parts += column.kind == "text" and not any(
@@ -62,7 +53,7 @@ def rows(asked: Asked, table: Table, about: str) -> Choice:
         )
         if len(kept) < len(table.body):
             choice.by.add(n)
-            choice.said += [said] if said else []
+            choice.said += [named[n].said] if named[n].said else []
     _bounded(asked, table, choice)
     stated = {w for w in words(about) if w.isdigit()}
     years = {y for y in asked.numbers if len(y) == 4 and y[:2] in ("18", "19", "20")}
@@ -72,33 +63,59 @@ def rows(asked: Asked, table: Table, about: str) -> Choice:
     return choice
 
 
-_Named = tuple[list[int] | None, str, set[str]]
+def _found(asked: Asked, table: Table, context: frozenset[str]) -> dict[int, Named]:
+    """Return the rows that the question names in each column, by number, where it names any; what it denies as well."""
+    found = _texts(asked, table, context)
+    dates = [n for n, c in enumerate(table.columns) if c.kind == "date"]
+    # Of several dates the one counts that the question names, else the first: that of the row.
+    dates = [n for n in dates if asked.names(table.columns[n].terms)] or dates[:1]
+    for n, column in enumerate(table.columns):
+        if n in found:
+            continue
+        named = None
+        if column.kind in ("key", "number"):
+            named = _numbered(asked, column)
+        if column.kind == "date" and n in dates:
+            named = _dated(asked, column)
+        if column.kind == "yes" and column.terms and column.terms <= set(asked.stems):
+            kept = [i for i, c in enumerate(column.cells) if yes(c)]
+            named = Named(kept, f"{column.head}: {column.cells[kept[0]] if kept else True}", set(column.terms))
+        if named is not None:
+            found[n] = named
+    return found
 
 
-def _texts(asked: Asked, table: Table, context: frozenset[str]) -> list[_Named]:
+def _texts(asked: Asked, table: Table, context: frozenset[str]) -> dict[int, Named]:
     """Return the rows that the question names in each column of texts.
 
     Of columns that hold the same name the one counts whose head the question names as well (“who cooks”), or any.
     """
-    found = [_named(asked, column, context) for column in table.columns]
-    for kept, said, explained in [*found]:
-        same = [m for m, f in enumerate(found) if f[0] is not None and f[2] == explained] if kept is not None else []
+    found = {n: named for n, c in enumerate(table.columns) if (named := _named(asked, c, context)) is not None}
+    for named in [*found.values()]:
+        same = [m for m, f in found.items() if f.explained == named.explained]
         if len(same) < 2:
             continue
         headed = [m for m in same if asked.names(table.columns[m].terms)] or same
-        rows = sorted({i for m in headed for i in found[m][0] or ()})
+        rows = sorted({i for m in headed for i in found[m].rows})
         for m in same:
-            found[m] = (rows, said, explained) if m == headed[0] else (None, "", set())
+            del found[m]
+        found[headed[0]] = Named(rows, named.said, named.explained)
     return found
 
 
-def _named(asked: Asked, column: Column, context: frozenset[str]) -> tuple[list[int] | None, str, set[str]]:
+def _named(asked: Asked, column: Column, context: frozenset[str]) -> Named | None:
     """Return the rows whose cell the question names: wholly, or by words that no other cell and no title has."""
     if column.kind != "text":
-        return None, "", set()
+        return None
     have = set(asked.stems)
     told = bool(column.terms & have)
-    cells = [frozenset() if is_missing(c) else frozenset(content_terms(c) or words(c)) for c in column.cells]
+    denied = {i for i, c in enumerate(column.cells) if denying(c)}
+    if kept := [i for i in sorted(denied) if verbatim(asked, column.cells[i])]:
+        return Named(kept, column.cells[kept[0]], set(content_terms(column.cells[kept[0]])))
+    cells = [
+        frozenset() if is_missing(c) or i in denied else frozenset(content_terms(c) or words(c))
+        for i, c in enumerate(column.cells)
+    ]
     whole = {c for c in cells if c and c <= have and (told or not c <= asked.operating)}
     if whole and len(asked.months) > 1:
         # “From May to September”: the months between are meant as well.
@@ -106,22 +123,23 @@ def _named(asked: Asked, column: Column, context: frozenset[str]) -> tuple[list[
     whole = {c for c in whole if not any(c < other for other in whole)}
     if whole:
         kept = [i for i, c in enumerate(cells) if c in whole]
-        return kept, ", ".join(dict.fromkeys(column.cells[i] for i in kept)), {t for c in whole for t in c}
+        said = ", ".join(dict.fromkeys(column.cells[i] for i in kept))
+        return Named(kept, said, {t for c in whole for t in c})
     parts = have & frozenset().union(*cells) - asked.operating - column.terms - context
     if told and parts and (some := [i for i, c in enumerate(cells) if parts <= c]):
-        return some, " ".join(sorted(parts)), set(parts)
+        return Named(some, " ".join(sorted(parts)), set(parts))
     best = [(len(c & have) / len(c), i) for i, c in enumerate(cells) if c & have - asked.operating - column.terms]
     if not best:
-        return None, "", set()
+        return None
     share, at = max(best)
     mine = cells[at] & have - asked.operating - column.terms - context
     others = {t for i, c in enumerate(cells) if c != cells[at] for t in c}
     if share < _PARTLY or not mine - others or sum(s == share for s, _ in best) > 1:
-        return None, "", set()
-    return [i for i, c in enumerate(cells) if c == cells[at]], column.cells[at], set(mine)
+        return None
+    return Named([i for i, c in enumerate(cells) if c == cells[at]], column.cells[at], set(mine))
 
 
-def _numbered(asked: Asked, column: Column) -> tuple[list[int] | None, str, set[str]]:
+def _numbered(asked: Asked, column: Column) -> Named | None:
     """Return the rows whose number the question says beside the head of the column, or whose year it says."""
     wanted = {Decimal(n) for n in asked.beside(column.terms)}
     if column.kind == "key":
@@ -129,21 +147,21 @@ def _numbered(asked: Asked, column: Column) -> tuple[list[int] | None, str, set[
     free = [b.amount for b in asked.bounds]
     kept = [i for i, v in enumerate(column.numbers) if v is not None and v.amount in wanted and v.amount not in free]
     if not kept:
-        return None, "", set()
+        return None
     value = column.cells[kept[0]]
-    return kept, f"{column.head} {value}", {*column.terms, *words(value)}
+    return Named(kept, f"{column.head} {value}", {*column.terms, *words(value)})
 
 
-def _dated(asked: Asked, column: Column) -> tuple[list[int] | None, str, set[str]]:
+def _dated(asked: Asked, column: Column) -> Named | None:
     """Return the rows within the months, years or on the days that the question names."""
     years = {int(n) for n in asked.numbers if len(n) == 4 and n[:2] in ("18", "19", "20")}
     days = {int(n) for n in asked.numbers if len(n) <= 2} if asked.months else set()
     if not (years or asked.months):
-        return None, "", set()
+        return None
     read = [d.year if d else year_of(c) for d, c in zip(column.days, column.cells, strict=True)]
     within = [i for i, y in enumerate(read) if y is not None and (not years or y in years)]
     if asked.months and any(column.days[i] is None for i in within):
-        return [], "", set()  # of 03/08 nobody knows whether it is in March
+        return Named([], "", set())  # of 03/08 nobody knows whether it is in March
     kept = [
         i
         for i in within
@@ -151,7 +169,7 @@ def _dated(asked: Asked, column: Column) -> tuple[list[int] | None, str, set[str
         or ((not asked.months or d.month in asked.months) and (not days or d.day in days))
     ]
     explained = {str(y) for y in years & {*read}} | {str(n) for n in days}
-    return kept, "", explained | {stem(w) for w in asked.said if month_of(w) in asked.months and month_of(w)}
+    return Named(kept, "", explained | {stem(w) for w in asked.said if month_of(w) in asked.months and month_of(w)})
 
 
 def _bounded(asked: Asked, table: Table, choice: Choice) -> None:

@@ -1,0 +1,107 @@
+"""What a question of a table denies: the rows that are left, and what is left alone."""
+
+from __future__ import annotations
+
+import pytest
+
+from ragweave.minds.small.tables.compute import compute
+from ragweave.models.table import tables
+
+HOSTEL = """Guest | Room | Diet | Status | Nights | Towel | Key back on
+Ida Lund | 4 | vegan | confirmed | 3 | yes | 2026-05-04
+Ben Roy | 7 | meat | cancelled | 2 | no |
+Kit Moss | 9 | vegan | waiting | 4 | no | 2026-05-06
+Una Day | 12 | fish | confirmed | 1 | yes |
+"""
+BOATS = """Boat | Berth | Fee 2026 | Mooring | Remarks
+Heron | north | paid | buoy | red hull, leaks at the stern
+Teal | south | not paid | jetty |
+Wren | north | paid in part | jetty | two oars
+Coot | south | paid | buoy |
+"""
+KEYS = """Name | Key | Phone
+Ida Lund | shed | 0151 20
+Ben Roy | |
+Kit Moss | shed | 0170 44
+"""
+
+
+def said(question: str, text: str, about: str = "") -> str:
+    (table,) = tables([text])
+    found = compute(question, table, about, lambda term: 1.0)
+    return found.text if found else ""
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("Which guests are not vegan?", "Ben Roy; Una Day (Diet not vegan)."),
+        ("which guests aren't vegan", "Ben Roy; Una Day (Diet not vegan)."),
+        ("which of the guests do not eat vegan?", "Ben Roy; Una Day (Diet not vegan)."),
+        ("How many guests have not confirmed?", "2 of 4 rows with Status not confirmed: Ben Roy; Kit Moss."),
+        ("Which guests are unconfirmed?", "Ben Roy; Kit Moss (Status not confirmed)."),
+        ("Which guests are neither vegan nor on meat?", "Una Day."),
+        ("Which guests are not vegan or meat eaters?", "Una Day."),
+        ("which rooms are not cancelled", "Ida Lund: Room 4; Kit Moss: Room 9; Una Day: Room 12."),
+        # What stands before a no, or behind a verb of its own, is not denied.
+        ("which vegan guests have not confirmed?", "Kit Moss."),
+        ("which guests who are not vegan are confirmed?", "Una Day."),
+        ("which guests who have not confirmed have a towel?", ""),
+        ("How many nights do the guests stay who are not vegan?", "Nights: 2 + 1 = 3 (rows 2, 4; Diet not vegan)."),
+        # One is left out.
+        ("which guests other than Ida Lund are vegan?", "Kit Moss (Guest not Ida Lund, vegan)."),
+        # A no that bounds, counts or asks denies nothing.
+        ("which guests stay no more than 2 nights?", "Ben Roy; Una Day (Nights <= 2)."),
+        # A head: those where nothing stands below it; yes and no as before.
+        ("which guests have no towel?", "Ben Roy; Kit Moss (Towel: no)."),
+        ("which guests have not brought the key back?", "Ben Roy; Una Day (no Key back on)."),
+    ],
+)
+def test_a_denied_cell_means_the_rows_that_hold_another(question: str, answer: str) -> None:
+    assert said(question, HOSTEL, "hostel guests") == answer
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "which guests are not vegan and confirmed?",  # the second may be denied or not
+        "which guests has Tom not visited?",  # nothing of the table
+        "which guests do not sleep in room 4?",  # where something is not done
+        "which guests did not bring the key back in May?",  # another month, or never
+    ],
+)
+def test_a_no_that_is_not_certain_leaves_the_table_unasked(question: str) -> None:
+    assert said(question, HOSTEL, "hostel guests") == ""
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("Which boats have paid?", "Heron; Coot (paid)."),
+        ("Which boats are not paid?", "Teal."),  # a cell says so itself
+        ("Which boats haven't paid?", ""),  # in part is neither
+        ("Which boats have no oars?", ""),  # remarks do not sort
+        ("Which boats are not on a buoy?", "Teal; Wren (Mooring not buoy)."),
+    ],
+)
+def test_cells_that_deny_or_say_more_are_no_like_cells(question: str, answer: str) -> None:
+    assert said(question, BOATS, "boats") == answer
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("Who has no key to the shed?", "Ben Roy."),
+        ("Who has no phone?", "Ben Roy."),
+        ("Who is not without a phone?", ""),
+        ("Which members are without a phone?", "Ben Roy (no Phone)."),
+    ],
+)
+def test_a_blank_says_no_where_a_column_holds_but_one_value_or_its_head_is_denied(question: str, answer: str) -> None:
+    assert said(question, KEYS, "members") == answer
+
+
+def test_what_is_taken_out_of_something_is_not_denied() -> None:
+    funds = "Year | Paid in (EUR) | Taken out (EUR)\n2023 | 900 | 613\n2024 | 950 | 40\n"
+    question = "In which year was the most taken out of the reserve?"
+    assert said(question, funds, "reserve") == "2023: Taken out 613 EUR, the highest of 2 rows."
