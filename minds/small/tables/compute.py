@@ -8,6 +8,7 @@ from decimal import Decimal
 
 from ragweave.minds.small.tables.ask import Asked
 from ragweave.minds.small.tables.denials import apart
+from ragweave.minds.small.tables.earned import able
 from ragweave.minds.small.tables.measures import HOW_MANY, UNIT_STEMS
 from ragweave.minds.small.tables.rows import Choice, measured, rows
 from ragweave.models.calendar import NUMBER_WORDS
@@ -105,6 +106,7 @@ def _target(asked: Asked, table: Table, choice: Choice, alone: bool = False) -> 
     """Return the column of numbers that is asked for: named by its head, its measure, or alone; None if not certain."""
     fitting = [n for n, c in enumerate(table.columns) if c.kind == "number" and n not in choice.by]
     fitting = [n for n in fitting if not asked.per or _per(table.columns[n]) in ("", asked.per)]
+    fitting = [n for n in fitting if able(asked, table, choice, table.columns[n])]
     scored = sorted(((_likeness(asked, table.columns[n]), -n) for n in fitting), reverse=True)
     if scored and scored[0][0] > 0 and (len(scored) == 1 or scored[0][0] > scored[1][0] or asked.measured):
         return -scored[0][1]

@@ -26,7 +26,9 @@ DIMENSIONS: dict[str, tuple[str, Sequence[str]]] = {
 }
 """Superlatives: which end they mean, and of what where the question does not say it."""
 WORDS_OF = {
-    "money": "price cost charg fee rent amount rate euro eur pound dollar money worth valu".split(),
+    "money": (
+        "price cost charg fee rent amount rate euro eur pound dollar money worth valu salari wage incom earn".split()
+    ),
     "length": "length long km kilometr mile metr meter cm mm distanc".split(),
     "distance": "distanc km kilometr mile away".split(),
     "duration": "durat minut min hour second day week month time length".split(),
@@ -77,6 +79,17 @@ DONE = {
 """What somebody does whose amounts are of a dimension; said of a column that measures it, it says nothing more."""
 PAID = frozenset("spend pay earn give donat rais owe".split())
 """Stems of what somebody does to an amount of money, and not to what it is for."""
+COSTS = frozenset("price cost charg fee worth valu".split())
+"""Stems of heads under which it stands what a thing costs."""
+EARNINGS = frozenset(
+    "salari wage pay incom earn stipend rate revenu profit take bonus gehalt lohn verdienst honorar salair".split()
+)
+"""Stems of heads under which it stands what somebody gets."""
+SELLERS = frozenset(
+    "where from shop store seller supplier vendor dealer trader company firm payee contractor to laden geschaft "
+    "handler lieferant firma magasin fournisseur".split()
+)
+"""Words of heads under which it stands who is paid for a thing."""
 UNIT_WORDS = {
     "h": "hour hr",
     "hrs": "hour",

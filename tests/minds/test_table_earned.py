@@ -1,0 +1,62 @@
+"""What somebody earns or is paid, asked of tables that hold prices, pay, or amounts."""
+
+from __future__ import annotations
+
+import pytest
+
+from ragweave.minds.small.tables.compute import compute
+from ragweave.models.table import tables
+
+THINGS = "Item | Bought | Price | With\nlaptop | 2022-03-04 | 1,199 € | Jon\ncamera | 2021-06-30 | 2,150 € | shelf\n"
+STAFF = "Name | Job | {}\nJon Ash | design | 3,350 €\nIda Lund | founder | 4,200 €\n"
+SHOP = "Item | Shop | Price\nlamp | Volt | 40 €\ndesk | Volt | 140 €\ncup | Habit | 9 €\n"
+BILLS = "Date | Client | Amount\n2025-03-04 | Volt | 80 €\n2025-03-09 | Ash | 900 €\n2025-04-09 | Ash | 90 €\n"
+WORKS = "Date | What | Cost (EUR)\n2025-03-04 | gardener | 80\n2025-03-09 | roofer | 900\n"
+
+
+def said(question: str, text: str) -> str:
+    (table,) = tables([text])
+    found = compute(question, table, "list", lambda term: 1.0)
+    return found.text if found else ""
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What does Jon earn?",
+        "How much does Jon earn?",
+        "how much does Jon make",
+        "How much do we pay Jon?",
+        "what do we pay our Jon",
+        "How much is Jon paid?",
+    ],
+)
+def test_the_price_of_a_thing_is_nobodys_pay(question: str) -> None:
+    assert said(question, THINGS) == ""
+
+
+@pytest.mark.parametrize("head", ["Salary", "EUR a month", "Wage per month"])
+@pytest.mark.parametrize(
+    "question", ["What does Jon Ash earn?", "How much do we pay Jon Ash?", "How much is Jon paid?"]
+)
+def test_a_column_of_pay_tells_what_somebody_earns(question: str, head: str) -> None:
+    assert said(question, STAFF.format(head)).endswith(f"{head} 3,350 €.")
+
+
+@pytest.mark.parametrize(
+    ("question", "table", "answer"),
+    [
+        ("How much did the laptop cost?", THINGS, "laptop: Price 1,199 €."),
+        ("How much did we pay for the camera?", THINGS, "camera: Price 2,150 €."),
+        ("How much did we pay Volt?", SHOP, "Price: 40 + 140 = 180 € (rows 1, 2; Volt)."),
+        ("How much did we pay the gardener?", WORKS, "gardener: Cost 80 EUR."),
+        ("How much did we earn in March 2025?", BILLS, "Amount: 80 + 900 = 980 € (rows 1, 2)."),
+        ("How much did we earn from Ash?", BILLS, "Amount: 900 + 90 = 990 € (rows 2, 3; Ash)."),
+        # A client is billed, and earns nothing by it.
+        ("How much does Ash earn?", BILLS, ""),
+        ("Who earns the most?", BILLS, ""),
+        ("Who earns the most?", STAFF.format("EUR a month"), "Ida Lund: EUR a month 4,200 €, the highest of 2 rows."),
+    ],
+)
+def test_who_gets_the_money_is_told_from_who_pays_it(question: str, table: str, answer: str) -> None:
+    assert said(question, table) == answer
