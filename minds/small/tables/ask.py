@@ -9,6 +9,7 @@ from functools import cached_property
 from itertools import pairwise
 from typing import Literal
 
+from ragweave.minds.small.tables.counting import counting
 from ragweave.minds.small.tables.measures import ADJECTIVES, DIMENSIONS, DONE, HEADS, NOUNS, PAID, WORDS_OF
 from ragweave.models.calendar import NUMBER_WORDS
 from ragweave.models.text import STOP, content_terms, stem, words
@@ -29,11 +30,6 @@ _DIFFERENCE = re.compile(
     r"shorter|heavier|lighter|larger|smaller)\b(?=.*\bthan\b)|how (?:much|many) (?:more|fewer|less)\b)",
     re.I,
 )
-_COUNT = re.compile(
-    r"\b(?:(?<!within )(?<!after )(?<!every )how many|(?<!serial )(?<!phone )(?<!account )(?<!customer )number of"
-    r"|wie viele|combien de)\b",
-    re.I,
-)
 _RECENT = re.compile(r"\bmost recent(?:ly)?\b", re.I)
 _NTH = {"first": 1, "1st": 1, "second": 2, "2nd": 2, "third": 3, "3rd": 3, "fourth": 4, "4th": 4, "last": 4}
 _QUARTER = re.compile(r"\b(?:the )?(first|second|third|fourth|last|[1-4](?:st|nd|rd|th)) quarter(?: of\b)? ?", re.I)
@@ -50,7 +46,8 @@ _ASKED = re.compile(
     r"((?:[^\W\d_][\w'’-]*\s?){1,3})",
     re.I,
 )
-_OF = re.compile(r"^what (?:is|are|was|were) (?:the|our|my) ([a-z-]+) of\b", re.I)
+_OF = re.compile(r"^what(?:['’]?s| is| are| was| were) (?:the|our|my) ([a-z-]+) of\b", re.I)
+_LAST = re.compile(r"^what(?:['’]?s| is| are| was| were) .*?([a-z]+)\W*$", re.I)
 _LABEL = re.compile(r"\b(?:number|code|address|phone|colou?r|password|price|name)\b", re.I)
 _OVER = "more than|over|above|greater than|exceeding|(?:long|dear|heavi|larg|bigg|high)er than"
 _UNDER = "less than|under|below|(?:few|cheap|short|light|small|low)er than"
@@ -134,7 +131,7 @@ class Asked:
             return "sum"
         if _OFTEN.search(self.question):
             return "often"
-        return "count" if _COUNT.search(self.question) else "cell"
+        return "count" if counting(self.question) else "cell"
 
     @cached_property
     def adds(self) -> bool:
@@ -233,6 +230,12 @@ class Asked:
         return frozenset(content_terms(m[1])) if m else frozenset()
 
     @cached_property
+    def last(self) -> frozenset[str]:
+        """Stems of the word that “what is” leads to: “what is Anna's passport number”."""
+        m = _LAST.match(self.question)
+        return frozenset(content_terms(m[1])) if m else frozenset()
+
+    @cached_property
     def bounds(self) -> list[Bound]:
         """The bounds that it sets."""
         out = []
@@ -252,11 +255,9 @@ class Asked:
     def operating(self) -> frozenset[str]:
         """Stems of the words that say what is to be done, and those that say nothing."""
         found = {
-            stem(w)
-            for m in (_SUM, _MEAN, _DIFFERENCE, _COUNT, _OFTEN)
-            for f in m.finditer(self.question)
-            for w in words(f[0])
+            stem(w) for m in (_SUM, _MEAN, _DIFFERENCE, _OFTEN) for f in m.finditer(self.question) for w in words(f[0])
         }
+        found |= {stem(w) for phrase in counting(self.question) for w in words(phrase)}
         found |= {stem(w) for f in _COMPARED.finditer(self.question) for w in words(f[0])}
         found |= {stem(w) for w in self.said if w in DIMENSIONS or w in ADJECTIVES or w in _MOST or w in _LEAST}
         return frozenset(found | _GENERIC | {stem(w) for w in STOP})

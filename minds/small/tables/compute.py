@@ -11,10 +11,11 @@ from ragweave.minds.small.tables.denials import apart
 from ragweave.minds.small.tables.earned import able
 from ragweave.minds.small.tables.measures import HOW_MANY, UNIT_STEMS
 from ragweave.minds.small.tables.rows import Choice, measured, rows
+from ragweave.minds.small.tables.telling import LISTED, figure, listed, numbered, of_row, value_at
 from ragweave.models.calendar import NUMBER_WORDS
 from ragweave.models.table import Column, Row, Table, spoken
-from ragweave.models.text import content_terms, names, terms, words
-from ragweave.models.values import Value, is_missing, written
+from ragweave.models.text import content_terms, names, stem, terms, words
+from ragweave.models.values import Value, is_missing, month_of, written
 
 OPEN, OPEN_CELL = 0.4, 0.25
 """Share of the question, by rarity, that a table may leave unexplained; less where a single cell is told, because the
@@ -27,8 +28,6 @@ _NAMED = 0.02
 """What each word of the question earns that stands in the title, file or heading of the table."""
 _IN_PART = 0.1
 """What a row costs that is named by a part of its cell."""
-_LISTED = 8
-"""Figures, or rows, that are written out one by one."""
 
 
 @dataclass(frozen=True)
@@ -65,6 +64,11 @@ def compute(
     if strange or any(t.isdigit() for t in left):
         return None
     if asked.counted & left and not context & own:
+        return None
+    # A time alone says of no table that its rows are meant: “how many came in 2024”.
+    timed = asked.numbers | {stem(w) for w in asked.said if month_of(w)}
+    dated = not asked.bounds and all(table.columns[n].kind in ("date", "key") for n in choice.by)
+    if asked.operation == "count" and dated and not (own - timed) & known and _target(asked, table, choice) is None:
         return None
     heads = context.union(*(c.terms for c in table.columns))
     if asked.operation == "cell" and (asked.attribute & left or (asked.label and not asked.label & heads)):
@@ -146,13 +150,6 @@ def _meant(asked: Asked, column: Column) -> set[str]:
     return {*column.terms, *asked.near(column.terms), *asked.means(found), *(asked.counted | asked.dimensions) & found}
 
 
-def _shown(column: Column, value: Value) -> str:
-    """Write a number as an answer says it: with the unit of its column."""
-    unit = value.unit or column.unit
-    text = written(value.amount, value.places)
-    return f"{text}{'' if unit in ('', '%', '‰') else ' '}{unit}"
-
-
 def _of(column: Column, rows: Sequence[int]) -> list[tuple[int, Value]]:
     return [(i, v) for i in rows if (v := column.numbers[i]) is not None]
 
@@ -171,7 +168,7 @@ def _extreme(asked: Asked, table: Table, choice: Choice, side: str) -> _Made | N
         told = _asked_column(asked, table, dates[0])
         if told in (None, *dates):
             told = _target(asked, table, choice) if "number" in asked.kinds else None
-        named = _listed(table, used, told)
+        named = listed(table, used, told)
         text = f"{named}: {table.heads[dates[0]]} {ends.isoformat()}, the {word} of {len(found)} rows."
         return text, used, _subject(asked, table) | table.columns[dates[0]].terms
     if at is None:
@@ -186,18 +183,20 @@ def _extreme(asked: Asked, table: Table, choice: Choice, side: str) -> _Made | N
         side = "least" if side == "most" else "most"  # who is faster takes less time
     ends_ = (max if side == "most" else min)(v.amount for _, v in values)
     used = [i for i, v in values if v.amount == ends_]
-    if len(used) > _LISTED:
+    if len(used) > LISTED:
         return None
-    shown = _shown(column, next(v for _, v in values if v.amount == ends_))
+    shown = figure(column, next(v for _, v in values if v.amount == ends_))
     which = "highest" if side == "most" else "lowest"
-    named = _listed(table, used, _asked_column(asked, table, at))
+    named = listed(table, used, _asked_column(asked, table, at))
     text = f"{named}: {spoken(column.head)} {shown}, the {which} of {len(values)} rows."
     return text, used, _subject(asked, table) | _meant(asked, column)
 
 
 def _asked_column(asked: Asked, table: Table, target: int) -> int | None:
     """Return the column whose head “which” or “what” names, where it is not the one that is compared."""
-    found = [n for n, c in enumerate(table.columns) if n != target and c.terms & asked.named]
+    wanted = asked.named | asked.attribute
+    found = [n for n, c in enumerate(table.columns) if n != target and c.terms & wanted]
+    found = found or [n for n, c in enumerate(table.columns) if n != target and c.terms and c.terms == asked.last]
     if not found and asked.word == "when" and "since" not in asked.said:
         found = [n for n, c in enumerate(table.columns) if c.kind == "date"]
     if not found:
@@ -205,14 +204,6 @@ def _asked_column(asked: Asked, table: Table, target: int) -> int | None:
         alone = [frozenset(terms(c.head)) if len(words(c.head)) == 1 else c.terms for c in table.columns]
         found = [n for n, of in enumerate(alone) if asked.heads(of)]
     return found[0] if len(found) == 1 else None
-
-
-def _listed(table: Table, used: Sequence[int], asked: int | None = None) -> str:
-    """Name rows, by the cell that is asked for first."""
-    if asked is not None:
-        told = [(table.body[i].cells[asked], table.label(i)) for i in used]
-        return "; ".join(label if cell in label else f"{cell} ({label})" for cell, label in told)
-    return "; ".join(table.label(i) for i in used)
 
 
 def _computed(asked: Asked, table: Table, choice: Choice, operation: str) -> _Made | None:
@@ -234,35 +225,26 @@ def _computed(asked: Asked, table: Table, choice: Choice, operation: str) -> _Ma
         if len(values) != 2:
             return None
         high, low = sorted(values, key=lambda row: row[1].amount, reverse=True)
-        gap = _shown(column, Value(high[1].amount - low[1].amount, unit, places))
+        gap = figure(column, Value(high[1].amount - low[1].amount, unit, places))
         figures = f"{written(high[1].amount, high[1].places)} − {written(low[1].amount, low[1].places)} = {gap}"
         text = f"{spoken(column.head)}: {figures} ({table.label(high[0])} against {table.label(low[0])})."
         return text, used, explained
     total = sum(amounts, Decimal(0))
     shown = [written(v.amount, v.places) for _, v in values]
-    parts = " + ".join(shown if len(shown) <= 2 * _LISTED else [*shown[:3], "…", shown[-1]])
+    parts = " + ".join(shown if len(shown) <= 2 * LISTED else [*shown[:3], "…", shown[-1]])
     if operation == "mean":
         mean = (total / len(amounts)).quantize(Decimal(1).scaleb(-max(places, 2))).normalize()
         parts, total, places = f"({parts}) / {len(amounts)}", mean, max(0, -int(mean.as_tuple().exponent))
     where = f"; {', '.join(choice.said)}" if choice.said else ""
-    result = _shown(column, Value(total, unit, places))
-    return f"{spoken(column.head)}: {parts} = {result} ({_numbers(used)}{where}).", used, explained
-
-
-def _numbers(used: Sequence[int]) -> str:
-    """Name rows by their numbers under the heads: “rows 3, 5”."""
-    if len(used) > 2 and [*used] == [*range(used[0], used[-1] + 1)]:
-        return f"rows {used[0] + 1} to {used[-1] + 1}"
-    if len(used) > 2 * _LISTED:
-        return f"{len(used)} rows"
-    return f"row{'s' if len(used) > 1 else ''} " + ", ".join(str(i + 1) for i in used)
+    result = figure(column, Value(total, unit, places))
+    return f"{spoken(column.head)}: {parts} = {result} ({numbered(used)}{where}).", used, explained
 
 
 def _counted(asked: Asked, table: Table, choice: Choice) -> _Made | None:
     """Return how many rows are meant, where something tells them from the others; minutes are no rows."""
     if not choice.by or asked.counted & UNIT_STEMS:
         return None
-    named = f": {_listed(table, choice.rows)}" if len(choice.rows) <= 2 * _LISTED else ""
+    named = f": {listed(table, choice.rows)}" if len(choice.rows) <= 2 * LISTED else ""
     said = f" with {', '.join(choice.said)}" if choice.said else ""
     text = f"{len(choice.rows)} of {len(table.body)} rows{said}{named}."
     return text, choice.rows, _subject(asked, table)
@@ -275,7 +257,7 @@ def _subject(asked: Asked, table: Table) -> set[str]:
 
 def _cell(asked: Asked, table: Table, choice: Choice, target: int | None) -> _Made | None:
     """Return one cell of each row that is meant, or the rows themselves where it is asked which they are."""
-    if not choice.by or len(choice.rows) > _LISTED:
+    if not choice.by or len(choice.rows) > LISTED:
         return None
     at = target if target is not None else _asked_column(asked, table, -1)
     if at is not None and table.columns[at].kind not in asked.kinds:
@@ -291,12 +273,12 @@ def _cell(asked: Asked, table: Table, choice: Choice, target: int | None) -> _Ma
     if at is not None and not (at == 0 and len(choice.rows) > 1):
         column = table.columns[at]
         cells = [(i, column.cells[i]) for i in choice.rows if not is_missing(column.cells[i])]
-        if not cells or len(cells) > (_LISTED if column.terms & asked.named else 3) or column.kind not in asked.kinds:
+        if not cells or len(cells) > (LISTED if column.terms & asked.named else 3) or column.kind not in asked.kinds:
             return None
         if asked.word in ("who", "whom", "whose") and not all(c[:1].isupper() for _, c in cells):
             return None
         said = [
-            f"{_row(table, choice, i)}: {spoken(column.head)} {_value(column, i)}" if at else column.cells[i]
+            f"{of_row(table, choice, i)}: {spoken(column.head)} {value_at(column, i)}" if at else column.cells[i]
             for i, _ in cells
         ]
         return "; ".join(said) + ".", [i for i, _ in cells], explained | _meant(asked, column)
@@ -304,20 +286,4 @@ def _cell(asked: Asked, table: Table, choice: Choice, target: int | None) -> _Ma
     if not which and (at is None or asked.word not in ("who", "whom")):
         return None
     where = f" ({', '.join(choice.said)})" if choice.said else ""
-    return f"{_listed(table, choice.rows)}{where}.", choice.rows, explained | set(asked.named)
-
-
-def _row(table: Table, choice: Choice, at: int) -> str:
-    """Name a row, with the cells that the question named it by where its label is a number alone."""
-    label = table.label(at)
-    coded = " " not in label and any(c.isdigit() for c in label)
-    if not (coded or table.columns[0].kind == "key") or len(choice.rows) > 1:
-        return label
-    said = [table.body[at].cells[n] for n in sorted(choice.by) if table.columns[n].kind in ("text", "date")]
-    return ", ".join([label, *(c for c in said if c not in label)])
-
-
-def _value(column: Column, at: int) -> str:
-    """Return a cell with the unit of its column."""
-    value = column.numbers[at]
-    return column.cells[at] if value is None or not column.unit else _shown(column, value)
+    return f"{listed(table, choice.rows)}{where}.", choice.rows, explained | set(asked.named)
