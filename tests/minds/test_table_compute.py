@@ -362,3 +362,9 @@ def test_an_inventory_is_counted_by_its_column_and_a_log_by_its_rows() -> None:
 def test_may_is_the_month_also_beside_the_verb() -> None:
     assert Asked("How much may we spend in May?").months == {5}
     assert Asked("How much may we spend?").months == frozenset()
+
+
+def test_a_year_within_the_number_of_a_paper_is_no_year_of_its_dates() -> None:
+    bills = "No | Client | Sent | Paid on\n2025-06 B | Volt | 2025-02-28 | 2026-01-18\n2025-07 B | Ash | 2025-03-01 |\n"
+    assert said("When was bill 2025-06 B paid?", bills, "bills") == "2025-06 B: Paid on 2026-01-18."
+    assert said("When was bill 2025-06 B sent?", bills, "bills") == "2025-06 B: Sent 2025-02-28."

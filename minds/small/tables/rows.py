@@ -69,14 +69,16 @@ def _found(asked: Asked, table: Table, context: frozenset[str]) -> dict[int, Nam
     dates = [n for n, c in enumerate(table.columns) if c.kind == "date"]
     # Of several dates the one counts that the question names, else the first: that of the row.
     dates = [n for n in dates if asked.names(table.columns[n].terms)] or dates[:1]
+    # What is a part of a name, “invoice 2025-006”, is no year.
+    free = asked.numbers - {t for named in found.values() for t in named.explained}
     for n, column in enumerate(table.columns):
         if n in found:
             continue
         named = None
         if column.kind in ("key", "number"):
-            named = _numbered(asked, column)
+            named = _numbered(asked, column, free)
         if column.kind == "date" and n in dates:
-            named = _dated(asked, column)
+            named = _dated(asked, column, free)
         if column.kind == "yes" and column.terms and column.terms <= set(asked.stems):
             kept = [i for i, c in enumerate(column.cells) if yes(c)]
             named = Named(kept, f"{column.head}: {column.cells[kept[0]] if kept else True}", set(column.terms))
@@ -139,23 +141,23 @@ def _named(asked: Asked, column: Column, context: frozenset[str]) -> Named | Non
     return Named([i for i, c in enumerate(cells) if c == cells[at]], column.cells[at], set(mine))
 
 
-def _numbered(asked: Asked, column: Column) -> Named | None:
+def _numbered(asked: Asked, column: Column, free: set[str]) -> Named | None:
     """Return the rows whose number the question says beside the head of the column, or whose year it says."""
     wanted = {Decimal(n) for n in asked.beside(column.terms)}
     if column.kind == "key":
-        wanted |= {Decimal(n) for n in asked.numbers if len(n) == 4}
-    free = [b.amount for b in asked.bounds]
-    kept = [i for i, v in enumerate(column.numbers) if v is not None and v.amount in wanted and v.amount not in free]
+        wanted |= {Decimal(n) for n in free if len(n) == 4}
+    bounds = [b.amount for b in asked.bounds]
+    kept = [i for i, v in enumerate(column.numbers) if v is not None and v.amount in wanted and v.amount not in bounds]
     if not kept:
         return None
     value = column.cells[kept[0]]
     return Named(kept, f"{column.head} {value}", {*column.terms, *words(value)})
 
 
-def _dated(asked: Asked, column: Column) -> Named | None:
+def _dated(asked: Asked, column: Column, free: set[str]) -> Named | None:
     """Return the rows within the months, years or on the days that the question names."""
-    years = {int(n) for n in asked.numbers if len(n) == 4 and n[:2] in ("18", "19", "20")}
-    days = {int(n) for n in asked.numbers if len(n) <= 2} if asked.months else set()
+    years = {int(n) for n in free if len(n) == 4 and n[:2] in ("18", "19", "20")}
+    days = {int(n) for n in free if len(n) <= 2} if asked.months else set()
     if not (years or asked.months):
         return None
     read = [d.year if d else year_of(c) for d, c in zip(column.days, column.cells, strict=True)]
