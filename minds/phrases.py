@@ -94,6 +94,11 @@ _PHRASES = {
         "Ich bin nicht sicher, dass dies die Antwort ist, aber es kommt am nächsten, in „{title}“: „{text}“",
         "我不确定这是否回答了问题，这是找到的最接近的内容，出自《{title}》：“{text}”",
     ),
+    "blank": (
+        "“{title}” has a place for this and leaves it blank: “{text}”",
+        "„{title}“ hat dafür eine Stelle und lässt sie leer: „{text}“",
+        "《{title}》有这一栏，但为空白：“{text}”",
+    ),
     "before": (
         "Before, in “{title}”: {text}",
         "Davor, in „{title}“: {text}",

@@ -24,7 +24,7 @@ from ragweave.minds.small.answer.media import attributed, beside, named, plain
 from ragweave.minds.small.answer.overview import overview
 from ragweave.minds.small.answer.pictured import pictured
 from ragweave.minds.small.answer.record import record
-from ragweave.minds.small.answer.sentences import rank
+from ragweave.minds.small.answer.sentences import Extract, rank
 from ragweave.minds.small.answer.spoken import answers, by_passage, is_recorded, passage
 from ragweave.minds.small.answer.tell import tell
 from ragweave.minds.small.answer.voices import voices
@@ -36,7 +36,7 @@ from ragweave.minds.small.question.greeting import is_thanks
 from ragweave.minds.small.question.several import several
 from ragweave.minds.small.question.sides import sides
 from ragweave.minds.small.question.tongue import foreign, native
-from ragweave.minds.small.tables.tabled import tabled
+from ragweave.minds.small.tables.tabled import Blank, tabled
 from ragweave.minds.small.timeline import placeless, wants_whole
 from ragweave.models.numerals import as_said
 from ragweave.models.text import clip
@@ -107,11 +107,15 @@ async def _write(desk: Desk, brief: Brief, page: Page) -> str:
         rows = await reread(await desk.library(), asked, [*brief.rows.values()])
         best = max(e["relevance"] for e in rows)
         found = replace(brief, question=asked, rows={e["id"]: e for e in rows}, best=best)
-        if await tabled(desk, found, page) or not (barred := await _extract(desk, found, page, False, True)):
+        gave = await tabled(desk, found, page)
+        if gave is True or not (barred := await _extract(desk, found, page, False, True, blank=gave or None)):
             return ""
-    if await weigh(desk, brief, page) or await tabled(desk, brief, page) or await overview(desk, brief, page):
+    if await weigh(desk, brief, page):
         return ""
-    why = await _extract(desk, brief, page, barred=barred)
+    gave = await tabled(desk, brief, page)
+    if gave is True or await overview(desk, brief, page):
+        return ""
+    why = await _extract(desk, brief, page, barred=barred, blank=gave or None)
     show_pictures(brief, page)
     told = await foreign(desk, brief, page)
     return f"{why}; {told}" if told else why
@@ -125,7 +129,8 @@ async def _each(desk: Desk, brief: Brief, page: Page) -> bool:
     left = []
     for part in parts:
         alone = replace(brief, question=part)
-        if not await tabled(desk, alone, page) and await _extract(desk, alone, page, closest=False):
+        gave = await tabled(desk, alone, page)
+        if gave is not True and await _extract(desk, alone, page, closest=False, blank=gave or None):
             left.append(part)
     for part in left if page.sentences else []:
         desk.note(phrase("open", brief.question, part=part))
@@ -187,11 +192,18 @@ def readable(brief: Brief) -> list[Strip]:
 
 
 async def _extract(
-    desk: Desk, brief: Brief, page: Page, closest: bool = True, filled: bool = False, barred: str = ""
+    desk: Desk,
+    brief: Brief,
+    page: Page,
+    closest: bool = True,
+    filled: bool = False,
+    barred: str = "",
+    blank: Blank | None = None,
 ) -> str:
     """Show the sentence that answers, and what adds to it; where that is not sure, cite it as the closest.
 
     What did not answer the question with its description `filled` in (`barred`) does not answer it as it was asked.
+    Where a table leaves `blank` what is asked, only what names its row can tell it.
     """
     told = await attributed(desk, brief.question)
     strips = told or readable(brief)
@@ -206,8 +218,9 @@ async def _extract(
         theirs = await asyncio.to_thread(rank, english, able, await idf_of(desk, english), linked, brief.best)
         if theirs and theirs[0].sure > ranked[0].sure:
             ranked, question = theirs, english
+    ranked = [e for e in ranked if _fills(blank, e)]
     if not ranked:
-        return await say_nothing(desk, brief)
+        return _leave(brief, page, blank, closest) if blank else await say_nothing(desk, brief)
     if is_recorded(ranked[0].strip):
         ranked = by_passage(ranked, question, idf)
     recorded = is_recorded(ranked[0].strip)  # by what is said around it, a text may lead after all
@@ -227,12 +240,14 @@ async def _extract(
     # What every round found irrelevant may be the closest, and answers nothing.
     enough = enough or (has_clause(question) and brief.best >= RELEVANT and best.sure >= LIKELY)
     if not ((brief.own or told) and enough and not doubt) or sides(question):
+        if blank is not None:
+            return _leave(brief, page, blank, closest)
         place = page.note(best.narrowed).locator if closest else best.strip["locator"]
         said = as_heard(clip(best.quoted, _QUOTE), place)
         return phrase("closest", brief.question, title=best.strip["title"], text=said)
     kept = {s["evidence"] for s in strips}
     rest = [as_strip(e) for e in brief.rows.values() if e["id"] not in kept and e["origin"] == "library"]
-    others = await asyncio.to_thread(rank, question, rest, idf)
+    others = [e for e in await asyncio.to_thread(rank, question, rest, idf) if _fills(blank, e)]
     differ = conflict(question, [*ranked, *others], brief.rows)
     if differ is not None:
         _tell_both(desk, brief, page, differ)
@@ -246,6 +261,17 @@ async def _extract(
         shown = any(s.text and e.told.startswith(s.text) for s in page.sentences)
         page.show(e.text if shown else e.told, "verified", [e.narrowed], e.sure)
     return ""
+
+
+def _fills(blank: Blank | None, e: Extract) -> bool:
+    return blank is None or blank.fills(e.strip, e.strip["text"][e.start : e.end], e.told)
+
+
+def _leave(brief: Brief, page: Page, blank: Blank, cite: bool) -> str:
+    """Say that a table has a place for what is asked and leaves it blank, and cite the row."""
+    if cite:
+        page.note(blank.row)
+    return phrase("blank", brief.question, title=blank.row["title"], text=blank.text)
 
 
 def _tell_both(desk: Desk, brief: Brief, page: Page, told: Told) -> None:

@@ -20,3 +20,25 @@ async def test_of_two_tables_that_answer_alike_the_corrected_one_counts(home: Pa
     await build_library(tmp_path / "files", texts)
     state = await astate("How many bins did Marisol Vega pick?", context=Context(mind="small"))
     assert "108" in state["answer"].text and "101" not in state["answer"].text
+
+
+BILLS = "No,Client,Amount EUR,Due,Paid on\nB-12,Volt,80,2025-03-12,2025-03-10\nB-15,Ash,240,2025-05-15,\n"
+
+
+async def test_a_blank_cell_is_not_filled_by_what_does_not_name_its_row(home: Path, tmp_path: Path) -> None:
+    notes = "# Meeting with Volt\n\nOutstanding invoices: Vera says that both will be paid by the end of May.\n"
+    await build_library(tmp_path / "files", {"invoices.csv": BILLS, "volt.md": notes})
+    answer = (await astate("When was invoice B-15 paid?", context=Context(mind="small")))["answer"]
+    assert answer.abstained and answer.text == (
+        "“invoices” has a place for this and leaves it blank: “B-15: Paid on –” [1]"
+    )
+    assert answer.citations[0].quote.startswith("B-15")
+    paid = (await astate("When was invoice B-12 paid?", context=Context(mind="small")))["answer"]
+    assert "B-12: Paid on 2025-03-10." in paid.text
+
+
+async def test_a_blank_cell_is_filled_by_a_sentence_that_names_its_row(home: Path, tmp_path: Path) -> None:
+    notes = "# Bank\n\nAsh has called. Invoice B-15 was paid on 20 May 2025.\n"
+    await build_library(tmp_path / "files", {"invoices.csv": BILLS, "bank.md": notes})
+    answer = (await astate("When was invoice B-15 paid?", context=Context(mind="small")))["answer"]
+    assert "20 May 2025" in answer.text and not answer.abstained

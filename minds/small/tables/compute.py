@@ -37,6 +37,8 @@ class Worked:
     text: str
     rows: tuple[Row, ...]
     fit: float
+    blank: frozenset[str] = frozenset()
+    """What the question names the row by, where the cell that it asks for holds nothing."""
 
 
 def compute(
@@ -51,6 +53,8 @@ def compute(
     if not choice.rows:
         return None
     made = _work(asked, table, choice)
+    blank = frozenset() if made is not None else asked.terms & _said(table, choice)
+    made = made or (_blank(asked, table, choice) if blank else None)
     if made is None:
         return None
     text, used, explained = made
@@ -80,7 +84,7 @@ def compute(
     if fit < least or not (choice.by or context & own or fit > _WHOLE):
         return None
     fit += _NAMED * len(context & asked.terms) - _IN_PART * choice.parts
-    return Worked(text, tuple(table.body[n] for n in used), round(fit, 3))
+    return Worked(text, tuple(table.body[n] for n in used), round(fit, 3), blank)
 
 
 _Made = tuple[str, list[int], set[str]]
@@ -255,10 +259,8 @@ def _subject(asked: Asked, table: Table) -> set[str]:
     return set(table.columns[0].terms) | (set(asked.named) & {t for c in table.columns for t in c.terms})
 
 
-def _cell(asked: Asked, table: Table, choice: Choice, target: int | None) -> _Made | None:
-    """Return one cell of each row that is meant, or the rows themselves where it is asked which they are."""
-    if not choice.by or len(choice.rows) > LISTED:
-        return None
+def _of_cell(asked: Asked, table: Table, choice: Choice, target: int | None) -> int | None:
+    """Return the column of the cell that is asked for."""
     at = target if target is not None else _asked_column(asked, table, -1)
     if at is not None and table.columns[at].kind not in asked.kinds:
         at = _asked_column(asked, table, -1)
@@ -269,6 +271,31 @@ def _cell(asked: Asked, table: Table, choice: Choice, target: int | None) -> _Ma
             if n not in choice.by and n and c.terms and all(asked.names(frozenset({t})) for t in c.terms)
         ]
         at = others[0] if len(others) == 1 else None
+    return at
+
+
+def _blank(asked: Asked, table: Table, choice: Choice) -> _Made | None:
+    """Return the one row that is meant, where the cell that is asked for holds nothing."""
+    at = _of_cell(asked, table, choice, _target(asked, table, choice))
+    if asked.operation != "cell" or len(choice.rows) != 1 or not at or table.columns[at].kind not in asked.kinds:
+        return None
+    if not is_missing(table.columns[at].cells[choice.rows[0]]):
+        return None
+    text = f"{of_row(table, choice, choice.rows[0])}: {spoken(table.columns[at].head)} –"
+    return text, choice.rows, _subject(asked, table) | _meant(asked, table.columns[at])
+
+
+def _said(table: Table, choice: Choice) -> set[str]:
+    """Return the stems of the cells by which the question names its one row."""
+    rows = choice.rows if len(choice.rows) == 1 else []
+    return {t for i in rows for n in choice.by for t in content_terms(table.body[i].cells[n])}
+
+
+def _cell(asked: Asked, table: Table, choice: Choice, target: int | None) -> _Made | None:
+    """Return one cell of each row that is meant, or the rows themselves where it is asked which they are."""
+    if not choice.by or len(choice.rows) > LISTED:
+        return None
+    at = _of_cell(asked, table, choice, target)
     explained = _subject(asked, table)
     if at is not None and not (at == 0 and len(choice.rows) > 1):
         column = table.columns[at]

@@ -20,6 +20,7 @@ from ragweave.minds.page import Page
 from ragweave.minds.passages import strip_at
 from ragweave.minds.small.tables.compute import Worked, compute
 from ragweave.models.table import Table, tables
+from ragweave.models.tables import is_row
 from ragweave.models.text import terms
 
 SOURCES = 4
@@ -56,8 +57,25 @@ class _Found:
         return (int(numbered[1]) if numbered else 0) + bool(_CORRECTED.search(stem))
 
 
-async def tabled(desk: Desk, brief: Brief, page: Page) -> bool:
-    """Show what one table of the evidence gives when it is asked like a table; tell whether it gave anything."""
+@dataclass(frozen=True)
+class Blank:
+    """A cell that a question asks for and that holds nothing: its row, what names the row, and how that is told."""
+
+    row: Strip
+    names: frozenset[str]
+    text: str
+
+    def fills(self, strip: Strip, said: str, told: str) -> bool:
+        """Tell whether what is said in a strip, as it is told, may fill it: it names the row and is none."""
+        beside = strip["locator"].get("file") == self.row["locator"].get("file") and is_row(said)
+        return not beside and self.names <= set(terms(f"{told} {strip['title']}"))
+
+
+async def tabled(desk: Desk, brief: Brief, page: Page) -> bool | Blank:
+    """Show what one table of the evidence gives when it is asked like a table.
+
+    Return whether it gave anything, or the cell that should tell and is blank.
+    """
     found = await _tables(desk, brief)
     if not found:
         return False
@@ -65,6 +83,8 @@ async def tabled(desk: Desk, brief: Brief, page: Page) -> bool:
     if best is None:
         return False
     source, worked = best
+    if worked.blank:
+        return Blank(_rests(source, worked, brief.question)[0], worked.blank, worked.text)
     page.show(worked.text, "verified", _rests(source, worked, brief.question), 1.0)
     return True
 
@@ -89,10 +109,13 @@ async def _tables(desk: Desk, brief: Brief) -> list[_Found]:
 
 
 def _best(question: str, found: Sequence[_Found], idf: Callable[[str], float]) -> tuple[_Found, Worked] | None:
-    """Return the table that the question fits best with what it gives; of equal ones the newer."""
+    """Return the table that the question fits best with what it gives; of equal ones the newer.
+
+    A blank cell counts where no table gives anything.
+    """
     worked = [(f, w) for f in found if (w := compute(question, f.table, f.about, idf, f.beside)) is not None]
     dated = [((f.items[0].date.isoformat() if f.items[0].date else "", f.version), f, w) for f, w in worked]
-    best = max(dated, key=lambda row: (row[2].fit, row[0]), default=None)
+    best = max(dated, key=lambda row: (not row[2].blank, row[2].fit, row[0]), default=None)
     return None if best is None else (best[1], best[2])
 
 
