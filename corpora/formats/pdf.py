@@ -3,30 +3,26 @@
 from __future__ import annotations
 
 import ctypes
+import math
 import re
 import threading
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from ragweave.corpora.blocks import Parsed
+from ragweave.corpora.blocks import Block, Parsed
 from ragweave.corpora.grid import GAP, Cell, Line
-from ragweave.corpora.layout import LARGER, PageLook, blocks
+from ragweave.corpora.layout import PageLook, blocks
 from ragweave.corpora.meta import pdf_date
+from ragweave.corpora.pages import View, without_running_lines, without_unseen_lines
 from ragweave.corpora.types import Box, union
 from ragweave.models.errors import SourceError
 
 MAX_PAGES = 5_000
 MAX_PAGE_CHARACTERS = 200_000
-_EDGE = 0.12
-"""Share of a page's height at its top and bottom where running headers, footers and page numbers stand."""
-_REPEATED = 0.5
-"""A line in that zone on at least this share of the pages is a running header or footer."""
-_PAGE_NUMBER = re.compile(
-    r"\W*(?:(?:page|seite|p\.|第)\s*)?(?:\d{1,4}|[ivxlc]{1,7})(?:\s*(?:of|von|de|/)\s*\d{1,4})?\W*页?\W*", re.I
-)
 _JUNK_TITLE = re.compile(
     r"microsoft (?:word|powerpoint)|untitled|\.(?:docx?|tex|dvi|indd|pptx?|xlsx?|qxd|pdf)\b|"
     r"\A[^\W\d_]{0,4}[\d_.-]*\d[\w.-]*\Z",
@@ -35,14 +31,14 @@ _JUNK_TITLE = re.compile(
 """Titles that a program gave: its own name, that of a file, or a number under which it was filed."""
 _WHITE = 250
 """Least value of each channel of a colour that cannot be told from paper."""
-_TINY, _READABLE = 1.5, 5.0
-"""Points of a font that nobody reads, and of one that can be read."""
 _HYPHENS = (0x02, 0xAD, 0xFFFE)
 """What PDFium gives for a hyphen at a line end."""
 _OTHER_BASELINE = 2.0
 """Points between two baselines that are not the same."""
 _SAMPLES = 6
 """Characters of a line whose font is looked at: the first may be a bullet, a number or code."""
+_ANGLES = 200
+"""Characters of a page whose direction is looked at."""
 _BOLD = re.compile(r"bold|black|heavy|semibold|demi", re.I)
 
 _LOCK = threading.Lock()
@@ -61,25 +57,35 @@ def _parse(path: Path, pictures: PageLook | None) -> Parsed:
     document = _open(path)
     try:
         count = len(document)
-        pages: list[tuple[list[Line], float]] = []
+        pages: list[tuple[list[Line], View]] = []
+        views: dict[int, View] = {}
+        shown: dict[int, View] = {}
         warnings: list[str] = []
         hidden: list[str] = []
         for n in range(min(count, MAX_PAGES)):
             try:
-                lines, height = _page(document, n, pictures, hidden)
+                lines, view, shown[n + 1] = _page(document, n, pictures, hidden)
             except pypdfium2.PdfiumError:
                 warnings.append(f"page {n + 1} is damaged")
                 continue
             if not lines:
                 warnings.append(f"page {n + 1} has no text (a scan?)")
-            pages.append((lines, height))
+            pages.append((lines, view))
+            views[n + 1] = view
         if count > MAX_PAGES:
             warnings.append(f"only the first {MAX_PAGES} of {count} pages were read")
         meta = document.get_metadata_dict(skip_empty=True)
     finally:
         document.close()
-    pages, hidden = _without_tiny_lines(pages, hidden)
-    found = blocks(_without_running_lines(pages))
+    pages, hidden = without_unseen_lines(pages, hidden)
+    found = blocks(without_running_lines(pages))
+    figures = pictures.figures(found) if pictures is not None else ()
+    if not all(view.plain for view in (*views.values(), *shown.values())):
+        found = [_kept(b, views) for b in found]
+        # A page may break off after its pictures were taken.
+        figures = tuple(
+            replace(f, bbox=shown[f.page].kept(f.bbox)) if f.bbox and f.page in shown else f for f in figures
+        )
     stated = str(meta.get("Title", "")).strip()
     # Headings are ranked by size: the largest of the first page, if it stands alone on top, is the title.
     first = next((b for b in found if b.kind == "heading" and b.page == 1), None)
@@ -90,7 +96,7 @@ def _parse(path: Path, pictures: PageLook | None) -> Parsed:
         date=pdf_date(str(meta.get("CreationDate", ""))) or pdf_date(str(meta.get("ModDate", ""))),
         author=str(meta.get("Author", "")).strip(),
         warnings=(*warnings[:10], *([f"and {len(warnings) - 10} more pages"] if len(warnings) > 10 else [])),
-        figures=pictures.figures(found) if pictures is not None else (),
+        figures=figures,
         hidden=tuple(hidden),
     )
 
@@ -108,34 +114,69 @@ def _open(path: Path) -> Any:
         raise SourceError(what, "open it in a viewer and save it again") from None
 
 
-def _page(document: Any, number: int, pictures: PageLook | None, hidden: list[str]) -> tuple[list[Line], float]:
-    """Return the lines of a page in reading order, and its height in points; what nobody sees goes into `hidden`."""
+def _page(document: Any, number: int, pictures: PageLook | None, hidden: list[str]) -> tuple[list[Line], View, View]:
+    """Return the lines of a page in reading order, how they are read, and how the page is shown.
+
+    What nobody sees goes into `hidden`. Both views differ where a page is turned and its text stands on its side.
+    """
     page = document[number]
     try:
+        turn = page.get_rotation()
+        shown = view = View(page.get_bbox(), turn)
         text = page.get_textpage()
         try:
+            upright = _upright(text) if turn else 0
+            if upright != turn:
+                view = replace(shown, turn=upright)
+                text.close()
+                page.set_rotation(upright)
+                text = page.get_textpage()
             lines = []
-            for line, white in _Text(text, number + 1).lines():
-                if white and not _on_ground(page, line.bbox):
+            for line, white in _Text(text, number + 1, view).lines():
+                if white and not _on_ground(page, view.kept(line.bbox)):
                     hidden.append(line.text)
                 else:
                     lines.append(line)
         finally:
             text.close()
-        return (pictures.page(page, number + 1, lines) if pictures is not None else lines), page.get_height()
+        if pictures is None:
+            return lines, view, shown
+        if view is shown:
+            return pictures.page(page, number + 1, lines), view, shown
+        page.set_rotation(turn)
+        placed = [replace(x, bbox=shown.seen(view.kept(x.bbox))) for x in lines]
+        read = pictures.page(page, number + 1, placed)
+        return (lines, view, shown) if read is placed else (read, shown, shown)
     finally:
         page.close()
+
+
+def _upright(text: Any) -> int:
+    """Return by how many degrees a page has to be turned clockwise for most of its text to stand upright."""
+    import pypdfium2.raw as raw
+
+    count = text.count_chars()
+    angles = (raw.FPDFText_GetCharAngle(text, n) for n in range(0, count, max(1, count // _ANGLES)))
+    turns = Counter(round(-angle / (math.pi / 2)) % 4 * 90 for angle in angles if angle >= 0)
+    return turns.most_common(1)[0][0] if turns else 0
+
+
+def _kept(block: Block, views: dict[int, View]) -> Block:
+    """Return a block with its places as the file counts them."""
+    spans = tuple(replace(s, bbox=views[s.page].kept(s.bbox)) if s.bbox else s for s in block.spans)
+    return replace(block, bbox=views[block.page].kept(block.bbox) if block.bbox else None, spans=spans)
 
 
 class _Text:
     """The text of one page."""
 
-    def __init__(self, text: Any, page: int) -> None:
+    def __init__(self, text: Any, page: int, view: View) -> None:
         import pypdfium2.raw as raw
 
         self._raw = raw
         self._text = text
         self._page = page
+        self._view = view
         self._count = min(text.count_chars(), MAX_PAGE_CHARACTERS)
 
     def lines(self) -> Iterator[tuple[Line, bool]]:
@@ -156,7 +197,7 @@ class _Text:
             boxes = [self._text.get_rect(i) for i in range(self._text.count_rects(first, n - first))] if inked else ()
             if boxes:
                 white = self._is_white(inked[0]) and self._is_white(inked[-1])
-                yield self._line("".join(characters), union(boxes), inked, hyphen, first), white
+                yield self._line("".join(characters), self._view.seen(union(boxes)), inked, hyphen, first), white
             characters, first = [], n + 1
 
     def _turns(self, space: int) -> bool:
@@ -204,13 +245,15 @@ class _Text:
         """Return where a character begins, or ends, on its line."""
         left, end, bottom, top = (ctypes.c_double() for _ in range(4))
         self._raw.FPDFText_GetCharBox(self._text, at, left, end, bottom, top)
-        return round(end.value if right else left.value, 1)
+        box = self._view.seen((left.value, bottom.value, end.value, top.value))
+        return round(box[2] if right else box[0], 1)
 
     def _origin(self, at: int) -> tuple[float, float]:
         """Return where a character stands on its baseline, in points."""
         x, y = ctypes.c_double(), ctypes.c_double()
         self._raw.FPDFText_GetCharOrigin(self._text, at, ctypes.byref(x), ctypes.byref(y))
-        return round(x.value, 1), round(y.value, 1)
+        seen = self._view.point(x.value, y.value)
+        return round(seen[0], 1), round(seen[1], 1)
 
     def _size(self, at: int) -> float:
         """Return the font size at a character in points: the font's own, enlarged by the text matrix."""
@@ -247,54 +290,3 @@ def _on_ground(page: Any, box: Box) -> bool:
         if found.type != raw.FPDF_PAGEOBJ_PATH or any(v.value < _WHITE for v in channels[:3]):
             return True
     return False
-
-
-def _without_tiny_lines(
-    pages: Sequence[tuple[list[Line], float]], hidden: Sequence[str]
-) -> tuple[list[tuple[list[Line], float]], list[str]]:
-    """Leave out lines too small to be read, and those below or above the page, where others can be read."""
-    sizes = Counter(x.size for lines, _ in pages for x in lines)
-    least = _TINY if any(size >= _READABLE for size in sizes) else 0.0
-    unseen = [x for lines, height in pages for x in lines if x.size <= least or x.bbox[1] > height or x.bbox[3] < 0]
-    gone = {id(x) for x in unseen}
-    kept = [([x for x in lines if id(x) not in gone], height) for lines, height in pages]
-    return kept, [*hidden, *(x.text for x in unseen)]
-
-
-def _without_running_lines(pages: Sequence[tuple[list[Line], float]]) -> list[Line]:
-    """Leave out page numbers, and the headers and footers that repeat on most pages."""
-    sizes: Counter[float] = Counter()
-    for line in (x for lines, _ in pages for x in lines):
-        sizes[line.size] += len(line.text)
-    body = sizes.most_common(1)[0][0] if sizes else 0.0
-
-    def at_edge(line: Line, height: float) -> bool:
-        # What is larger than the body is a heading at the top of its page.
-        return line.size < body * LARGER and (line.bbox[3] > height * (1 - _EDGE) or line.bbox[1] < height * _EDGE)
-
-    def key(line: Line) -> tuple[str, int]:
-        return re.sub(r"\d+", "#", line.text.casefold()), round(line.base / 6)
-
-    written = sum(bool(lines) for lines, _ in pages)
-    counts = Counter(k for lines, height in pages for k in {key(x) for x in lines if at_edge(x, height)})
-    running = {k for k, n in counts.items() if n >= min(3, max(2, written)) and n >= written * _REPEATED}
-    offsets = Counter(
-        o for lines, height in pages for o in {n - x.page for x in lines if at_edge(x, height) for n in _folios(x)}
-    )
-    offset, seen = offsets.most_common(1)[0] if offsets else (0, 0)
-    numbered = seen >= 3 and seen >= written * _REPEATED
-
-    def is_running(line: Line) -> bool:
-        return (
-            key(line) in running
-            or bool(_PAGE_NUMBER.fullmatch(line.text))
-            or (numbered and line.page + offset in _folios(line))
-        )
-
-    return [x for lines, height in pages for x in lines if not (at_edge(x, height) and is_running(x))]
-
-
-def _folios(line: Line) -> list[int]:
-    """Return the numbers that a short line begins or ends with: one may be the page's own, beside a chapter title."""
-    stated = re.findall(r"^\d{1,4}(?=\s|$)|(?<=\s)\d{1,4}$", line.text) if len(line.text) <= 90 else ()
-    return [int(n) for n in stated]

@@ -13,6 +13,7 @@ from ragweave.corpora.blocks import CAPTION, Block, Figure, captioned
 from ragweave.corpora.grid import Line as PageLine
 from ragweave.corpora.images.files import page_line
 from ragweave.corpora.images.reader import PictureReader, Shot
+from ragweave.corpora.pages import View
 from ragweave.models.ocr import Box, Line
 from ragweave.models.pictures import WORKING, Picture, Pixels
 
@@ -139,14 +140,15 @@ def _continued(lines: Sequence[PageLine]) -> list[str]:
 
 
 def _boxes(page: Any, width: float, height: float) -> list[Box]:
-    """Return the boxes of the pictures of a page in points, without ornaments."""
+    """Return the boxes of the pictures of a page as it is shown, in points, without ornaments."""
     import pypdfium2
     import pypdfium2.raw as raw
 
     out: list[Box] = []
+    view = View(page.get_bbox(), page.get_rotation())
     try:
         for one in page.get_objects(filter=[raw.FPDF_PAGEOBJ_IMAGE], max_depth=3):
-            left, bottom, right, top = one.get_bounds() if hasattr(one, "get_bounds") else one.get_pos()
+            left, bottom, right, top = view.seen(one.get_bounds())
             box = (max(0.0, left), max(0.0, bottom), min(width, right), min(height, top))
             short = min(box[2] - box[0], box[3] - box[1])
             if short >= _SHORT and _area(box) >= LEAST * width * height and box not in out:

@@ -241,3 +241,54 @@ def test_white_and_tiny_text_is_hidden_and_white_text_on_a_dark_ground_is_not(wr
     parsed = parse(write("a.pdf", data.encode("latin-1")))
     assert " ".join(b.text for b in parsed.blocks) == "The harbour opens at six. White heads on blue"
     assert set(parsed.hidden) == {"Hidden white words", "Hidden tiny words"}
+
+
+@pytest.mark.parametrize(
+    ("page", "up"),
+    [
+        ("/MediaBox [0 0 595 842] /Rotate 90", 0),
+        ("/MediaBox [0 0 595 842] /Rotate 180", 0),
+        ("/MediaBox [0 0 595 842] /Rotate 270", 0),
+        ("/MediaBox [0 842 595 1684]", 842),
+        ("/MediaBox [0 0 595 1684] /CropBox [0 842 595 1684]", 842),
+        ("/MediaBox [0 0 595 1684] /CropBox [0 842 595 1684] /Rotate 90", 842),
+    ],
+)
+def test_a_page_that_is_turned_or_cropped_reads_as_any_other(
+    write: Make, make_pdf: Make, set_lines: Make, page: str, up: int
+) -> None:
+    def read(up: int, page: str) -> Any:
+        runs = [*set_lines(["The dam is 42 metres high.", "It was built in 1958."], 800 + up)]
+        runs += [*set_lines(["Visitors may park at the gate."], 60 + up)]
+        return parse(write("a.pdf", make_pdf([runs]).replace(b"/MediaBox [0 0 595 842]", page.encode())))
+
+    plain, found = read(0, "/MediaBox [0 0 595 842]"), read(up, page)
+    assert [b.text for b in found.blocks] == [b.text for b in plain.blocks] and found.hidden == ()
+    for block, same in zip(found.blocks, plain.blocks, strict=True):
+        assert block.bbox == pytest.approx([v + up * (n % 2) for n, v in enumerate(same.bbox or ())], abs=0.11)
+
+
+def test_what_lies_outside_the_part_of_a_page_that_is_shown_is_hidden(
+    write: Make, make_pdf: Make, set_lines: Make
+) -> None:
+    runs = [
+        *set_lines(["It is 42 metres high."], 700),
+        *set_lines(["Below."], 60),
+        *set_lines(["Left."], 700, left=-99),
+    ]
+    data = make_pdf([runs]).replace(b"[0 0 595 842]", b"[0 0 595 842] /CropBox [0 421 595 842]")
+    parsed = parse(write("a.pdf", data))
+    assert [b.text for b in parsed.blocks] == ["It is 42 metres high."] and set(parsed.hidden) == {"Below.", "Left."}
+
+
+def test_a_table_on_a_landscape_page_that_is_turned_is_a_table(write: Make, make_pdf: Make) -> None:
+    data = make_pdf([grid(FIGURES, 500, [72, 300, 500])]).decode("latin-1")
+    # As LaTeX writes it: upright paper, turned, and the text turned back.
+    data = data.replace("stream\n", "stream\nq 0 1 -1 0 595 0 cm\n", 1).replace("endstream", "Q\nendstream", 1)
+    length = data[data.index("stream\n") + 7 : data.index("endstream")]
+    data = data.replace(data[data.index("/Length") : data.index(" >>\nstream")], f"/Length {len(length)}", 1)
+    path = write("a.pdf", data.replace("842]", "842] /Rotate 90").encode("latin-1"))
+    (table,) = parse(path).blocks
+    assert table.kind == "table" and table.text.split("\n")[3] == "Tern | 5 | 980"
+    left, bottom, right, top = table.bbox or (0, 0, 0, 0)
+    assert 80 < left < right < 160 and 70 < bottom < top < 600

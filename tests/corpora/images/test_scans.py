@@ -80,6 +80,15 @@ def test_a_scanned_page_becomes_text_with_boxes_on_the_page(painted, put, media)
     assert made.warnings == ()
 
 
+def test_places_on_a_scan_that_is_turned_are_those_of_the_file(painted, put, media):
+    data = pdf(("", [(RED, WHOLE)])).replace(b"/MediaBox [0 0 600 800]", b"/MediaBox [0 0 600 800] /Rotate 90")
+    made = prepare(put("scan.pdf", data), S, 300, media)
+    document = next(i for i in made.items if i.corpus == "document")
+    at = document.text.index("Red")
+    left, bottom, right, top = document.locate(at, at + 3)["bbox"]
+    assert 0 < left < right < 100 and 0 < bottom < top < 800  # the top of the page, as it is shown, is its left side
+
+
 def test_a_picture_on_a_page_is_kept_with_its_caption_and_not_the_page(painted, put, media):
     text = lines((50, 700, PROSE), (50, 380, "Figure 1: The green basin"), (50, 300, PROSE))
     made = prepare(put("a.pdf", pdf((text, [(GREEN, (50, 400, 350, 600))]))), S, 300, media)
