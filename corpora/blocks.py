@@ -27,6 +27,7 @@ class Block:
         page: page (PDF) or slide, 1-based, or 0.
         bbox: [left, bottom, right, top] on the page in points, or None.
         spans: finer places inside `text` (source lines, PDF lines), in order; may be empty.
+        date: of a heading, when what stands under it was sent, where the format says so.
     """
 
     text: str
@@ -36,6 +37,7 @@ class Block:
     page: int = 0
     bbox: Box | None = None
     spans: tuple[Span, ...] = ()
+    date: datetime | None = None
 
     def places(self) -> tuple[Span, ...]:
         """Return `spans`, or one span over the whole text where the block has a place but no finer ones."""
@@ -77,8 +79,8 @@ class Parsed:
 
     The language is an ISO 639-1 code, declared or guessed; a file with `records`, items that it states itself (ids and
     ordinals come later), has no blocks; `hidden` are texts that were left out because no reader of the document sees
-    them; `url` is the address that a saved page gives as its own; `sheets` says that headings of level 1 are sheets,
-    whose rows are counted anew.
+    them; `url` is the address that a saved page gives as its own; `parted` says that each heading of
+    level 1 begins a document of its own: a sheet, a mail.
     """
 
     title: str = ""
@@ -91,7 +93,7 @@ class Parsed:
     figures: tuple[Figure, ...] = ()
     hidden: tuple[str, ...] = ()
     url: str = ""
-    sheets: bool = False
+    parted: bool = False
 
 
 _UNSPACED_END = re.compile(rf"[{UNSPACED}，。、；：？！）」』】]")

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from itertools import groupby, takewhile
 from pathlib import Path
 
@@ -30,7 +31,14 @@ def split(source: str, file: str, parsed: Parsed) -> list[Item]:
     A document is consecutive sections; its `meta["paragraphs"]` lists the ids of their paragraph items.
     """
 
-    def item(corpus: Corpus, n: int, heading: tuple[str, ...], text: str, spans: tuple[Span, ...]) -> Item:
+    def item(
+        corpus: Corpus,
+        n: int,
+        heading: tuple[str, ...],
+        date: datetime | None,
+        text: str,
+        spans: tuple[Span, ...],
+    ) -> Item:
         return Item(
             id=digest(source, corpus, str(n), text),
             corpus=corpus,
@@ -41,17 +49,18 @@ def split(source: str, file: str, parsed: Parsed) -> list[Item]:
             heading=heading,
             spans=spans,
             ordinal=n,
-            date=of_heading(heading) or parsed.date,
+            date=date or parsed.date,
             language=parsed.language,
         )
 
     parts = list(_parts(parsed.blocks))
-    small = [item("paragraph", n, p.heading, p.piece.text, p.piece.spans) for n, p in enumerate(parts)]
+    small = [item("paragraph", n, p.heading, p.date, p.piece.text, p.piece.spans) for n, p in enumerate(parts)]
     out, at = list(small), 0
-    for n, group in enumerate(g for sheet in _sheets(parts, parsed.sheets) for g in _groups(sheet)):
+    for n, group in enumerate(g for own in _apart(parts, parsed.parted) for g in _groups(own)):
         first, last = min(p.heading for p in group), max(p.heading for p in group)
         shared = tuple(a for a, _ in takewhile(lambda ab: ab[0] == ab[1], zip(first, last, strict=False)))
-        whole = item("document", n, shared, *_joined(group))
+        date = (group[0].top.date if parsed.parted and group[0].top else None) or of_heading(shared)
+        whole = item("document", n, shared, date, *_joined(group))
         out.append(replace(whole, meta={"paragraphs": [i.id for i in small[at : at + len(group)]]}))
         at += len(group)
     return [*out, *_stated(source, parsed)]
@@ -67,11 +76,16 @@ def _stated(source: str, parsed: Parsed) -> Iterator[Item]:
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """A paragraph on its way into a document."""
+    """A paragraph on its way into a document.
+
+    `date` is that of the innermost heading that has one, `top` the outermost.
+    """
 
     heading: tuple[str, ...]
     opened: tuple[Block, ...]
     piece: Piece
+    date: datetime | None
+    top: Block | None
 
 
 def _parts(blocks: Iterable[Block]) -> Iterator[_Part]:
@@ -83,8 +97,9 @@ def _parts(blocks: Iterable[Block]) -> Iterator[_Part]:
     def close() -> Iterator[_Part]:
         if body:
             heading = tuple(b.text for b in path)
+            date = next((d for b in reversed(path) if (d := b.date or of_heading([b.text]))), None)
             for n, piece in enumerate(cut(body, PARAGRAPH_WORDS)):
-                yield _Part(heading, () if n else tuple(opened), piece)
+                yield _Part(heading, () if n else tuple(opened), piece, date, path[0] if path else None)
             opened.clear()
             body.clear()
 
@@ -115,9 +130,9 @@ def _bare_as_text(blocks: list[Block]) -> list[Block]:
     return kept[::-1]
 
 
-def _sheets(parts: Sequence[_Part], sheets: bool) -> Iterator[list[_Part]]:
-    """Part a workbook at its sheets: a row of a document of several would not say of which."""
-    return (list(found) for _, found in groupby(parts, key=lambda p: p.heading[:1] if sheets else ()))
+def _apart(parts: Sequence[_Part], parted: bool) -> Iterator[list[_Part]]:
+    """Part a workbook at its sheets, a mailbox at its mails: in a document of several none would have its place."""
+    return (list(found) for _, found in groupby(parts, key=lambda p: p.top if parted else None))
 
 
 def _groups(parts: Sequence[_Part]) -> list[list[_Part]]:

@@ -6,6 +6,7 @@ import re
 import tempfile
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from email import message_from_bytes, policy
 from email.message import EmailMessage
 from email.utils import parsedate_to_datetime
@@ -44,14 +45,10 @@ def parse(path: Path) -> Parsed:
         raise SourceError(
             f"{path.name} is not a readable e-mail ({exc})", "save it again from the mail program"
         ) from exc
-    try:
-        date = parsedate_to_datetime(headers["Date"]) if headers["Date"] else None
-    except (ValueError, OverflowError):
-        date = None
     return Parsed(
         headers["Subject"],
         tuple(mail.blocks),
-        date,
+        sent(headers["Date"]),
         headers["From"],
         warnings=tuple(mail.warnings),
         hidden=tuple(mail.hidden),
@@ -77,13 +74,18 @@ class Mail:
         self._path = path
         self._bytes = 0
 
-    def read(self, message: EmailMessage, level: int = 0, line: int = 1) -> dict[str, str]:
-        """Read a message, under a heading of that level unless it is 0, and return its headers."""
+    def read(
+        self, message: EmailMessage, level: int = 0, line: int = 1, received: datetime | None = None
+    ) -> dict[str, str]:
+        """Read a message, under a heading of that level unless it is 0, and return its headers.
+
+        It is of the day when it was sent; where it does not say so, of that when it was `received`.
+        """
         headers = {name: _header(message, name) for name in _SHOWN}
         parts = self._parts(message)
         if level:
             title = headers["Subject"] or "Message without a subject"
-            self.blocks.append(Block(title, "heading", level, line))
+            self.blocks.append(Block(title, "heading", level, line, date=sent(headers["Date"]) or received))
         told = "\n".join(f"{name}: {value}" for name, value in headers.items() if value)
         if told or not level:
             self.blocks.append(Block(told, "list", line=line))
@@ -161,6 +163,15 @@ class Mail:
             self.blocks += _below(found.blocks, level)
             self.warnings += [f"of the attachment {title}: {warning}" for warning in found.warnings]
             self.hidden += found.hidden
+
+
+def sent(said: str) -> datetime | None:
+    """Return the time that a header `Date` says."""
+    try:
+        when = parsedate_to_datetime(said) if said else None
+    except (ValueError, OverflowError):
+        return None
+    return when.replace(tzinfo=UTC) if when is not None and when.tzinfo is None else when
 
 
 def _inner(part: EmailMessage) -> list[EmailMessage]:

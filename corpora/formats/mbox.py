@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ragweave.corpora.blocks import Parsed
 from ragweave.corpora.decode import read_bytes
-from ragweave.corpora.formats.eml import ODD, Mail
+from ragweave.corpora.formats.eml import ODD, Mail, sent
 from ragweave.models.errors import SourceError
 
 MAX_MAILS = 10_000
@@ -31,8 +31,9 @@ def parse(path: Path) -> Parsed:
     for start, end in list(zip(starts, ends, strict=True))[:MAX_MAILS]:
         line, at = line + data.count(b"\n", at, start.start()), start.start()
         body = _ESCAPED.sub(b"", data[start.end() : end])
+        received = sent(b" ".join(start[0].split()[2:]).decode("ascii", "replace"))
         try:
-            mail.read(message_from_bytes(body, policy=policy.default), 1, line)
+            mail.read(message_from_bytes(body, policy=policy.default), 1, line, received)
         except ODD as exc:
             warnings.append(f"the mail in line {line} is not readable ({exc})")
     if len(starts) > MAX_MAILS:
@@ -41,4 +42,7 @@ def parse(path: Path) -> Parsed:
     more = len(warnings) - _MOST_WARNINGS
     if more > 0:
         warnings[_MOST_WARNINGS:] = [f"{more} more parts and attachments were not read"]
-    return Parsed(blocks=tuple(mail.blocks), warnings=tuple(warnings), hidden=tuple(mail.hidden))
+    last = max((b.date for b in mail.blocks if b.date), default=None)
+    return Parsed(
+        blocks=tuple(mail.blocks), date=last, warnings=tuple(warnings), hidden=tuple(mail.hidden), parted=True
+    )

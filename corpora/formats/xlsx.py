@@ -62,7 +62,7 @@ def parse(path: Path) -> Parsed:
         have = "1 formula has" if bare == 1 else f"{bare:,} formulas have"
         warnings.append(f"{have} no stored value; open the workbook in a spreadsheet program and save it once")
     return Parsed(
-        properties.title, tuple(blocks), properties.date, properties.author, warnings=tuple(warnings), sheets=True
+        properties.title, tuple(blocks), properties.date, properties.author, warnings=tuple(warnings), parted=True
     )
 
 

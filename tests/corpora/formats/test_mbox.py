@@ -10,7 +10,7 @@ import pytest
 
 from ragweave.corpora.formats import mbox, parse
 from ragweave.corpora.formats.probe import probe
-from ragweave.tests.support.items import paragraphs
+from ragweave.tests.support.items import documents, paragraphs
 
 Write = Callable[[str, str | bytes], Path]
 
@@ -44,6 +44,26 @@ def test_the_mails_of_a_mailbox_stand_under_their_subjects(write: Write, name: s
     heads = [b for b in parsed.blocks if b.kind == "heading" and b.line]
     assert all(lines[b.line - 1].startswith(b"From ") for b in heads) and len(heads) == 2
     assert parsed.warnings == ()
+
+
+def test_every_mail_is_of_the_day_when_it_was_sent(write: Write) -> None:
+    old, new, bare = (mail("Rent", f"The rent is {n}.") for n in (900, 950, 980))
+    old["Date"], new["Date"] = "Mon, 3 Mar 2025 09:00:00 -0000", "Tue, 4 Mar 2026 09:00:00 +0100"
+    of_old = mail("The flat in May 2019", "It is dry.")
+    of_old["Date"] = "Mon, 3 Feb 2025 09:00:00 +0000"
+    path = write("box.mbox", mailbox(old, new, of_old, bare))
+    parsed = parse(path, "mbox")
+    found = {i.text.split("\n")[-1].strip(): i.date for i in paragraphs("s", str(path), parsed)}
+    days = {text: when.date().isoformat() for text, when in found.items() if when}
+    assert days == {
+        "The rent is 900.": "2025-03-03",
+        "The rent is 950.": "2026-03-04",
+        "It is dry.": "2025-02-03",
+        "The rent is 980.": "2024-02-01",  # as the line says that begins it
+    }
+    assert parsed.date is not None and parsed.date.date().isoformat() == "2026-03-04"
+    # Each mail is a document, though two have one subject.
+    assert [i.date and i.date.month for i in documents("s", str(path), parsed)] == [3, 3, 2, 2]
 
 
 def test_windows_line_ends_part_mails_as_well(write: Write) -> None:
