@@ -101,6 +101,19 @@ def test_two_sentences_of_one_file_are_no_conflict() -> None:
     assert conflict(OPENED, rank(OPENED, strips, lambda term: 1.0)) is None
 
 
+def test_two_mails_of_one_file_are_two_documents_and_the_newer_leads() -> None:
+    strips = [
+        {**filed(f"The rent is {n} euros.", "box.mbox", "box"), "evidence": str(n), "id": f"{n}#0-22"}
+        for n in (900, 950)
+    ]
+    question = "What is the rent?"
+    ranked = rank(question, strips, lambda term: 1.0)  # type: ignore[arg-type]
+    told = conflict(question, ranked, dated(strips, "2025-03-03", "2026-03-04"))  # type: ignore[arg-type]
+    assert told is not None
+    assert (told.first.text, told.other.text) == ("The rent is 950 euros.", "The rent is 900 euros.")
+    assert conflict(question, ranked, dated(strips, "2025-03-03", "2025-03-03")) is None  # type: ignore[arg-type]
+
+
 def test_the_newer_of_two_versions_leads_and_the_older_stands_behind_it() -> None:
     strips = [
         filed("A ticket costs 7 euros.", "old.md", "Tickets"),

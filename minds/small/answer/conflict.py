@@ -60,7 +60,9 @@ def conflict(question: str, ranked: Sequence[Extract], rows: Mapping[str, Eviden
     best, asked, dates = ranked[0], asked_of(question), rows or {}
     # What leads to the best sentence tells of something else.
     led = _source(best.partner) if best.partner is not None else ""
-    others = [e for e in ranked[1:] if _source(e) not in (_source(best), led)]
+    others = [
+        e for e in ranked[1:] if _source(e) != led and (_source(e) != _source(best) or _of_other_day(best, e, dates))
+    ]
     told, own = _told(others), guess_language(question)
     found = []
     for n, e in enumerate(others[:RIVALS]):
@@ -73,7 +75,7 @@ def conflict(question: str, ranked: Sequence[Extract], rows: Mapping[str, Eviden
             continue
         if e.sure < RIVAL * best.sure or (_PLAN.search(e.text) and not _PLAN.search(best.text)):
             continue
-        versions = _versions(best, e)
+        versions = _source(e) != _source(best) and _versions(best, e)
         if versions or _differ(asked, best, e):
             first, other = best, e
             ages = [row["date"] if (row := dates.get(x.strip["evidence"])) else "" for x in (best, e)]
@@ -99,6 +101,12 @@ def _told(ranked: Sequence[Extract]) -> dict[str, set[str]]:
 def _source(e: Extract) -> str:
     place = e.strip["locator"]
     return place.get("file") or place.get("url") or e.strip["evidence"]
+
+
+def _of_other_day(a: Extract, b: Extract, rows: Mapping[str, Evidence]) -> bool:
+    """Tell whether two sentences of one file stand in sections, such as mails, that are of different days."""
+    one, two = (rows.get(e.strip["evidence"]) for e in (a, b))
+    return one is not None and two is not None and bool(one["date"] and two["date"]) and one["date"] != two["date"]
 
 
 def _versions(a: Extract, b: Extract) -> bool:
