@@ -232,6 +232,7 @@ def print_report(out: Console, report: Report, changed: Sequence[str], removed: 
         out.print(f"{_ASKED[row.node]} by {row.model}: {counted(row.calls, 'call')}, {tokens:,} tokens{cost}.")
     for title, lines, style in (
         ("Read", [short_path(p) for p in sorted(changed)], None),
+        ("Read in part", [f"{short_path(p)}: {clean(why)}" for p, why in sorted(report.partial)], "yellow"),
         ("Gone and forgotten", [short_path(p) for p in sorted(removed)], None),
         ("Left out", [f"{short_path(p)}: {clean(why)}" for p, why in report.skipped], None),
         ("Failed", [f"{short_path(p)}: {clean(why)}" for p, why in sorted(report.failed)], "red"),

@@ -15,7 +15,8 @@ class Report:
     """What a run did.
 
     `linked` are files whose bytes the library held under another path; `failed` and `skipped` have (path, reason),
-    `understood` (path, how well) of each recording that was taken in; `chunks` are vectors, `seen` pictures that the
+    `understood` (path, how well) of each recording that was taken in, `partial` (path, what was not) of each file of
+    which something could not be read or was left out; `chunks` are vectors, `seen` pictures that the
     image-text encoder saw, `extracted` chunks of recordings that were read for entities, `spent` what captions and
     entities cost, by model. `busy` has the seconds that each stage worked, summed over its workers; `seconds` is wall
     time.
@@ -40,6 +41,7 @@ class Report:
     extracted: int = 0
     understood: list[tuple[str, str]] = field(default_factory=list)
     spent: list[Spend] = field(default_factory=list)
+    partial: list[tuple[str, str]] = field(default_factory=list)
 
     def count_once(self) -> None:
         """Count a file that was read anew under its new name as read, and no more as linked or unchanged."""

@@ -282,6 +282,8 @@ class Pipeline:
             self.report.indexed += 1
             self.report.items += len(outcome.prepared.items)
             self.report.chunks += len(outcome.vectors)
+            if outcome.prepared.warnings:
+                self.report.partial.append((path, "; ".join(outcome.prepared.warnings)))
             self.tell(Event("done", path, items=len(outcome.prepared.items)))
         for file in links:
             if file.path in unread:

@@ -58,6 +58,14 @@ def indexed(made: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return made
 
 
+def test_a_file_that_was_read_in_part_is_named_with_what_was_not(main: Any, notes: Path) -> None:
+    (notes / "boats.jsonl").write_text('{"boat": "Tern"}\n{"boat": \n{"boat": "Marten"}\n', encoding="utf-8")
+    out = main("index", "notes")[1]
+    partly = out[out.index("Read in part:") : out.index("Left out:")]
+    assert partly.count("\n") == 2 and "  notes/boats.jsonl: " in partly and "line 2" in partly
+    assert "Read in part:" not in main("index", "notes")[1]
+
+
 def test_the_second_run_reads_only_what_has_changed(main: Any, notes: Path) -> None:
     code, out, err = main("index", "notes")
     assert code == 0
