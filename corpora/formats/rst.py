@@ -31,6 +31,10 @@ _TAGS = {
     "math_block": "pre", "paragraph": "p", "rubric": "p", "attribution": "p", "caption": "p", "subtitle": "p",
 }  # fmt: skip
 """Elements of HTML for those of docutils; all others are read through."""
+_LONGEST, _INSIDE = 500, 10
+"""Characters that a substitution may stand for, and substitutions inside each other that are read."""
+_TIMES = 4
+"""Characters of a text that all its substitutions together may stand for, to one of its own."""
 _UNWRITTEN = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 """Characters that no element of XML may hold."""
 _QUIET = {
@@ -69,8 +73,8 @@ def parse(path: Path) -> Parsed:
     )
 
 
-def _document(text: str) -> Any:
-    """Parse a text into the tree of docutils."""
+def _document(text: str, around: Any = None) -> Any:
+    """Parse a text into the tree of docutils; the substitutions of the document `around` it hold in it as well."""
     from docutils.frontend import get_default_settings
     from docutils.parsers.rst import Parser
     from docutils.utils import new_document
@@ -82,7 +86,34 @@ def _document(text: str) -> Any:
     document.reporter.stream = None
     # Docutils' own `class` names a style and drops its words; in manuals it names a class.
     Parser().parse(_CLASS.sub("py:class", text), document)
+    _substitute(document, {} if around is None else around.substitution_defs, 10_000 + _TIMES * len(text))
     return document
+
+
+def _substitute(document: Any, known: dict[str, Any], room: int) -> None:
+    """Write what substitutions stand for in their places; one without a definition, or a date of today, is its name."""
+    from docutils.nodes import Text
+
+    document.substitution_defs = known = {**known, **document.substitution_defs}
+    names = {name.lower(): name for name in known}
+    said: dict[str, str] = {}
+
+    def found(name: str, inside: tuple[str, ...]) -> str:
+        if name not in said:
+            node = known.get(name) or known.get(names.get(name.lower(), ""))
+            if node is None or "date::" in node.rawsource or name in inside or len(inside) >= _INSIDE:
+                return name
+            for inner in list(node.findall(lambda n: n.tagname == "substitution_reference")):
+                inner.children = [Text(found(inner["refname"], (*inside, name)))]
+            said[name] = " ".join(_said(node).split())[:_LONGEST]
+        return said[name]
+
+    for node in list(document.findall(lambda n: n.tagname == "substitution_reference")):
+        if node.parent is not None and node.parent.tagname != "substitution_definition":
+            text = found(node["refname"], ())
+            room -= len(text)
+            if room > 0 and text != node["refname"]:
+                node.children = [Text(text)]
 
 
 def _put(node: Any, into: Any, depth: int, header: bool = False) -> None:
@@ -179,7 +210,7 @@ def _unknown(message: Any, into: Any, depth: int) -> None:
                 _add(into, "p", node, name, line)
             continue
         # Empty lines in front keep the numbers of the lines.
-        inner = _document("\n" * line + body)
+        inner = _document("\n" * line + body, message.document)
         if body.lstrip().startswith(".."):
             _add(into, "p", node, name, line)
             _put(inner, into, depth + 1)

@@ -185,3 +185,36 @@ def test_a_text_with_directives_is_restructured_text_whatever_it_is_called(
 
 def test_a_note_that_mentions_a_role_stays_a_text(write: Callable[[str, str], Path]) -> None:
     assert probe(write("a.txt", "Use :ref:`this` in the manual, he said.\n")) == "text"
+
+
+SUBSTITUTED = """Notes of |FIRM|
+===============
+
+.. |firm| replace:: Rohde & Sons
+.. |long| replace:: *the firm* of |firm|
+.. |logo| image:: logo.png
+   :alt: a blue ship
+.. |loop| replace:: x |loop|
+.. |today| date::
+
+The lamp is by |firm|, |long|, with |logo|. It is |unknown|, |loop|, |today|.
+
+.. versionadded:: 2
+   Sold by |firm|.
+"""
+
+
+def test_substitutions_are_read_as_what_they_stand_for(write: Callable[[str, str], Path]) -> None:
+    heading, text, added = parse(write("a.rst", SUBSTITUTED)).blocks
+    assert heading.text == "Notes of Rohde & Sons"
+    assert text.text == (
+        "The lamp is by Rohde & Sons, the firm of Rohde & Sons, with a blue ship. It is unknown, x loop, today."
+    )
+    assert added.text.endswith("Sold by Rohde & Sons.")
+
+
+def test_substitutions_cannot_make_a_text_much_longer(write: Callable[[str, str], Path]) -> None:
+    defined = [".. |a0| replace:: " + "word " * 90]
+    defined += [f".. |a{n}| replace:: " + f"|a{n - 1}| " * 10 for n in range(1, 40)]
+    body = "\n".join(defined) + "\n\n" + "|a39| and |a1| " * 5_000
+    assert sum(len(b.text) for b in parse(write("a.rst", body)).blocks) < 6 * len(body) + 20_000
