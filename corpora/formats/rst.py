@@ -35,6 +35,8 @@ _LONGEST, _INSIDE = 500, 10
 """Characters that a substitution may stand for, and substitutions inside each other that are read."""
 _TIMES = 4
 """Characters of a text that all its substitutions together may stand for, to one of its own."""
+_AHEAD = 20
+"""Lines in which the next row of a table is looked for."""
 _UNWRITTEN = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 """Characters that no element of XML may hold."""
 _QUIET = {
@@ -86,8 +88,24 @@ def _document(text: str, around: Any = None) -> Any:
     document.reporter.stream = None
     # Docutils' own `class` names a style and drops its words; in manuals it names a class.
     Parser().parse(_CLASS.sub("py:class", text), document)
+    _place_rows(document, text.split("\n"))
     _substitute(document, {} if around is None else around.substitution_defs, 10_000 + _TIMES * len(text))
     return document
+
+
+def _place_rows(document: Any, lines: list[str]) -> None:
+    """Give the rows of tables that docutils makes of CSV the lines where their first words stand."""
+    for table in document.findall(lambda n: n.tagname == "table" and n.line):
+        at = table.line
+        for row in table.findall(lambda n: n.tagname == "row"):
+            told = next((p for p in row.findall(lambda n: n.tagname == "paragraph") if p.rawsource.strip()), None)
+            if told is None or (told.line or 0) >= table.line:
+                continue  # rows of other tables know their lines
+            words = told.rawsource.strip().split("\n")[0]
+            found = next((n for n in range(at, min(at + _AHEAD, len(lines))) if words in lines[n]), None)
+            if found is not None:
+                at = found + 1
+            row.line = at
 
 
 def _substitute(document: Any, known: dict[str, Any], room: int) -> None:
@@ -147,7 +165,8 @@ def _put(node: Any, into: Any, depth: int, header: bool = False) -> None:
                 _add(into, name, child, said.rstrip() if name == "pre" else _clean(said))
             else:
                 # Docutils gives a row no line of its own.
-                first = next(child.findall(lambda n: n.tagname == "paragraph"), child) if tag == "row" else child
+                within = tag == "row" and not child.line
+                first = next(child.findall(lambda n: n.tagname == "paragraph"), child) if within else child
                 _put(child, _add(into, name, first), depth, header)
         else:
             _put(child, into, depth, header or tag == "thead")

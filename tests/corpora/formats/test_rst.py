@@ -218,3 +218,20 @@ def test_substitutions_cannot_make_a_text_much_longer(write: Callable[[str, str]
     defined += [f".. |a{n}| replace:: " + f"|a{n - 1}| " * 10 for n in range(1, 40)]
     body = "\n".join(defined) + "\n\n" + "|a39| and |a1| " * 5_000
     assert sum(len(b.text) for b in parse(write("a.rst", body)).blocks) < 6 * len(body) + 20_000
+
+
+def test_rows_of_a_csv_table_are_placed_where_they_stand(write: Callable[[str, str], Path]) -> None:
+    text = """Boats
+=====
+
+.. csv-table::
+   :header: "Name", "Crew"
+
+   "Tern", "5"
+   "Marten
+   of Ness", "7"
+   "Tern", "9"
+"""
+    (table,) = [b for b in parse(write("a.rst", text)).blocks if b.kind == "table"]
+    assert table.text.split("\n") == ["Name | Crew", "Tern | 5", "Marten of Ness | 7", "Tern | 9"]
+    assert [s.line for s in table.spans] == [5, 7, 8, 10]
