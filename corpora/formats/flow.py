@@ -20,6 +20,7 @@ _INLINE = frozenset(
     "a abbr acronym b bdi bdo big cite code data del dfn em font i img ins kbd label mark nobr output q rp rt ruby s "
     "samp small span strike strong sub sup time tt u var wbr".split()
 )
+_STRUCK = ("del", "s", "strike")
 _HEADINGS = {f"h{n}": n for n in range(1, 7)}
 _LISTS = ("ul", "ol", "dl", "menu")
 _GROUPS = ("thead", "tbody", "tfoot")
@@ -84,6 +85,9 @@ class _Flow:
         self._row_line = 0
         self._raised: list[str] = []
         """What goes behind each open element that is raised or lowered."""
+        self._struck: list[tuple[int, int]] = []
+        """Where in `_parts` each open element that is struck out began: parts, and characters of the last."""
+        self._withdrawn: list[tuple[int, str, bool]] = []
         self.figures: list[Figure] = []
 
     def start(self, element: Any) -> None:
@@ -104,6 +108,8 @@ class _Flow:
                 self._picture(element)
             elif tag in ("sup", "sub"):
                 self._raise(element)
+            elif tag in _STRUCK:
+                self._struck.append((len(self._parts), len(self._parts[-1][1]) if self._parts else 0))
         self.text(element.text or "")
 
     def end(self, element: Any) -> None:
@@ -111,6 +117,8 @@ class _Flow:
         tag = element.tag
         if tag in ("sup", "sub") and self._raised:
             self.text(self._raised.pop())
+        if tag in _STRUCK and self._struck:
+            self._withdraw(*self._struck.pop())
         if tag in _INLINE or tag == "br":
             return
         self._flush()
@@ -189,6 +197,15 @@ class _Flow:
         self.text(lead)
         self._raised.append(behind)
 
+    def _withdraw(self, count: int, length: int) -> None:
+        """Take struck-out words back; they count only where nothing else stands in their block."""
+        if count:
+            line, text, hard = self._parts[count - 1]
+            self._withdrawn.append((line, text[length:], hard))
+            self._parts[count - 1] = (line, text[:length], False)
+        self._withdrawn += self._parts[count:]
+        del self._parts[count:]
+
     def _picture(self, element: Any) -> None:
         src = (element.get("src") or "").strip()
         if not src:
@@ -209,6 +226,9 @@ class _Flow:
     def _flush(self) -> None:
         """Turn the gathered text into what is open: heading, code, cell, list line or paragraph."""
         lines = Lines()
+        if self._withdrawn and not any(text.strip() for _, text, _ in self._parts):
+            self._parts = self._withdrawn
+        self._withdrawn, self._struck = [], [(0, 0)] * len(self._struck)
         for line, text, hard in self._parts:
             plain = text.rstrip() if self._pre else " ".join(text.split())
             if plain or hard:

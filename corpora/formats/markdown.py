@@ -16,7 +16,7 @@ from ragweave.corpora.meta import first_date, front_matter, language_code
 
 _DEEPEST = 60
 """Nesting of quotes and lists that is read; what lies deeper is taken as plain text."""
-_KEPT = re.compile(r"<(?:br|img|/?su[bp])\b", re.I)
+_KEPT = re.compile(r"<(?:br|img|/?(?:su[bp]|del|s|strike))(?![\w-])", re.I)
 """HTML inside a line that is kept; all other tags there are left out, and their text stays."""
 
 

@@ -144,3 +144,12 @@ def test_a_saved_page_gives_its_own_address(write: Callable[[str, str], Path], h
 def test_an_aside_is_read_unless_it_leads_elsewhere(write: Callable[[str, str], Path], aside: str, kept: bool) -> None:
     page = f"<html><body><h1>Gates</h1><p>The gate keeper of the town is Old Nob.</p>{aside}</body></html>"
     assert len(parse(write("a.html", page)).blocks) == (3 if kept else 2)
+
+
+def test_deleted_words_are_left_out_where_others_stand(write: Callable[[str, str], Path]) -> None:
+    page = "<body><h1>Prices</h1><p>It costs <del>180</del> <ins>150</ins> euros, <s>paid\nin coins</s> or less.</p>"
+    page += "<div>New: <del><p>Deleted words.</p>tail</del></div><p>The <strike>old</strike> lamp.</p></body>"
+    found = parse(write("a.html", page)).blocks
+    texts = ["Prices", "It costs 150 euros, or less.", "New:", "Deleted words.", "tail", "The lamp."]
+    assert [b.text for b in found] == texts
+    assert found[-1].line == 2

@@ -143,3 +143,12 @@ def test_no_word_is_lost_and_every_span_points_at_its_line(drawn: list[tuple[str
     for b in found:
         for s in b.places():
             assert b.text[s.start : s.end].split()[-1].strip("|") in lines[s.line - 1]
+
+
+def test_struck_out_words_do_not_run_into_those_that_hold(write: Callable[[str, str], Path]) -> None:
+    text = "It costs ~~180~~ 150 euros, <del>in</del> from May.\n\n- ~~Order paint~~\n- Rope ~~9~~ 11 m\n\n"
+    text += "| Item | Price |\n|---|---|\n| Lamp | ~~9~~ 11 |\n| Oar | ~~7~~ |\n"
+    prose, items, table = parse(write("a.md", text)).blocks
+    assert prose.text == "It costs 150 euros, from May."
+    assert items.text == "- Order paint\n- Rope 11 m"  # what is done is struck out, and no words stand for it
+    assert table.text == "Item | Price\nLamp | 11\nOar | 7"
