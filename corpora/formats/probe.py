@@ -166,6 +166,10 @@ def _package_kind(path: Path) -> str:
     if protected:
         raise SourceError(f"{path.name} is protected by a password", "save it without password")
     kind = next((kind for part, kind in _PACKAGES if part in names), "")
+    if not kind and {"mimetype", "content.xml"} <= names:
+        raise SourceError(
+            f"{path.name} is an OpenDocument file, which is not read", "save it as .docx, .xlsx, .pptx or PDF"
+        )
     if not kind:
         raise SourceError(f"{path.name} is a zip archive", "unpack it into a folder, and index the folder")
     return kind

@@ -146,3 +146,8 @@ def test_a_protected_zip_is_said_to_be_protected(write: Write) -> None:
 @pytest.mark.parametrize("name", ["a.png", "a.txt", "a.md"])
 def test_pictures_are_known_by_their_content_whatever_their_name(write: Write, body: bytes, name: str) -> None:
     assert probe(write(name, body)) == PICTURE
+
+
+def test_an_opendocument_file_is_called_by_its_name_and_not_sent_to_be_unpacked(write: Write) -> None:
+    with pytest.raises(SourceError, match="an OpenDocument file, which is not read. Save it as .docx"):
+        probe(write("letter.odt", packed("mimetype", "content.xml", "META-INF/manifest.xml")))
