@@ -19,7 +19,7 @@ _EDGE = 0.12
 """Share of a page's height at its top and bottom where running headers, footers and page numbers stand."""
 _REPEATED = 0.5
 """A line in that zone on at least this share of the pages is a running header or footer."""
-_PAGE_NUMBER = re.compile(
+PAGE_NUMBER = re.compile(
     r"\W*(?:(?:page|seite|p\.|第)\s*)?(?:\d{1,4}|[ivxlc]{1,7})(?:\s*(?:of|von|de|/)\s*\d{1,4})?\W*页?\W*", re.I
 )
 _TINY, _READABLE = 1.5, 5.0
@@ -118,7 +118,7 @@ def without_running_lines(pages: Sequence[tuple[list[Line], View]]) -> list[Line
     def is_running(line: Line) -> bool:
         return (
             key(line) in running
-            or bool(_PAGE_NUMBER.fullmatch(line.text))
+            or bool(PAGE_NUMBER.fullmatch(line.text))
             or (numbered and line.page + offset in _folios(line))
         )
 

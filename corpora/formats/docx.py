@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from ragweave.corpora.blocks import Block, Figure, Parsed, captioned
 from ragweave.corpora.formats.merged import Cell, Merged, Row, first_row, spanned
 from ragweave.corpora.formats.ooxml import A, R, W, attribute, core, relations
 from ragweave.corpora.formats.raised import around
+from ragweave.corpora.pages import PAGE_NUMBER
 
 _MAIN = "word/document.xml"
 _TINY = 4
@@ -31,7 +33,7 @@ _BREAKS = {f"{W}tab": "\t", f"{W}br": "\n", f"{W}cr": "\n", f"{W}noBreakHyphen":
 
 
 def parse(path: Path) -> Parsed:
-    """Read a Word document (.docx): body, text boxes, footnotes and endnotes; deleted text is left out."""
+    """Read a Word document (.docx): edges of its pages, body, text boxes, notes, comments; deleted text is left out."""
     with Archive(path) as archive:
         related = relations(archive, _MAIN)
         parts = {kind: target for kind, target in related.values() if archive.has(target)}
@@ -44,6 +46,9 @@ def parse(path: Path) -> Parsed:
         for kind in ("footnotes", "endnotes"):
             if kind in parts:
                 document.read_notes(archive.xml(parts[kind]))
+        document.read_edges(archive.xml(part) for part in _edges(related) if archive.has(part))
+        if "comments" in parts:
+            document.read_comments(archive.xml(parts["comments"]))
         properties = core(archive)
     blocks = document.blocks
     top = next((b.text for b in blocks if b.kind == "heading" and b.level == 1), "")
@@ -84,6 +89,25 @@ class _Document:
         found = [n for n in root if not n.get(f"{W}type")]
         texts = ["\n".join(t for p in n.iter(f"{W}p") if (t := _text(p))) for n in found]
         self.blocks += [Block(t, "text") for t in texts if t]
+
+    def read_comments(self, root: Any) -> None:
+        """Read what readers noted, one block each, with who did."""
+        for comment in root.iter(f"{W}comment"):
+            author = " ".join((comment.get(f"{W}author") or "").split())
+            said = "\n".join(t for p in comment.iter(f"{W}p") if (t := _text(p)))
+            if said:
+                self.blocks.append(Block(f"Comment by {author}: {said}" if author else f"Comment: {said}", "text"))
+
+    def read_edges(self, roots: Iterable[Any]) -> None:
+        """Put the headers and footers before the body, once each; no page numbers, and nothing that is a heading."""
+        said = {b.text.casefold() for b in self.blocks if b.kind == "heading"}
+        lines: dict[str, str] = {}
+        for text in (_text(p) for root in roots for p in root.iter(f"{W}p")):
+            if text and text.casefold() not in said and not PAGE_NUMBER.fullmatch(text):
+                lines.setdefault(text.casefold(), text)
+        if lines:
+            self.blocks.insert(0, Block("\n".join(lines.values()), "text"))
+            self.figures = [replace(f, at=f.at + 1) for f in self.figures]
 
     def _paragraph(self, element: Any, text: str) -> None:
         styles = list(self._based_on(attribute(element, f"{W}pPr/{W}pStyle", f"{W}val")))
@@ -129,6 +153,11 @@ class _Document:
                 told = next((e for e in drawing.iter() if e.tag.endswith("}docPr")), None)
                 alt = "" if told is None else told.get("descr") or told.get("title") or ""
                 self.figures.append(Figure(part, at, alt=" ".join(alt.split())))
+
+
+def _edges(related: dict[str, tuple[str, str]]) -> list[str]:
+    """Return the parts of the headers and footers; sections may share them."""
+    return list(dict.fromkeys(target for kind, target in related.values() if kind in ("header", "footer")))
 
 
 def _level(element: Any) -> int | None:

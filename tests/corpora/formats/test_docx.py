@@ -138,3 +138,20 @@ def test_a_word_file_cut_anywhere_is_refused_with_a_sentence(document: Document,
         path.write_bytes(whole[: len(whole) * tenth // 10])
         with pytest.raises(SourceError, match="damaged or truncated"):
             parse(path)
+
+
+def test_headers_footers_and_comments_are_read(document: Document, tmp_path: Path) -> None:
+    section = document.sections[0]
+    section.header.paragraphs[0].text = "Rohde & Sons, Quay 4"
+    section.header.add_paragraph("Tides")
+    section.footer.paragraphs[0].text = "Page 3 of 12"
+    section.footer.add_paragraph("Account 4711")
+    document.add_heading("Tides", 1)
+    told = document.add_paragraph("They come at new moon.")
+    document.add_comment(told.runs, text="Ask the harbour master.", author="Ilse Kern")
+    assert read(document, tmp_path) == [
+        ("text", 0, "Rohde & Sons, Quay 4\nAccount 4711"),
+        ("heading", 1, "Tides"),
+        ("text", 0, "They come at new moon."),
+        ("text", 0, "Comment by Ilse Kern: Ask the harbour master."),
+    ]
