@@ -9,8 +9,9 @@ from typing import Any
 
 from ragweave.corpora.archive import Archive
 from ragweave.corpora.blocks import Block, Figure, Parsed
+from ragweave.corpora.formats.charts import C, tables
 from ragweave.corpora.formats.merged import Merged, Row, first_row
-from ragweave.corpora.formats.ooxml import A, P, attribute, core
+from ragweave.corpora.formats.ooxml import A, P, R, attribute, core
 from ragweave.models.errors import SourceError
 
 _TITLES = ("title", "ctrTitle")
@@ -49,7 +50,7 @@ def parse(path: Path) -> Parsed:
 
 def _blocks(slide: Any, number: int) -> Iterator[Block]:
     """Yield the blocks of a slide, its title first, its notes last."""
-    shapes = list(_shapes(slide.element, number))
+    shapes = list(_shapes(slide, number))
     title = " ".join(b.text.replace("\n", " ") for is_title, b in shapes if is_title)
     yield Block(title or f"Slide {number}", "heading", 1, page=number)
     yield from (b for is_title, b in shapes if not is_title)
@@ -59,8 +60,16 @@ def _blocks(slide: Any, number: int) -> Iterator[Block]:
 
 
 def _shapes(slide: Any, number: int) -> Iterator[tuple[bool, Block]]:
-    """Yield (whether it is the title, block) for every shape with text, those in groups and alternatives included."""
-    for element in slide.iter(f"{P}sp", f"{A}tbl"):
+    """Yield (whether it is the title, block) for every shape with text and chart, in groups and alternatives too."""
+    charts: set[str] = set()
+    for element in slide.element.iter(f"{P}sp", f"{A}tbl", f"{C}chart"):
+        if element.tag == f"{C}chart":
+            relation = slide.part.rels.get(element.get(f"{R}id") or "")
+            part = relation.target_part if relation is not None and not relation.is_external else None
+            if part is not None and part.partname not in charts and hasattr(part, "_element"):
+                charts.add(part.partname)
+                yield from ((False, replace(block, page=number)) for block in tables(part._element))
+            continue
         if element.tag == f"{A}tbl":
             yield from ((False, replace(block, page=number)) for block in _table(element))
             continue

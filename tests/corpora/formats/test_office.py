@@ -11,6 +11,8 @@ from pathlib import Path
 import openpyxl
 import pptx
 import pytest
+from pptx.chart.data import CategoryChartData
+from pptx.enum.chart import XL_CHART_TYPE
 from pptx.util import Inches
 
 from ragweave.corpora.formats import parse, xlsx
@@ -57,6 +59,25 @@ def test_slides_give_headings_lists_tables_and_notes_with_their_number(slides: P
     assert (parsed.title, parsed.author) == ("Tides in ten minutes", "R. Marsh")
     assert parsed.date is not None and parsed.date.date() == date(2021, 2, 3)
     assert [i.locator["page"] for i in paragraphs("s", "/a.pptx", parsed)] == [1, 2]
+
+
+def test_the_figures_of_a_chart_are_a_table_under_its_title(tmp_path: Path) -> None:
+    made = pptx.Presentation()
+    slide = made.slides.add_slide(made.slide_layouts[5])
+    slide.shapes.title.text = "Sales"
+    drawn = CategoryChartData()
+    drawn.categories = ["Q1", "Q2", "Q3"]
+    drawn.add_series("Boats", (12.1, 3, None))
+    drawn.add_series("Oars", (0.30000000000000004, 5, 7))
+    chart = slide.shapes.add_chart(XL_CHART_TYPE.COLUMN_CLUSTERED, 0, 0, Inches(4), Inches(3), drawn).chart
+    chart.chart_title.text_frame.text = "Sold by quarter"
+    made.save(str(tmp_path / "a.pptx"))
+    blocks = parse(tmp_path / "a.pptx", "pptx").blocks
+    assert [(b.kind, b.level, b.text, b.page) for b in blocks] == [
+        ("heading", 1, "Sales", 1),
+        ("text", 0, "Sold by quarter", 1),
+        ("table", 1, " | Boats | Oars\nQ1 | 12.1 | 0.3\nQ2 | 3 | 5\nQ3 |  | 7", 1),
+    ]
 
 
 @pytest.fixture

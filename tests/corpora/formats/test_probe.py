@@ -149,5 +149,5 @@ def test_pictures_are_known_by_their_content_whatever_their_name(write: Write, b
 
 
 def test_an_opendocument_file_is_called_by_its_name_and_not_sent_to_be_unpacked(write: Write) -> None:
-    with pytest.raises(SourceError, match="an OpenDocument file, which is not read. Save it as .docx"):
+    with pytest.raises(SourceError, match="an OpenDocument file, which is not read"):
         probe(write("letter.odt", packed("mimetype", "content.xml", "META-INF/manifest.xml")))
