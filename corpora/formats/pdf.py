@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from ragweave.corpora.blocks import Block, Parsed
+from ragweave.corpora.formats.annotations import written
 from ragweave.corpora.grid import GAP, Cell, Line
 from ragweave.corpora.layout import PageLook, blocks
 from ragweave.corpora.meta import pdf_date
@@ -62,13 +63,16 @@ def _parse(path: Path, pictures: PageLook | None) -> Parsed:
         shown: dict[int, View] = {}
         warnings: list[str] = []
         hidden: list[str] = []
+        notes: list[Block] = []
         for n in range(min(count, MAX_PAGES)):
             try:
-                lines, view, shown[n + 1] = _page(document, n, pictures, hidden)
+                more: list[Block] = []
+                lines, view, shown[n + 1] = _page(document, n, pictures, hidden, more)
             except pypdfium2.PdfiumError:
                 warnings.append(f"page {n + 1} is damaged")
                 continue
-            if not lines:
+            notes += more
+            if not lines and not more:
                 warnings.append(f"page {n + 1} has no text (a scan?)")
             pages.append((lines, view))
             views[n + 1] = view
@@ -78,7 +82,8 @@ def _parse(path: Path, pictures: PageLook | None) -> Parsed:
     finally:
         document.close()
     pages, hidden = without_unseen_lines(pages, hidden)
-    found = blocks(without_running_lines(pages))
+    # Fields and comments stand behind the text of their page.
+    found = sorted([*blocks(without_running_lines(pages)), *notes], key=lambda b: b.page)
     figures = pictures.figures(found) if pictures is not None else ()
     if not all(view.plain for view in (*views.values(), *shown.values())):
         found = [_kept(b, views) for b in found]
@@ -114,10 +119,13 @@ def _open(path: Path) -> Any:
         raise SourceError(what, "open it in a viewer and save it again") from None
 
 
-def _page(document: Any, number: int, pictures: PageLook | None, hidden: list[str]) -> tuple[list[Line], View, View]:
+def _page(
+    document: Any, number: int, pictures: PageLook | None, hidden: list[str], notes: list[Block]
+) -> tuple[list[Line], View, View]:
     """Return the lines of a page in reading order, how they are read, and how the page is shown.
 
-    What nobody sees goes into `hidden`. Both views differ where a page is turned and its text stands on its side.
+    What nobody sees goes into `hidden`, what is written upon the page into `notes`. Both views differ where a page is
+    turned and its text stands on its side.
     """
     page = document[number]
     try:
@@ -139,6 +147,7 @@ def _page(document: Any, number: int, pictures: PageLook | None, hidden: list[st
                     lines.append(line)
         finally:
             text.close()
+        notes += written(page, number + 1, view, hidden)
         if pictures is None:
             return lines, view, shown
         if view is shown:

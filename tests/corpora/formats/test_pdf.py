@@ -292,3 +292,40 @@ def test_a_table_on_a_landscape_page_that_is_turned_is_a_table(write: Make, make
     assert table.kind == "table" and table.text.split("\n")[3] == "Tern | 5 | 980"
     left, bottom, right, top = table.bbox or (0, 0, 0, 0)
     assert 80 < left < right < 160 and 70 < bottom < top < 600
+
+
+def annotated(data: bytes, *notes: str) -> bytes:
+    """Add annotations to the only page of a PDF, whose table of objects is built anew by who opens it."""
+    return data.replace(
+        b"/MediaBox", f"/Annots [{' '.join(f'<< /Type /Annot {n} >>' for n in notes)}] /MediaBox".encode()
+    )
+
+
+def test_fields_of_a_form_and_comments_are_read_behind_the_text_of_their_page(
+    write: Make, make_pdf: Make, set_lines: Make
+) -> None:
+    data = annotated(
+        make_pdf([set_lines(["The lease of bay 4 runs until June."], 700)]),
+        "/Subtype /Widget /FT /Tx /T (owner) /V (Harald Lind) /Rect [72 600 300 620]",
+        "/Subtype /Widget /FT /Tx /T (f1[0].x[3]) /V (410 euros) /Rect [72 560 300 580]",
+        "/Subtype /Widget /FT /Btn /T (paid) /V /Yes /Rect [72 540 80 548]",
+        "/Subtype /Text /T (Ilse) /Contents (The roof leaks over bay 4.) /Rect [72 500 90 520]",
+        "/Subtype /Text /F 2 /Contents (Nobody sees this.) /Rect [72 500 90 520]",
+        "/Subtype /Link /Contents (a link) /Rect [72 500 90 520]",
+    )
+    parsed = parse(write("a.pdf", data))
+    assert [b.text for b in parsed.blocks] == [
+        "The lease of bay 4 runs until June.",
+        "owner: Harald Lind",
+        "410 euros",
+        "Comment by Ilse: The roof leaks over bay 4.",
+    ]
+    assert parsed.blocks[1].page == 1 and parsed.blocks[1].bbox == (72.0, 600.0, 300.0, 620.0)
+    assert parsed.hidden == ("Comment: Nobody sees this.",)
+
+
+def test_a_form_without_a_text_of_its_own_is_read(write: Make, make_pdf: Make) -> None:
+    parsed = parse(
+        write("a.pdf", annotated(make_pdf([[]]), "/Subtype /Widget /FT /Tx /V (Lind) /Rect [72 600 300 620]"))
+    )
+    assert [b.text for b in parsed.blocks] == ["Lind"] and parsed.warnings == ()

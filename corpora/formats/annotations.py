@@ -1,0 +1,83 @@
+"""What is written upon the pages of a PDF: the values of form fields, and comments."""
+
+from __future__ import annotations
+
+import ctypes
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from ragweave.corpora.blocks import Block
+from ragweave.corpora.pages import View
+from ragweave.corpora.types import Box
+
+_MOST = 1_000
+"""Annotations of a page that are looked at."""
+_CHARACTERS = 20_000
+"""Characters of one that are read, and a tenth of those of all of a page."""
+_HIDDEN = 2 | 32
+"""Flags of what is neither shown nor printed, or not shown."""
+_NAMED = re.compile(r"[^\W\d_][\w '’().,/-]*")
+"""A name of a field that says something: a program's own has brackets and numbers."""
+
+
+def written(page: Any, number: int, view: View, hidden: list[str]) -> Iterator[Block]:
+    """Yield the fields of a form and the comments of a page, placed as the page is read; unseen ones go to `hidden`."""
+    import pypdfium2.raw as raw
+
+    read = 0
+    for n in range(min(raw.FPDFPage_GetAnnotCount(page), _MOST)):
+        note = raw.FPDFPage_GetAnnot(page, n)
+        if not note:
+            continue
+        try:
+            text = _said(note)
+            box = _box(note, view)
+            unseen = raw.FPDFAnnot_GetFlags(note) & _HIDDEN or (box is not None and view.off(box))
+        finally:
+            raw.FPDFPage_CloseAnnot(note)
+        read += len(text)
+        if read > 10 * _CHARACTERS:
+            return
+        if text and unseen:
+            hidden.append(text)
+        elif text:
+            yield Block(text, "text", page=number, bbox=box)
+
+
+def _said(note: Any) -> str:
+    """Return what an annotation says, with the name of its field or of who wrote it; "" where it says nothing."""
+    import pypdfium2.raw as raw
+
+    kind = raw.FPDFAnnot_GetSubtype(note)
+    if kind == raw.FPDF_ANNOT_WIDGET:
+        # A box that is ticked, or not, has the name of a state.
+        is_text = raw.FPDFAnnot_GetValueType(note, b"V") == raw.FPDF_OBJECT_STRING
+        value = _string(note, b"V") if is_text else ""
+        name = next((t for t in (_string(note, b"TU"), _string(note, b"T")) if _NAMED.fullmatch(t)), "")
+        return f"{name.rstrip(':')}: {value}" if name and value else value
+    if kind in (raw.FPDF_ANNOT_LINK, raw.FPDF_ANNOT_POPUP):
+        return ""
+    text, author = _string(note, b"Contents"), _string(note, b"T")
+    return (f"Comment by {author}: {text}" if author else f"Comment: {text}") if text else ""
+
+
+def _string(note: Any, key: bytes) -> str:
+    import pypdfium2.raw as raw
+
+    length = raw.FPDFAnnot_GetStringValue(note, key, None, 0)
+    if not 2 < length <= 2 * _CHARACTERS:
+        return ""
+    data = ctypes.create_string_buffer(length)
+    raw.FPDFAnnot_GetStringValue(note, key, ctypes.cast(data, ctypes.POINTER(raw.FPDF_WCHAR)), length)
+    return " ".join(data.raw.decode("utf-16-le", "replace").replace("\0", " ").split())
+
+
+def _box(note: Any, view: View) -> Box | None:
+    import pypdfium2.raw as raw
+
+    rect = raw.FS_RECTF()
+    if not raw.FPDFAnnot_GetRect(note, ctypes.byref(rect)):
+        return None
+    left, bottom, right, top = view.seen((rect.left, rect.bottom, rect.right, rect.top))
+    return round(left, 1), round(bottom, 1), round(right, 1), round(top, 1)
