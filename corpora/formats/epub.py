@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from posixpath import dirname, join, normpath
 from urllib.parse import unquote
 
@@ -38,10 +38,12 @@ def parse(path: Path) -> Parsed:
             for i in root.iter(f"{_OPF}item")
             if i.get("media-type") in _HTML and "nav" not in (i.get("properties") or "").split()
         }
+        beside = {items.get(i.get("idref")) for i in root.iter(f"{_OPF}itemref") if i.get("linear") == "no"}
         order = [items[i.get("idref")] for i in root.iter(f"{_OPF}itemref") if i.get("idref") in items]
         blocks: list[Block] = []
         figures: list[Figure] = []
         warnings: list[str] = []
+        titles = {" ".join((root.findtext(f".//{_DC}title") or "").split())}
         for name in dict.fromkeys(order):
             if not archive.has(name):
                 warnings.append(f"the part {name} is missing")
@@ -51,6 +53,12 @@ def parse(path: Path) -> Parsed:
             except SourceError as exc:
                 warnings.append(f"the part {name} cannot be read ({exc.what})")
                 continue
+            # What begins without a heading goes on with what came before, unless it says that it is something else.
+            if any(b.kind == "heading" for b in blocks) and chapter.blocks and chapter.blocks[0].kind != "heading":
+                named = chapter.title if chapter.title not in titles else ""
+                if named := named or (PurePosixPath(name).stem if name in beside else ""):
+                    blocks.append(Block(named, "heading", 1))
+            titles.add(chapter.title)
             for figure in chapter.figures:
                 if not _ELSEWHERE.match(figure.ref):
                     part = normpath(join(dirname(name), unquote(figure.ref.partition("#")[0])))

@@ -276,6 +276,28 @@ def test_the_footnotes_of_a_book_are_read(write: Write, make_zip: Callable[..., 
     assert [b.text for b in parsed.blocks] == ["Gates", "The gate keeper is Old Nob.", "Nob means Norbert Floodgate."]
 
 
+def test_a_part_of_a_book_that_is_named_but_has_no_heading_is_not_of_the_chapter_before(
+    write: Write, make_zip: Callable[..., bytes]
+) -> None:
+    spine = "".join(f'<itemref idref="{n}"/>' for n in "abc") + '<itemref idref="d" linear="no"/>'
+    items = "".join(f'<item id="{n}" href="{n}.xhtml" media-type="application/xhtml+xml"/>' for n in "abcd")
+    package = (
+        f'<package xmlns="http://www.idpf.org/2007/opf"><manifest>{items}</manifest><spine>{spine}</spine></package>'
+    )
+    parts = {
+        "META-INF/container.xml": CONTAINER,
+        "OPS/package.opf": package,
+        "OPS/a.xhtml": chapter("<h1>One</h1><p>First words.</p>"),
+        "OPS/b.xhtml": chapter("<p>More words.</p>").replace("<title>x</title>", ""),
+        "OPS/c.xhtml": chapter("<p>Thanks.</p>").replace("<title>x", "<title>Afterword"),
+        "OPS/d.xhtml": chapter("<p>A note.</p>").replace("<title>x</title>", ""),
+    }
+    path = write("a.epub", make_zip(parts))
+    found = [(b.kind, b.text) for b in parse(path, "epub").blocks]
+    assert found[:3] == [("heading", "One"), ("text", "First words."), ("text", "More words.")]
+    assert found[3:] == [("heading", "Afterword"), ("text", "Thanks."), ("heading", "d"), ("text", "A note.")]
+
+
 def test_a_book_with_a_missing_part_says_so(write: Write, make_zip: Callable[..., bytes]) -> None:
     parts = {
         "META-INF/container.xml": CONTAINER,
