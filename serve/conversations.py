@@ -14,7 +14,7 @@ from ragweave.corpora.store import postgres
 from ragweave.corpora.store.folders import of_the_disk
 from ragweave.corpora.store.locks import held
 from ragweave.models.errors import LibraryError
-from ragweave.serve.database import SCHEMA
+from ragweave.serve.database import SCHEMA, Database
 
 if TYPE_CHECKING:
     from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
@@ -52,6 +52,15 @@ async def of_the_server() -> AsyncIterator[Saver]:
         # What a power cut may take is the last turn; the answer itself stands in the store.
         await saver.conn.execute("PRAGMA synchronous = NORMAL")
         yield saver
+
+
+async def forget_library(tables: Database, library: str) -> None:
+    """Delete the conversations with a library that is gone, their links with them, and what else was kept of it."""
+    threads = await asyncio.to_thread(tables.forget_library, library)
+    if threads:
+        async with of_the_server() as saver:
+            for thread in threads:
+                await saver.adelete_thread(thread)
 
 
 async def latest(saver: Saver, limit: int) -> list[str]:

@@ -131,6 +131,15 @@ class Database:
         """Begin a transaction that writes."""
         return self._writing.begin() if self.shared else write(self._writing)
 
+    def forget_library(self, library: str) -> list[str]:
+        """Delete what anybody asked of a library, watches in it or noted of it; return the ids of the conversations."""
+        with self.writing() as db:
+            threads = sent(db, "SELECT id FROM threads WHERE library = :library", library=library).scalars().all()
+            sent(db, "DELETE FROM runs WHERE library = :library AND thread <> ''", library=library)  # a job ends itself
+            for table in ("threads", "watches", "notes"):
+                sent(db, f"DELETE FROM {table} WHERE library = :library", library=library)
+        return list(threads)
+
 
 def sent(db: Connection, statement: str, **given: Any) -> CursorResult[Any]:
     """Send a statement whose parameters are named, as in `:id`."""

@@ -14,6 +14,7 @@ from typing import Any
 from fastapi import APIRouter, Request, Response
 from pydantic import Field
 
+from ragweave.corpora.store.stores import stores
 from ragweave.serve.access import Caller, CallerNow, Keys, hashed
 from ragweave.serve.database import sent
 from ragweave.serve.desk import Body, DeskNow
@@ -48,15 +49,18 @@ async def share(caller: CallerNow, desk: DeskNow, request: Request, found: Threa
 
 
 _MINE = "(:everything OR owner = :owner)"
+_LIBRARY = "(SELECT library FROM threads WHERE threads.id = shares.thread)"
 
 
 @router.get("/api/shares")
 def list_shares(caller: CallerNow, desk: DeskNow) -> dict[str, Any]:
     """List the links that the caller made; whoever holds a key for all libraries sees those of all."""
-    query = f"SELECT id, thread, title, created, expires FROM shares WHERE expires > :now AND {_MINE}"
+    columns = "id, thread, title, created, expires"
+    query = f"SELECT {columns}, {_LIBRARY} AS library FROM shares WHERE expires > :now AND {_MINE}"
     with desk.store.reading() as db:
-        rows = sent(db, f"{query} ORDER BY created DESC, id", now=now(), **_whose(caller)).mappings().all()
-    return {"shares": [dict(row) for row in rows]}
+        rows = sent(db, f"{query} ORDER BY created DESC, id", now=now(), **_whose(caller)).all()
+    there = stores().catalog.kept.ids()
+    return {"shares": [dict(zip(columns.split(", "), row, strict=False)) for row in rows if row.library in there]}
 
 
 @router.delete("/api/shares/{id}", status_code=204)
@@ -77,13 +81,14 @@ def shared(desk: DeskNow, secret: str) -> Response:
     """Send the page behind a link; one that has run out or was taken back reads like one that never was."""
     # What a key shared goes with it.
     revoked = "SELECT 'key ' || id FROM keys WHERE revoked IS NOT NULL"
-    query = f"SELECT page FROM shares WHERE hash = :hash AND expires > :now AND owner NOT IN ({revoked})"
+    where = f"hash = :hash AND expires > :now AND owner NOT IN ({revoked})"
+    query = f"SELECT page, {_LIBRARY} AS library FROM shares WHERE {where}"
     with desk.store.reading() as db:
-        page = sent(db, query, hash=hashed(secret), now=now()).scalar()
-    if page is None:
+        found = sent(db, query, hash=hashed(secret), now=now()).one_or_none()
+    if found is None or found.library not in stores().catalog.kept.ids():
         raise NotFound("This link opens nothing", "it may have run out or been taken back; ask who sent it for another")
     headers = {"Content-Security-Policy": _POLICY, "X-Robots-Tag": "noindex"}
-    return Response(page, media_type="text/html; charset=utf-8", headers=headers)
+    return Response(found.page, media_type="text/html; charset=utf-8", headers=headers)
 
 
 def _add(store: Store, caller: Caller, thread: str, title: str, page: str, days: int) -> dict[str, Any]:

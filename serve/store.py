@@ -98,12 +98,6 @@ class Store(Database):
                 sent(db, "DELETE FROM runs WHERE thread = :id", id=id)
                 sent(db, "DELETE FROM threads WHERE id = :id", id=id)
 
-    def forget_library(self, library: str) -> None:
-        """Delete what anybody watches in a library, or noted of it."""
-        with self.writing() as db:
-            for table in ("watches", "notes"):
-                sent(db, f"DELETE FROM {table} WHERE library = :library", library=library)
-
     def turns(self, thread: str) -> list[Turn]:
         """Return the turns of a conversation, in order."""
         with self.reading() as db:

@@ -226,10 +226,8 @@ def move(
 @library.command("delete")
 def delete(name: str, yes: YesOption = False) -> None:
     """Delete a library; the files it was made from are not touched."""
-    from ragweave.corpora.store.library import delete_library
-
     common.confirm(f"Delete library {name} with everything in it?", yes)
-    run(delete_library(name))
+    run(_delete(name))
     typer.echo(f"Deleted library {name}; the files it was made from are where they were.")
 
 
@@ -245,3 +243,19 @@ async def _all(name: str) -> list[Source]:
     from ragweave.corpora.store.library import open_library
 
     return await (await open_library(name)).sources()
+
+
+async def _delete(name: str) -> None:
+    """Delete a library, and what servers keep of it, where there has been one."""
+    from ragweave.corpora.settings import corpora_settings
+    from ragweave.corpora.store.library import delete_library
+    from ragweave.serve.conversations import forget_library
+    from ragweave.serve.database import Database
+
+    path = corpora_settings().home / "serve.sqlite"
+    # Opened first: tables that cannot be used keep the library as well, for later nobody would find its conversations.
+    tables = Database(path) if corpora_settings().database or path.exists() else None
+    id = await delete_library(name)
+    if tables is not None:
+        await forget_library(tables, id)
+        tables.close()

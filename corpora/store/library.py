@@ -213,20 +213,21 @@ async def create_library(name: str) -> None:
     await asyncio.to_thread(make)
 
 
-async def delete_library(name: str) -> None:
-    """Delete a library with everything it holds, also the files that were uploaded to it.
+async def delete_library(name: str) -> str:
+    """Delete a library with everything it holds, also the files that were uploaded to it, and return its id.
 
     Raises:
         LibraryNotFound: there is none of that name.
         LibraryError: another process writes it.
     """
-    await asyncio.to_thread(_delete, check_name(name))
+    return await asyncio.to_thread(_delete, check_name(name))
 
 
-def _delete(name: str) -> None:
+def _delete(name: str) -> str:
     held = stores()
     row = held.catalog.library(name)
     with locks.writer(row.id, name):
         take_in_uploads(corpora_settings().home, row.id)  # first: of a library that is gone nobody would look for them
         held.catalog.delete(row.id)
         held.vectors.drop(row.id)
+    return row.id

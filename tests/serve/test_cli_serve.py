@@ -7,18 +7,26 @@ import json
 import os
 import platform
 import socket
+import sqlite3
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import aclosing, closing
 from pathlib import Path
+from typing import Any
 
+import httpx
 import pytest
+from fastapi import FastAPI
 
 from ragweave.app.commands import serve as cli_serve
 from ragweave.corpora.store.library import create_library
 from ragweave.models.child import import_path
+from ragweave.serve.direct import events_of
 from ragweave.serve.process import only_server
 from ragweave.serve.settings import ServeSettings
+from ragweave.tests.serve.conftest import QUESTION
+from ragweave.tests.support.serving import ask_over_http, bearer, begin
 
 Main = Callable[..., tuple[int, str, str]]
 
@@ -130,3 +138,70 @@ def test_the_threads_of_a_server_share_one_heap() -> None:
         return done.stdout.count("<heap nr=")
 
     assert heaps("shared") == 1 < heaps("its own")
+
+
+def _kept(home: Path, conversations: Sequence[str]) -> dict[str, int]:
+    """Return how many rows there are of conversations, and of what is watched and noted, where there are any."""
+    of = f"IN ({', '.join('?' * len(conversations))})"
+    found = {}
+    with closing(sqlite3.connect(home / "serve.sqlite")) as db:
+        db.execute("ATTACH ? AS steps", [str(home / "conversations.sqlite")])
+        for table, id in (
+            *(("threads", "id"), ("turns", "thread"), ("shares", "thread"), ("runs", "thread")),
+            *(("steps.checkpoints", "thread_id"), ("steps.writes", "thread_id")),
+        ):
+            found[table] = db.execute(f"SELECT count(*) FROM {table} WHERE {id} {of}", conversations).fetchone()[0]
+        for table in ("watches", "notes"):
+            found[table] = db.execute(f"SELECT count(*) FROM {table}").fetchone()[0]
+    return {table: rows for table, rows in found.items() if rows}
+
+
+async def test_a_library_that_is_deleted_on_the_command_line_takes_what_a_running_server_keeps_of_it_along(
+    app: FastAPI, client: httpx.AsyncClient, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = (await ask_over_http(client, "How hot is tea brewed?", library="tea room"))[0]["thread"]
+    thread = (await ask_over_http(client, QUESTION))[0]["thread"]
+    await client.post("/api/notes", json={"library": "default", "thread": thread, "turn": 1, "text": "Mine."})
+    await client.post("/api/watches", json={"library": "default", "question": QUESTION})
+    client.headers.update(bearer(app.state.keys.create("mine", None)[1]))
+    url = (await client.post(f"/api/threads/{thread}/share", json={})).json()["url"]
+
+    begun, may = asyncio.Event(), asyncio.Event()
+
+    async def slowly(*args: Any, **how: Any) -> AsyncIterator[dict[str, Any]]:
+        async with aclosing(events_of(*args, **how)) as events:
+            async for event in events:
+                begun.set()
+                await may.wait()
+                yield event
+
+    monkeypatch.setattr("ragweave.serve.runs.events_of", slowly)
+    late = await begin(client, QUESTION)
+    await begun.wait()
+    assert set(_kept(home, [thread, late["thread"]])) == {
+        *("threads", "turns", "shares", "runs", "watches", "notes", "steps.checkpoints", "steps.writes"),
+    }
+    command = [sys.executable, "-m", "ragweave.app.cli", "library", "delete", "default", "--yes"]
+    await asyncio.to_thread(subprocess.run, command, check=True)
+    under_way = [run.task for run in app.state.desk.runs._runs.values()]
+    may.set()
+    await asyncio.wait(under_way, timeout=30)
+    assert _kept(home, [thread, late["thread"]]) == {}
+    assert (await client.get(url, headers={"authorization": ""})).status_code == 404
+    assert (await client.get("/api/shares")).json() == {"shares": []}
+    assert (await client.get(f"/api/threads/{other}")).json()["turns"][0]["status"] == "done"
+
+
+def test_a_library_is_not_deleted_where_the_tables_of_the_server_cannot_be_used(main: Main, home: Path) -> None:
+    asyncio.run(create_library("notes"))
+    with closing(sqlite3.connect(home / "serve.sqlite")) as db:
+        db.execute("PRAGMA user_version = 99")
+    code, _, err = main("library", "delete", "notes", "--yes")
+    assert code == 2 and "newer Ragweave" in err
+    assert main("library")[1] == "notes\n"
+
+
+def test_where_no_server_has_been_the_deletion_of_a_library_makes_no_tables_of_one(main: Main, home: Path) -> None:
+    asyncio.run(create_library("notes"))
+    assert main("library", "delete", "notes", "--yes")[0] == 0
+    assert not (home / "serve.sqlite").exists()

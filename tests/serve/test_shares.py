@@ -13,6 +13,7 @@ import pytest
 from fastapi import FastAPI
 
 from ragweave.corpora.ingest.run import index
+from ragweave.corpora.store.library import delete_library
 from ragweave.tests.support.serving import ask_over_http, bearer
 
 LAMP = "When was the lamp of the lighthouse first lit?"
@@ -84,6 +85,13 @@ async def test_a_link_runs_out_and_goes_with_its_conversation(
     assert (await _open(owner, gone["url"])).status_code == 404
     later = (datetime.now(UTC) + timedelta(days=2, seconds=1)).isoformat(timespec="milliseconds")
     monkeypatch.setattr("ragweave.serve.shares.now", lambda: later)
+    assert (await _open(owner, made["url"])).status_code == 404
+    assert (await owner.get("/api/shares")).json() == {"shares": []}
+
+
+async def test_a_link_into_a_library_that_is_gone_opens_nothing(owner: httpx.AsyncClient) -> None:
+    made = await _shared(owner)
+    await delete_library("default")
     assert (await _open(owner, made["url"])).status_code == 404
     assert (await owner.get("/api/shares")).json() == {"shares": []}
 
