@@ -15,7 +15,7 @@ from ragweave.corpora.settings import corpora_settings
 from ragweave.corpora.store import locks
 from ragweave.corpora.store.files import Known, Stat, known_paths
 from ragweave.corpora.store.folders import uploads_of
-from ragweave.corpora.store.objects import here, objects
+from ragweave.corpora.store.objects import here, objects, uploads
 from ragweave.corpora.store.stores import stores
 from ragweave.models.errors import InputError
 
@@ -128,11 +128,9 @@ def _sync(folder: Path) -> None:
 
 def not_indexed(library: str) -> list[Path]:
     """Return the uploads of a library that are no sources of it, or others than those."""
-    folder, store = folder_of(library), objects()
-    names = store.names(folder) if store else (p.name for p in folder.glob("*"))
-    found = sorted(folder / name for name in names if not name.startswith("."))
+    found = uploads(corpora_settings().home, library)
     known = known_paths(stores().catalog, library) if found else {}
-    if store:  # a name there has one content, and copies look different on every machine
+    if objects():  # a name there has one content, and copies look different on every machine
         return [p for p in found if str(p) not in known]
     return [p for p in found if _waits(p, known.get(str(p)))]
 

@@ -12,7 +12,7 @@ from rich.filesize import decimal as size
 from ragweave.app.commands import common
 from ragweave.app.commands.common import JsonOption, LibraryOption, library_name, print_json, run
 from ragweave.app.commands.picture import hand_out, told_of
-from ragweave.app.render import clean, counted, place, short_path
+from ragweave.app.render import clean, counted, listed, place, short_path
 from ragweave.models.errors import InputError
 
 if TYPE_CHECKING:
@@ -84,19 +84,19 @@ def show_source(source: SourceArgument, library: LibraryOption = None, as_json: 
 
 @sources.command("remove")
 def remove_source(source: SourceArgument, library: LibraryOption = None, yes: YesOption = False) -> None:
-    """Forget a source and all its items; the file itself is not touched."""
+    """Forget a source and all its items; its file is deleted where it was uploaded, and not touched elsewhere."""
+    from ragweave.corpora.settings import corpora_settings
     from ragweave.corpora.store.library import open_library
+    from ragweave.corpora.store.objects import uploaded
 
     name = library_name(library)
-
-    found = pick(run(_all(name)), source, name)
-    common.confirm(f"Forget {short_path(found.path)}?", yes)
-
-    async def remove() -> None:
-        await (await open_library(name)).remove(found.id)
-
-    run(remove())
-    typer.echo(f"Forgot {short_path(found.path)}; the file is where it was.")
+    opened = run(open_library(name))
+    found = pick(run(opened.sources()), source, name)
+    path = clean(short_path(found.path))
+    sent = listed(clean(short_path(str(p))) for p in uploaded(corpora_settings().home, opened.id, found.paths))
+    common.confirm(f"Forget {path}{f', and delete what was uploaded: {sent}' if sent else ''}?", yes)
+    run(opened.remove(found.id))
+    typer.echo(f"Forgot {path}; {f'deleted what was uploaded: {sent}' if sent else 'the file is where it was'}.")
 
 
 def show(
@@ -225,10 +225,19 @@ def move(
 
 @library.command("delete")
 def delete(name: str, yes: YesOption = False) -> None:
-    """Delete a library; the files it was made from are not touched."""
-    common.confirm(f"Delete library {name} with everything in it?", yes)
+    """Delete a library with its conversations, its notes and what was uploaded to it; other files are not touched."""
+    from ragweave.corpora.settings import corpora_settings
+    from ragweave.corpora.store.objects import uploads
+    from ragweave.corpora.store.stores import stores
+
+    sent = len(uploads(corpora_settings().home, stores().catalog.library(name).id))
+    also = f"{counted(sent, 'uploaded file')}, " if sent else ""
+    common.confirm(f"Delete library {name} with everything in it, {also}its conversations and its notes?", yes)
     run(_delete(name))
-    typer.echo(f"Deleted library {name}; the files it was made from are where they were.")
+    if sent:
+        typer.echo(f"Deleted library {name} with {counted(sent, 'uploaded file')}; other files are where they were.")
+    else:
+        typer.echo(f"Deleted library {name}; the files it was made from are where they were.")
 
 
 def pick(found: list[Source], wanted: str, library: str) -> Source:

@@ -148,14 +148,26 @@ def here(path: Path) -> bool:
     return store.bring(path) if store and path.is_relative_to(corpora_settings().home) else path.is_file()
 
 
-def discard(home: Path, library: str, paths: Iterable[str]) -> None:
-    """Delete those of the paths that are uploads of a library; a person's own files are not touched."""
+def uploads(home: Path, library: str) -> list[Path]:
+    """Return the files that were uploaded to a library."""
     folder, store = uploads_of(home, library), objects()
-    for path in map(Path, paths):
-        if path.parent == folder and not path.is_symlink():
-            if store:
-                store.remove(path)
-            path.unlink(missing_ok=True)
+    names = store.names(folder) if store else (p.name for p in folder.glob("*"))
+    return sorted(folder / name for name in names if not name.startswith("."))
+
+
+def uploaded(home: Path, library: str, paths: Iterable[str]) -> list[Path]:
+    """Return those of the paths that are uploads of a library; the others are a person's own files."""
+    folder = uploads_of(home, library)
+    return [path for path in map(Path, paths) if path.parent == folder and not path.is_symlink()]
+
+
+def discard(home: Path, library: str, paths: Iterable[str]) -> None:
+    """Delete those of the paths that are uploads of a library."""
+    store = objects()
+    for path in uploaded(home, library, paths):
+        if store:
+            store.remove(path)
+        path.unlink(missing_ok=True)
 
 
 def take_in_uploads(home: Path, library: str) -> None:

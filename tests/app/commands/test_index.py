@@ -15,7 +15,10 @@ import pytest
 from rich.console import Console
 
 from ragweave.app.commands.index import Watcher, print_report
+from ragweave.app.render import short_path
 from ragweave.corpora.ingest.events import Event, Report
+from ragweave.corpora.store.folders import uploads_of
+from ragweave.corpora.store.stores import stores
 
 NOTE = "# Ferry\n\n## Timetable\n\nThe ferry sails at 7:10 in the morning and comes back at noon.\n"
 
@@ -166,7 +169,8 @@ def test_libraries_are_made_renamed_and_deleted(main: Any) -> None:
     assert main("library", "set", "park", "--recency", "on", "--half-life", "30")[0] == 0
     told = "Library park: newer documents are preferred always; half-life 30 days.\n"
     assert main("library", "set", "park")[1] == told
-    assert main("library", "delete", "park", "--yes")[0] == 0
+    told = "Deleted library park; the files it was made from are where they were.\n"
+    assert main("library", "delete", "park", "--yes")[1] == told
     assert main("library")[1].startswith("There is no library yet")
 
 
@@ -177,6 +181,45 @@ def test_files_are_told_by_name_whichever_was_read_first() -> None:
     assert isinstance(out.file, io.StringIO)
     told = [line.strip() for line in out.file.getvalue().splitlines() if line.startswith("  ")]
     assert told == ["/n/a.md", "/n/b.md", "/n/c.md", "/n/d.md", "/n/e.pdf: broken", "/n/f.pdf: broken"]
+
+
+def _uploaded(home: Path, folder: Path) -> Path:
+    """Return a copy of the note as an upload of the default library."""
+    kept = uploads_of(home, stores().catalog.library("default").id) / "ferry.md"
+    kept.parent.mkdir(parents=True)
+    shutil.copy(folder / "notes" / "ferry.md", kept)
+    return kept
+
+
+@pytest.mark.parametrize("own", [False, True])
+def test_what_was_uploaded_is_named_before_it_is_deleted_with_its_source(
+    main: Any, indexed: Path, home: Path, monkeypatch: pytest.MonkeyPatch, own: bool
+) -> None:
+    kept = _uploaded(home, indexed)
+    if not own:
+        assert main("sources", "remove", "notes/ferry.md", "--yes")[0] == 0
+    assert main("index", str(kept), "--quiet")[0] == 0
+    monkeypatch.setattr("sys.stdin", io.StringIO("n\n"))
+    asked = main("sources", "remove", str(kept))[1]
+    assert f"delete what was uploaded: {short_path(str(kept))}?" in asked and kept.exists()
+    out = main("sources", "remove", str(kept), "--yes")[1]
+    assert f"; deleted what was uploaded: {short_path(str(kept))}.\n" in out and "where it was" not in out
+    assert not kept.exists() and (indexed / "notes" / "ferry.md").exists()
+
+
+def test_uploaded_files_are_counted_before_they_are_deleted_with_their_library(
+    main: Any, indexed: Path, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept = _uploaded(home, indexed)
+    monkeypatch.setattr("sys.stdin", io.StringIO("n\n"))
+    assert (
+        "with everything in it, 1 uploaded file, its conversations and its notes?"
+        in main("library", "delete", "default")[1]
+    )
+    assert kept.exists()
+    told = "Deleted library default with 1 uploaded file; other files are where they were.\n"
+    assert main("library", "delete", "default", "--yes")[1] == told
+    assert not kept.exists()
 
 
 def test_what_could_not_be_done_beside_the_files_is_said() -> None:
