@@ -150,16 +150,21 @@ def _library(context: typer.Context, as_json: JsonOption = False) -> None:
 
 @library.command("list")
 def list_all(as_json: JsonOption = False) -> None:
-    """List the libraries of this home."""
+    """List the libraries of this home; exit code 2 if one cannot be opened, and why."""
     from ragweave.corpora.store.stores import stores
 
-    names = [row.name for row in stores().catalog.libraries()]
+    rows, failed = stores().catalog.scan()
+    names = [row.name for row in rows]
     if as_json:
         print_json(names)
     elif names:
         typer.echo("\n".join(names))
-    else:
+    elif not failed:
         typer.echo("There is no library yet; `ragweave index FOLDER` makes one.")
+    for problem in {str(error): error for error in failed}.values():  # a disk says the same of each
+        common.complain(problem)
+    if failed:
+        raise typer.Exit(common.EXIT_ERROR)
 
 
 @library.command("create")

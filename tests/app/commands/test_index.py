@@ -18,7 +18,9 @@ from ragweave.app.commands.index import Watcher, print_report
 from ragweave.app.render import short_path
 from ragweave.corpora.ingest.events import Event, Report
 from ragweave.corpora.store.folders import uploads_of
-from ragweave.corpora.store.stores import stores
+from ragweave.corpora.store.libraries import Libraries
+from ragweave.corpora.store.stores import close_stores, stores
+from ragweave.models.errors import StorageError
 
 NOTE = "# Ferry\n\n## Timetable\n\nThe ferry sails at 7:10 in the morning and comes back at noon.\n"
 
@@ -181,6 +183,26 @@ def test_files_are_told_by_name_whichever_was_read_first() -> None:
     assert isinstance(out.file, io.StringIO)
     told = [line.strip() for line in out.file.getvalue().splitlines() if line.startswith("  ")]
     assert told == ["/n/a.md", "/n/b.md", "/n/c.md", "/n/d.md", "/n/e.pdf: broken", "/n/f.pdf: broken"]
+
+
+def test_a_library_that_cannot_be_opened_is_told_beside_those_that_can(main: Any, home: Path) -> None:
+    for name in ("garden", "park"):
+        assert main("library", "create", name)[0] == 0
+    for left, names in (("park", ["park"]), ("", [])):
+        broken = next(row.id for row in stores().catalog.libraries() if row.name != left)
+        close_stores()
+        (home / "libraries" / broken / "catalog.sqlite").write_bytes(b"garbage" * 2_000)
+        code, out, err = main("library")
+        assert (code, out.split()) == (2, names) and f"{broken}; put a copy of it back" in err
+        code, out, err = main("library", "--json")
+        assert (code, json.loads(out)) == (2, names) and broken in err
+
+
+def test_what_a_disk_says_of_every_library_is_told_once(main: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    refused = StorageError("The catalog cannot be used (attempt to write a readonly database)", "check its permissions")
+    monkeypatch.setattr(Libraries, "scan", lambda self: ([], [refused, refused]))
+    code, out, err = main("library")
+    assert (code, out, err.count("\n")) == (2, "", 1) and "readonly" in err
 
 
 def _uploaded(home: Path, folder: Path) -> Path:
