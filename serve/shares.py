@@ -48,6 +48,8 @@ async def share(caller: CallerNow, desk: DeskNow, request: Request, found: Threa
     return {**made, "url": url}
 
 
+# What a key shared goes with it.
+_OPEN = "expires > :now AND owner NOT IN (SELECT 'key ' || id FROM keys WHERE revoked IS NOT NULL)"
 _MINE = "(:everything OR owner = :owner)"
 _LIBRARY = "(SELECT library FROM threads WHERE threads.id = shares.thread)"
 
@@ -56,7 +58,7 @@ _LIBRARY = "(SELECT library FROM threads WHERE threads.id = shares.thread)"
 def list_shares(caller: CallerNow, desk: DeskNow) -> dict[str, Any]:
     """List the links that the caller made; whoever holds a key for all libraries sees those of all."""
     columns = "id, thread, title, created, expires"
-    query = f"SELECT {columns}, {_LIBRARY} AS library FROM shares WHERE expires > :now AND {_MINE}"
+    query = f"SELECT {columns}, {_LIBRARY} AS library FROM shares WHERE {_OPEN} AND {_MINE}"
     with desk.store.reading() as db:
         rows = sent(db, f"{query} ORDER BY created DESC, id", now=now(), **_whose(caller)).all()
     there = stores().catalog.kept.ids()
@@ -79,10 +81,7 @@ def _whose(caller: Caller) -> dict[str, Any]:
 @router.get("/shared/{secret}", include_in_schema=False)
 def shared(desk: DeskNow, secret: str) -> Response:
     """Send the page behind a link; one that has run out or was taken back reads like one that never was."""
-    # What a key shared goes with it.
-    revoked = "SELECT 'key ' || id FROM keys WHERE revoked IS NOT NULL"
-    where = f"hash = :hash AND expires > :now AND owner NOT IN ({revoked})"
-    query = f"SELECT page, {_LIBRARY} AS library FROM shares WHERE {where}"
+    query = f"SELECT page, {_LIBRARY} AS library FROM shares WHERE hash = :hash AND {_OPEN}"
     with desk.store.reading() as db:
         found = sent(db, query, hash=hashed(secret), now=now()).one_or_none()
     if found is None or found.library not in stores().catalog.kept.ids():

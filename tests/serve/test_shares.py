@@ -120,6 +120,7 @@ async def test_what_a_key_shared_goes_with_it_and_the_owner_may_end_it(app: Fast
     assert [row["id"] for row in (await owner.get("/api/shares")).json()["shares"]] == [made["id"]]
     app.state.keys.revoke(key.id)
     assert (await _open(owner, made["url"])).status_code == 404
+    assert (await owner.get("/api/shares")).json() == {"shares": []}
     assert (await owner.delete(f"/api/shares/{made['id']}")).status_code == 204
 
 
