@@ -66,8 +66,11 @@ async def index(
     wait: float | None = None,
     models: Models | None = None,
     alone: bool = False,
+    id: str = "",
 ) -> Report:
     """Bring a library up to date with files and folders; makes the library where it is missing.
+
+    With an `id` it is that library, whatever its name is by now, and none is made.
 
     Only what changed is read. Files that are gone from the given folders leave the library. A file that cannot be read
     is recorded with its reason and tried again by the next run; the others go on. Cancelling stops the run after the
@@ -78,10 +81,11 @@ async def index(
 
     Raises:
         InputError: a path does not exist.
+        LibraryNotFound: there is none of that id.
         LibraryError: the library was made by another encoder or a newer Ragweave, or is being written.
     """
     name, tell = check_name(library), Rest(on_this_loop(on_event)).event
-    return await stoppable(lambda stop: _index(paths, name, tell, stop, wait, models or Models(), alone))
+    return await stoppable(lambda stop: _index(paths, name, tell, stop, wait, models or Models(), alone, id))
 
 
 def _index(
@@ -92,20 +96,21 @@ def _index(
     wait: float | None,
     models: Models,
     alone: bool,
+    id: str,
 ) -> Report:
     began = time.monotonic()
     roots = roots_of(paths)
     settings, held, mind = corpora_settings(), stores(), embed.encoder()
-    library = _opened(held.catalog, name, mind)
+    library = held.catalog.row(id) if id else _opened(held.catalog, name, mind)
     check_encoder(library, mind.name)
-    with locks.writer(library.id, name, wait, lambda holder: tell(Event("waiting", holder=holder))):
+    with locks.writer(library.id, library.name, wait, lambda holder: tell(Event("waiting", holder=holder))):
         # Read again: another writer may have changed, or deleted, the library while this one waited.
         row = held.catalog.row(library.id)
         check_encoder(row, mind.name)
         committer = Committer(held.catalog, row, params_hash())
         committer.recover()
         embed_missing(held, row, mind)
-        report = Report(name)
+        report = Report(row.name)
         run = _Run(settings, held, library.id, mind, committer, Media.of(library.id), models, report, tell, stop, alone)
         files, unread = run.walk(roots)
         run.read(files, roots)

@@ -15,7 +15,8 @@ from pathlib import Path
 from ragweave.corpora.ingest.events import Report
 from ragweave.corpora.ingest.run import Models, index
 from ragweave.corpora.ingest.walk import walk
-from ragweave.models.errors import RagweaveError
+from ragweave.corpora.store.stores import stores
+from ragweave.models.errors import LibraryNotFound, RagweaveError
 
 INTERVAL = 2.0
 """Seconds between two looks."""
@@ -36,29 +37,38 @@ async def watch(
 
     A change counts when two looks in a row have seen the same. What goes wrong in a run is told, once for as long as
     it stays the same, and the run is tried again at every look: a full disk may have room again, a drive may be back.
+    A library that is renamed is watched under its new name.
 
     Raises:
+        LibraryNotFound: the library was deleted, and is not made again.
         RagweaveError: the first run could not be made.
     """
-    indexed, before, restless, told = "", "", 0.0, ""
+    indexed, before, restless, told, id = "", "", 0.0, "", ""
     while True:
         seen = await asyncio.to_thread(_look, paths)
         restless = restless if seen != indexed and restless else time.monotonic()
         rested = seen == before or not indexed or time.monotonic() - restless > LONGEST_UNREST
-        if seen != indexed and rested:
-            try:
-                report = await index(paths, library, models=models)
-            except RagweaveError as error:
-                if not indexed:
-                    raise
-                if str(error) != told and on_error is not None:
-                    on_error(error)
-                told = str(error)
-            else:
+        try:
+            if id:
+                library = (await asyncio.to_thread(stores().catalog.row, id)).name
+            if seen != indexed and rested:
+                report = await index(paths, library, models=models, id=id)
+                id = id or (await asyncio.to_thread(stores().catalog.library, library)).id
                 # What changed while the run was at work differs from `seen`, and is found by the next look.
-                indexed, restless, told = seen, 0.0, ""
+                indexed, restless = seen, 0.0
                 if on_report is not None:
                     on_report(report)
+            if seen == indexed:
+                told = ""
+        except LibraryNotFound as error:
+            again = f"to make it anew: ragweave index FOLDER --library {library!r} --watch"
+            raise LibraryNotFound(f"The library {library!r}, which was watched, was deleted or moved", again) from error
+        except RagweaveError as error:
+            if not indexed:
+                raise
+            if str(error) != told and on_error is not None:
+                on_error(error)
+            told = str(error)
         before = seen
         await asyncio.sleep(interval)
 

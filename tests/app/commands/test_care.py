@@ -90,3 +90,22 @@ def test_watching_indexes_what_changes_and_leaves_politely(notes: Path) -> None:
         watching.communicate()
     assert (out, watching.returncode) == ("", 130)
     assert err == "Stopped. What was indexed stays.\n"
+
+
+def test_watching_a_library_that_is_deleted_ends_with_a_sentence(main: Any, notes: Path) -> None:
+    command = [sys.executable, "-m", "ragweave.app.cli", "index", "notes", "--watch", "--json"]
+    watching = subprocess.Popen(command, cwd=notes.parent, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert watching.stdout is not None
+    try:
+        assert json.loads(watching.stdout.readline())["unchanged"] == 2
+        assert main("library", "delete", "default", "--yes")[0] == 0
+        out, err = watching.communicate(timeout=60)
+    finally:
+        watching.kill()
+        watching.communicate()
+    assert (out, watching.returncode, err.count("\n")) == (
+        "",
+        2,
+        1,
+    ) and "'default', which was watched, was deleted" in err
+    assert main("library")[1].startswith("There is no library yet")

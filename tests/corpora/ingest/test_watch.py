@@ -5,7 +5,9 @@ import pytest
 
 from ragweave.corpora.ingest import watch as module
 from ragweave.corpora.ingest.watch import watch
-from ragweave.models.errors import InputError, LibraryError
+from ragweave.corpora.store.library import create_library, delete_library, open_library
+from ragweave.corpora.store.stores import stores
+from ragweave.models.errors import InputError, LibraryError, LibraryNotFound
 
 
 class Watching:
@@ -28,7 +30,7 @@ async def watching(notes):
     yield found
     found.task.cancel()
     await asyncio.wait([found.task])
-    assert found.task.cancelled()
+    assert found.task.cancelled() or isinstance(found.task.exception(), LibraryNotFound)
 
 
 async def test_what_comes_changes_and_goes_is_indexed_in_turn(watching, notes):
@@ -75,6 +77,47 @@ async def test_a_folder_that_never_rests_is_indexed_all_the_same(watching, notes
     monkeypatch.setattr(module, "_look", lambda paths: str(next(looks)))
     await watching.report()
     await watching.report()
+
+
+async def test_a_library_that_was_renamed_is_watched_under_its_new_name(watching, notes):
+    stores().catalog.rename("default", "travels")
+    (notes / "petra.md").write_text("# Petra\n\nCarved from sandstone.\n")
+    report = await watching.report()
+    assert (report.library, report.indexed, report.unchanged) == ("travels", 1, 3)
+    assert [row.name for row in stores().catalog.libraries()] == ["travels"]
+
+
+async def test_a_library_that_was_made_under_the_old_name_of_a_watched_one_is_left_alone(watching, notes):
+    stores().catalog.rename("default", "travels")
+    await create_library("default")
+    (notes / "petra.md").write_text("# Petra\n\nCarved from sandstone.\n")
+    assert (await watching.report()).library == "travels"
+    assert await (await open_library("default")).sources() == []
+
+
+@pytest.mark.parametrize("change", [False, True])
+async def test_a_library_that_was_deleted_ends_the_watching_and_is_not_made_again(notes, change):
+    watching = Watching(notes)
+    await watching.report()
+    await delete_library("default")
+    if change:
+        (notes / "petra.md").write_text("# Petra\n\nCarved from sandstone.\n")
+    with pytest.raises(LibraryNotFound, match="'default', which was watched, was deleted"):
+        await asyncio.wait_for(watching.task, 30)
+    assert stores().catalog.libraries() == [] and watching.errors.empty()
+
+
+async def test_a_library_that_is_deleted_before_a_run_begins_to_write_ends_the_watching(watching, notes, monkeypatch):
+    index = module.index
+
+    async def late(*args, **options):
+        await delete_library("default")
+        return await index(*args, **options)
+
+    monkeypatch.setattr(module, "index", late)
+    (notes / "petra.md").write_text("# Petra\n\nCarved from sandstone.\n")
+    await asyncio.wait([watching.task], timeout=30)
+    assert isinstance(watching.task.exception(), LibraryNotFound) and stores().catalog.libraries() == []
 
 
 async def test_a_first_run_that_cannot_be_made_is_an_error(tmp_path):
