@@ -14,7 +14,7 @@ from ragweave.minds.small.clauses import beyond
 from ragweave.minds.small.question.asked import Asked, asked_of, has_clause
 from ragweave.minds.small.question.facts import facts
 from ragweave.minds.small.question.likes import LIGHT, likes
-from ragweave.minds.small.question.value import affirms, lacks
+from ragweave.minds.small.question.value import affirms, lacks, unidentified
 from ragweave.minds.small.tables.ask import Asked as Table
 from ragweave.models.calendar import MONTHS
 from ragweave.models.text import fold, terms
@@ -40,6 +40,8 @@ def doubted(question: str, best: Extract, chosen: Sequence[Extract], filled: boo
     # What is shown beside it may tell the value, if it tells it of the same.
     beside = [e for e in chosen if e.covers & best.covers or e is best.partner]
     value = passage or " ".join(e.told if e.before or person_of(e.strip) else e.text for e in beside)
+    if unidentified(asked, value):
+        return True
     if guess_language(best.text) in ("en", "") and (lacks(asked, value) or affirms(asked, best.told)):
         return True
     file = PurePath(best.strip["locator"].get("file", ""))

@@ -7,7 +7,7 @@ from ragweave.minds.small.answer.gather import choose
 from ragweave.minds.small.answer.sentences import rank
 from ragweave.minds.small.doubt import another, doubted
 from ragweave.minds.small.question.asked import asked_of
-from ragweave.minds.small.question.value import affirms, lacks
+from ragweave.minds.small.question.value import affirms, lacks, unidentified
 from tests.minds.test_sentences import one, strip
 
 
@@ -80,6 +80,40 @@ def test_what_is_not_so_is_told_by_what_denies() -> None:
 )
 def test_a_value_that_is_asked_for_has_to_be_there(question: str, text: str, without: bool) -> None:
     assert lacks(asked_of(question), text) is without
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "without"),
+    [
+        ("What is Ada's passport number?", "Her passport of 12 May 2025 cost 37 euros, as she is under 24.", True),
+        ("What is Ada's passport number?", "Ada: passport, Number C4F88121", False),
+        ("what is the number of Ada's passport", "The passport runs out on 12 May 2025.", True),
+        ("What is Ada's telephone number?", "Ada takes 500 euros a day for 2 days.", True),
+        ("What is the phone number of the mill?", "Call the mill on 29 April at 10:00, by phone.", True),
+        ("phone number of the mill", "The mill: 0331 8080", False),
+        ("Which number do I ring in an emergency?", "Ring 112.", False),
+        ("What is our member number?", "Our member number is 2044.", False),
+        ("What is our member number?", "We have been members since 2019.", True),
+        ("What is the number of visitors?", "Some 120 came.", False),
+        ("In which locker number are the keys?", "They hang in locker 12.", False),
+        ("What is the house number of the mill?", "The mill, Ferry Lane 14", False),
+        ("Who has the phone number of the mill?", "Ada has it.", False),
+        ("What do I do when I have lost my phone number?", "Ask in the office.", False),
+        ("What number plate has the van?", "The van has the plate of our club.", False),
+        ("What is Ada's e-mail address?", "Ada, 22 Mill Street", True),
+        ("what is the email of the mill", "The mill: office@mill.example", False),
+        ("What is the email about?", "It is about the new rules.", False),
+        ("Welche Telefonnummer hat die Mühle?", "Die Mühle ist seit dem 1. Mai 2021 offen.", True),
+        ("Welche Telefonnummer hat die Mühle?", "Die Mühle: 0331 8080", False),
+        ("Quel est le numéro de téléphone du moulin ?", "Il est ouvert depuis 3 ans.", True),
+        ("What is the PIN of the card?", "The PIN was sent on 3 May 2025 and costs 10 euros.", True),
+        ("What is the password of the guests?", "The password is mill-2025.", False),
+    ],
+)
+def test_a_number_or_an_address_that_is_asked_for_is_no_day_and_no_amount(
+    question: str, text: str, without: bool
+) -> None:
+    assert unidentified(asked_of(question), text) is without
 
 
 @pytest.mark.parametrize("sum_", ["2.6 million crowns", "300 kronor", "40 rupees", "12 CHF", "9,000 yen"])

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from ragweave.minds.small.question.asked import Asked, has_clause
-from ragweave.minds.small.question.facts import UNITS, negations, units
+from ragweave.minds.small.question.asked import DAY, Asked, has_clause
+from ragweave.minds.small.question.facts import UNITS, facts, negations, units
 from ragweave.models.calendar import NUMBER_WORDS
 from ragweave.models.text import fold, stem, terms
 
@@ -25,23 +25,93 @@ _ACROSS = re.compile(r"\b[\w.,]+ ?(?:[a-z]+|[′″'\"]) (?:wide|high|tall|deep|
 _HOW_LONG = re.compile(r"(?:and |for )*how long\b", re.I)
 HOW_MUCH = re.compile(r"\bhow much ([a-z-]+)", re.I)
 _CODED = re.compile(
-    r"(?:what|which)\b.*\b(?:password|passcode|pin|code(?! ?word)|combination"
-    r"|(?:serial|phone|telephone|customer|account|contract|policy|meter) number)\b",
+    r"\b(?:password|passcode|passwort|kennwort|mot de passe|contraseña|pin|code(?! ?word)|combination)\b", re.I
+)
+_QUOTED = re.compile(r"[\"“‘„«]|: \S")
+"""How a code without figures is shown: quoted, or behind its label."""
+_WHICH = re.compile(
+    r"(?:(?:and|but|so|or|und|et|y|under|on|at|by|with|in|unter|auf) )*"
+    r"(?:what(?:['’]?s)?(?! (?:do|does|did|can|could|should|happens)\b)|which"
+    r"|was (?:ist|war)|welche[nrsm]?|wie (?:ist|lautet|war)|quel(?:le)?s?|cu[aá]l)\b",
     re.I,
 )
-_CODE = re.compile(r"\d|[\"“‘]|: \S")
-"""What a code has: a figure, or that it is quoted or stands behind its label."""
+_ASKS = re.compile(
+    r"\b(?:who|whose|when|where|why|how|wer|wann|wo|warum|wie|qui|quand|où|comment|quién|cuándo|dónde"
+    r"|is|are|was|were|do|does|did|has|have|had|can|could|may|must|should|will|would)\b",
+    re.I,
+)
+"""What a few words typed into a search box do not hold."""
+_IDENTIFIED = re.compile(
+    r"\b(?:(?P<thing>(?!(?:the|an?|our|my|this|that|what|which|any|some|total|whole|exact|average|usual|right|same"
+    r"|maximum|minimum|(?:high|low|larg|small|great|bigg)e(?:r|st)|large|small|high|low)\b)[^\W\d_]+)(?: id)?"
+    r" (?:numbers?|no\b\.?|nr\b\.?)(?! plates?\b)"
+    r"|(?:which|what) numbers?(?= (?:do|does|can|could|should|shall|must|did)\b))"
+    # “The number of her passport”, and not that of the guests.
+    r"|\bnumber of (?:[^\W\d]+['’]s?|the|my|our|his|her|their|your) (?:[\w-]+ )??[\w-]*[^\Ws]\b"
+    r"(?= (?:of|for|with)\b|\W*$)"
+    r"|\b[^\W\d]*(?:nummer|nr)n?\b|\bnum[eé]ro\b(?! de (?:personas|veces))",
+    re.I,
+)
+"""A number is asked for that tells one from its like: of a telephone, a passport, a customer."""
+_PLACED = frozenset("house street flat apartment door room bus tram line lane seat shirt haus wohnungs zimmer".split())
+"""Things whose number may stand anywhere: “14 Mill Street”."""
+_LABEL = r"\b(?:numbers?|no|nr|nummer|num[eé]ro|id|code|is|are|was|ist|lautet|est|es)\b|[#=°№]"
+_IDENTIFIER = re.compile(
+    r"(?<![^\W_])(?:[^\W\d_]+[./-]?\d|\d+[./-]?(?!(?:st|nd|rd|th|am|pm|a|p|h)\b)[^\W\d_]|\d{3}|\d+(?:[ /-]\d+)+)"
+    rf"|(?:{_LABEL}|:)\W{{0,3}}\d",
+    re.I,
+)
+"""Three figures, figures with letters or in groups, or a number behind what says that it is one."""
+_NO_YEAR = re.compile(rf"(?:{_LABEL}|[-_])\W{{0,2}}$", re.I)
+"""What stands before a number that only looks like a year."""
+_MAILED = re.compile(
+    r"\b(?:e-?)?mail[ -]?addres\w*|\badresse (?:e-?)?mail|\badresse électronique|\bcorreo electr[oó]nico"
+    r"|\be-?mail(?: of\b|\W*$)|\bwhich e-?mail\b",
+    re.I,
+)
+_AT = re.compile(r"\w@\w|\bat [\w-]+ (?:dot|point|punkt) \w", re.I)
+"""An address of mail, written or spoken."""
 _DENIES = re.compile(r"(?<!\()\b(?:not|never|nobody|cannot)\b(?! \w+ing\b)|n['’]t\b")
 
 _IF = re.compile(r"\b(?:if|unless|because|in case)\b[^,?]*|, (?:and )?not (?!\w+ing\b)[^,?]*", re.I)
 """What is not so there is a condition or a contrast (“the hall, not the bays”), and not what is asked."""
 
 
+def unidentified(asked: Asked, text: str) -> bool:
+    """Tell whether a text shows no code, address of mail or number of a thing where one is asked for, in any language.
+
+    A day, an hour, an amount and a measure are no such number.
+    """
+    question = asked.question
+    few = asked.kind not in ("time", "person", "yes") and not _ASKS.search(question)
+    if not (few or _WHICH.match(question)):
+        return False
+    if _CODED.search(question) and not (_QUOTED.search(text) or re.search(r"\d", _numbers(text))):
+        return True
+    if _MAILED.search(question):
+        return not _AT.search(text)
+    if (found := _IDENTIFIED.search(question)) is None:
+        return False
+    numbers, thing = _numbers(text), fold(found["thing"] or "")
+    if thing in _PLACED or re.match(rf"(?:{'|'.join(_PLACED)})n", fold(found[0])):
+        return not re.search(r"\d", numbers)
+    beside = thing and re.search(rf"\b{re.escape(thing)}\W{{1,2}}\d", numbers)
+    return not (beside or _IDENTIFIER.search(numbers))
+
+
+def _numbers(text: str) -> str:
+    """Return a folded text without its days, hours, amounts and measures."""
+    plain = fold(text)
+    for measured in (f.shown for f in facts(text) if f.unit):
+        plain = plain.replace(measured, " ")
+    return DAY.sub(lambda m: m[0] if m[0].isdigit() and _NO_YEAR.search(plain[: m.start()]) else " ", plain)
+
+
 def lacks(asked: Asked, text: str) -> bool:
     """Tell whether a text holds no time, number, measure, code or person where one is asked for."""
     if asked.kind in ("time", "person"):
         return not asked.fits(text)
-    if _CODED.match(asked.question) and not _CODE.search(text):
+    if unidentified(asked, text):
         return True
     if asked.kind == "count":
         measured = asked.counted not in UNITS or asked.counted in units(text)
