@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from pathlib import PurePath
 
-from ragweave.corpora.meta import guess_language
+from ragweave.corpora.meta import FUNCTION_WORDS, guess_language
 from ragweave.minds.small.answer.reading import person_of
 from ragweave.minds.small.answer.sentences import Extract
 from ragweave.minds.small.answer.spoken import is_recorded
@@ -17,7 +17,7 @@ from ragweave.minds.small.question.likes import LIGHT, likes
 from ragweave.minds.small.question.value import affirms, lacks, unidentified
 from ragweave.minds.small.tables.ask import Asked as Table
 from ragweave.models.calendar import MONTHS
-from ragweave.models.text import fold, terms
+from ragweave.models.text import STOP, fold, terms
 
 NAMED = 0.2
 """Share of the subject below which a sentence that says all that is asked says it of another."""
@@ -27,8 +27,17 @@ a word for what is asked for (“what position”) it has to say more of the res
 OF_IT = 0.5
 """Share of the subject from which a sentence beside the best one is of it."""
 _YEAR = re.compile(r"(?<!\d)(?:1[5-9]|20)\d\d(?!\d)")
-_NUMBERED = re.compile(r"\b([A-Z][\w-]+) (\d{1,3})\b")
-"""A thing told from its like by a number: “Ferry 5”."""
+_NO = r"(?:(?:number|no\.?|nr\.?|nummer|numero|n[°º]|#) ?)?"
+_NUMBERED = re.compile(
+    rf"\b([^\W\d_][\w-]+) {_NO}(\d{{1,3}})\b(?![.,:/-]\d| ?(?:%|a\.?m\b|p\.?m\b|h\b|uhr\b|o['’]clock))"
+)
+"""A thing told from its like by a number, in a folded text: “Ferry 5”, “parking space number 9”."""
+_SERIAL = re.compile(r"(?<![\w/-])\d{2,}[-/]\d{3,}(?![\w/-])(?<!\d{4}[-/](?:19|20)\d\d)")
+"""A number in groups, that is no span of years: “invoice 2025-006”."""
+_LEADS = STOP.union(
+    *FUNCTION_WORDS.values(), MONTHS, ("until", "till", "under", "over", "per", "number", "least", "most")
+)
+"""Words before a number that no number tells from their like."""
 
 
 def doubted(question: str, best: Extract, chosen: Sequence[Extract], filled: bool = False, passage: str = "") -> bool:
@@ -49,7 +58,8 @@ def doubted(question: str, best: Extract, chosen: Sequence[Extract], filled: boo
     shown = " ".join(e.told if e.before else e.text for e in chosen)
     around = f"{place} {best.strip['text']} {shown}"
     codes = {t for t in asked.subject if t.isalnum() and not (t.isalpha() or t.isdigit())}
-    if not codes <= set(terms(around)) or another(asked, f"{place} {shown}", around):
+    unsaid = not codes <= set(terms(around)) or any(c not in around for c in _SERIAL.findall(question))
+    if unsaid or another(asked, f"{place} {shown}", around):
         return True
     if asked.value is not None and (m := _PER.search(question)) and not _per(m[1], f"{place} {best.told}"):
         return True
@@ -99,11 +109,18 @@ def another(asked: Asked, told: str, around: str) -> bool:
         within = ours & theirs or any(min(theirs, default=o) < o < max(theirs, default=o) for o in ours)
         if ours and not within and asked.kind != "time" and not has_clause(asked.question):
             return True
-    for m in _NUMBERED.finditer(asked.question):
-        found = re.findall(rf"\b{re.escape(fold(m[1]))}[ _-]?(\d+)\b", fold(around))
-        if found and m[2] not in found and fold(m[1]) not in MONTHS:
+    said = fold(asked.question)
+    for noun, number in ((m[1], m[2]) for m in _NUMBERED.finditer(said) if not _measured(said[m.start(2) :])):
+        form = re.compile(rf"\b{re.escape(noun)}s?[ _-]?{_NO}(\d+)\b") if noun not in _LEADS else None
+        found = form and (form.findall(fold(told)) or form.findall(fold(around)))
+        if found and number not in found:
             return True
     return False
+
+
+def _measured(text: str) -> bool:
+    """Tell whether the number that opens a text has a unit behind it."""
+    return next((bool(f.unit) for f in facts(text[:20])), False)
 
 
 def _times(text: str) -> tuple[set[int], set[int]]:

@@ -133,6 +133,13 @@ def test_what_something_costs_may_be_said_in_any_currency(sum_: str) -> None:
         ("How heavy is Ferry 5?", "Ferry 15", "It weighs 40 tonnes.", True),
         ("How heavy is Ferry 5?", "Ferry 5", "It weighs 40 tonnes.", False),
         ("What happens on May 5?", "May 15", "The fair opens.", False),
+        ("what does hut 5 cost", "huts", "Hut number 4 costs 55 euros a night.", True),
+        ("what does hut number 4 cost", "huts", "Hut 4 costs 55 euros a night.", False),
+        ("Was kostet Hütte 5?", "Preise", "Hütte Nr. 4 kostet 55 Euro.", True),
+        ("who has plot 3", "Bees on plot 2", "I moved the hive on 3 May.", True),
+        ("what does the hut cost for 2 days", "huts", "The hut costs 55 euros for 4 days.", False),
+        ("who may use the pool under 12", "rules", "Children under 14 may use the pool.", False),
+        ("What do you charge after 8 pm?", "prices", "After 9 the hall is closed.", False),
     ],
 )
 def test_what_is_told_of_another_year_month_or_number_is_of_another(
@@ -163,6 +170,14 @@ def test_a_code_that_is_asked_of_has_to_stand_in_the_text() -> None:
     boiler = strip("Code E09 of the boiler means that the pump is stuck.", "The boiler")
     assert doubts("What does code E11 of the boiler mean?", boiler)
     assert not doubts("What does code E09 of the boiler mean?", boiler)
+
+
+def test_a_number_in_groups_that_is_asked_of_has_to_stand_in_the_text() -> None:
+    paid = strip("The invoice 2025-004 was paid on 18 April.", "Invoices")
+    assert doubts("When was invoice 2025-006 paid?", paid)
+    assert not doubts("When was invoice 2025-004 paid?", paid)
+    season = strip("In 2024 the invoice of the season was paid on 18 April.", "Invoices")
+    assert not doubts("When was the invoice of the season 2024-2025 paid?", season)
 
 
 def test_who_tells_of_the_subject_and_little_of_what_is_asked_of_it_is_doubted() -> None:
