@@ -61,8 +61,10 @@ def doubted(question: str, best: Extract, chosen: Sequence[Extract], filled: boo
     unsaid = not codes <= set(terms(around)) or any(c not in around for c in _SERIAL.findall(question))
     if unsaid or another(asked, f"{place} {shown}", around):
         return True
-    if asked.value is not None and (m := _PER.search(question)) and not _per(m[1], f"{place} {best.told}"):
-        return True
+    if asked.value is not None or (asked.kind == "count" and not _OFTEN.search(question)):
+        rates = [form for per, form in _RATES if per.search(question)]
+        if any(not form.search(f"{place} {best.told}") for form in rates):
+            return True
     if asked.kind != "time" and _of_other_year(question, best.told):
         return True
     if filled and best.signs[0] < OF_IT:
@@ -83,14 +85,34 @@ def doubted(question: str, best: Extract, chosen: Sequence[Extract], filled: boo
     return any(of and not of & held for of in (asked.attribute, beyond(question, filled) - asked.implied))
 
 
-_PER = re.compile(r"\b(?:per|an?|each|every) (hour|day|night|week|month|quarter|year)\b(?=\W*$)", re.I)
-
-
-def _per(unit: str, told: str) -> bool:
-    """Tell whether a text names the time that an amount is asked for: “per hour”, at its end."""
-    other = {"year": "annual|yearly|p\\.?a\\.?", "hour": "hourly|/ ?h\\b", "day": "daily", "night": "nightly"}
-    also = other.get(unit.lower(), f"{unit}ly")
-    return bool(re.search(rf"\b{unit}s?\b|\b(?:{also})|/ ?{unit}", told, re.I))
+_OFTEN = re.compile(r"\b(?:how (?:often|long|many times)|wie (?:oft|lange)|combien de (?:fois|temps))\b", re.I)
+_RATES = tuple(
+    (
+        re.compile(
+            rf"\b(?:per|pro|je|par|por) (?:{named})\b|每(?:{han})"
+            rf"|\b(?:(?:an?|each|every|im|am|die|in der|jede[nrs]?|à l['’]|chaque|al|a la|cada) ?(?:{named})|{said})"
+            r"(?=\W*$)",
+            re.I,
+        ),
+        re.compile(rf"\b(?:{named}|{told})\b|\b(?:{said})|/ ?(?:{named}|{short})\b|{han}", re.I),
+    )
+    for named, told, said, short, han in (
+        ("hours?|stunden?|heure|hora", "heures|horas", "hourly|stündlich", "h|std", "小时"),
+        ("days?|tag|jour|d[ií]a", "tage?s?|jours|d[ií]as", "daily|täglich", "d", "[天日]"),
+        ("nights?|nacht|nuit|noche", "nächte|nuits|noches", "nightly", "n", "[夜晚]"),
+        ("weeks?|woche|semaine|semana", "wochen|semaines|semanas", "weekly|wöchentlich|hebdo|semanal", "wk", "周"),
+        ("months?|monat|mois|mes", "monate?s?|meses", "monthly|monatlich|mensu", "mo", "月"),
+        ("quarters?|quartal|trimestre", "quartale?s?|trimestres", "quarterly|vierteljährlich|trimestr", "q", "季"),
+        (
+            "years?|jahr|ann[ée]e|año",
+            "jahre?s?|années|años|par an|p\\.?a",
+            "annual|yearly|jährlich|annuel|anual",
+            "yr",
+            "年",
+        ),
+    )
+)
+"""How the time is asked that an amount is for (“per hour”, at the end “a month”, “im Monat”), and what tells of it."""
 
 
 def _of_other_year(question: str, told: str) -> bool:

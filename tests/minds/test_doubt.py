@@ -166,6 +166,28 @@ def test_an_amount_that_is_asked_for_by_the_hour_has_to_be_told_by_the_hour() ->
         assert doubted(question, best[0], best[:1]) is without
 
 
+@pytest.mark.parametrize(
+    ("question", "text", "without"),
+    [
+        ("How expensive is the sauna per month?", "The sauna costs 9 euros an hour.", True),
+        ("How expensive is the sauna per hour?", "The sauna costs 9 euros an hour.", False),
+        ("how much is the sauna a month", "The sauna: 9 euros an hour", True),
+        ("How much per month is the sauna?", "The sauna costs 90 euros a year.", True),
+        ("What does the sauna cost yearly?", "The sauna costs 90 euros a year.", False),
+        ("Was kostet das Essen im Monat?", "Das Essen kostet 4,20 Euro am Tag.", True),
+        ("Was kostet das Essen am Tag?", "Das Essen kostet 4,20 Euro am Tag.", False),
+        ("Was kostet das Essen pro Monat?", "Das Essen kostet monatlich 84 Euro.", False),
+        ("Combien coûte le repas par mois ?", "Le repas coûte 4 euros par jour.", True),
+        ("What did we pay for the sauna a year ago?", "We paid 90 euros for the sauna.", False),
+    ],
+)
+def test_what_is_asked_for_by_the_month_is_not_told_by_the_hour_in_any_language(
+    question: str, text: str, without: bool
+) -> None:
+    best = rank(question, [strip(text)], one)
+    assert doubted(question, best[0], best[:1]) is without
+
+
 def test_a_code_that_is_asked_of_has_to_stand_in_the_text() -> None:
     boiler = strip("Code E09 of the boiler means that the pump is stuck.", "The boiler")
     assert doubts("What does code E11 of the boiler mean?", boiler)
