@@ -17,7 +17,7 @@ from ragweave.minds.small.question.likes import LIGHT, likes
 from ragweave.minds.small.question.value import affirms, lacks, unidentified
 from ragweave.minds.small.tables.ask import Asked as Table
 from ragweave.models.calendar import MONTHS
-from ragweave.models.text import STOP, fold, terms
+from ragweave.models.text import STOP, content_terms, fold, sentences, stem, terms, verb_form, words
 
 NAMED = 0.2
 """Share of the subject below which a sentence that says all that is asked says it of another."""
@@ -65,6 +65,9 @@ def doubted(question: str, best: Extract, chosen: Sequence[Extract], filled: boo
         rates = [form for per, form in _RATES if per.search(question)]
         if any(not form.search(f"{place} {best.told}") for form in rates):
             return True
+    # “Was kostete ...” begins like a question for yes or no.
+    if (asked.kind != "yes" or asked.value is not None) and _only_meant(question, best):
+        return True
     if asked.kind != "time" and _of_other_year(question, best.told):
         return True
     if filled and best.signs[0] < OF_IT:
@@ -119,6 +122,53 @@ def _of_other_year(question: str, told: str) -> bool:
     """Tell whether a sentence dates what it tells by a year, and by none that the question names."""
     ours, theirs = set(_YEAR.findall(question)), set(_YEAR.findall(told))
     return bool(ours and theirs) and not ours & theirs and not has_clause(question) and not _LASTING.search(told)
+
+
+_PAST = re.compile(
+    r"\b(?:did|was|were|(?:had|has|have)(?! to\b)|kostete[nt]?|gekostet|[gb]ezahlt|wurden?|waren?|hatten?"
+    r"|a coûté|costó)\b"
+    r"|^(?:who|what|which [a-z]+|how many [a-z]+) (?:came|won|went|got|sang|made|paid|took|bought|cost)\b",
+    re.I,
+)
+_MEANT = re.compile(
+    r"\b(?:would|might|hop(?:e|es|ed|ing) (?:for|to)|propos(?:e|es|ed|al)|suggest(?:s|ed|ion)?|idea|perhaps|maybe"
+    r"|want(?:s|ed)?(?= (?:about |around )?[€$£\d])|würden?|könnten?|idee|vielleicht|vorschlag|vorgeschlagen|hoffen"
+    r"|idée|peut-être|voudrai\w*|pourrai\w*|quizás?|tal vez)\b",
+    re.I,
+)
+"""What tells a wish, an idea or an offer."""
+_PLAN = re.compile(r"\b(?:plan|plans|draft(?!.*\bapprov)|proposal|ideas?|entwurf|vorschlag|projet|borrador)\b", re.I)
+_WANTED = re.compile(
+    r"\b(?:want(?:s|ed)?|wish\w*|ask(?:s|ed)? for|offer\w*|quot\w+|planned|intend\w*|geplant|angeboten)\b", re.I
+)
+"""A question for the wish or the offer itself."""
+_UNDONE = re.compile(r"\b(?:not|never|nobody|nothing|no|nicht|nie|kein\w*|pas|jamais|nunca)\b|n['’]t\b", re.I)
+_CAME_TO_NOTHING = re.compile(
+    r"\b(?:would like to|(?:did|have|has|had)(?: not| never|n['’]t)) [a-z]+ (?:it|them|this|that)\b"
+    r"|\bdecided against (?:it|them|this|that)\b"
+    r"|^(?:it|they|this|that) (?:was|were|is|has been|have been) (?:(?:not|never) (?:yet )?(?:bought|booked|ordered"
+    r"|taken|built|done|held|signed|agreed|approved|accepted)|cancelled|dropped|called off|voted down|put off)\b"
+    r"|\b(?:es|sie|das|ihn) (?:[a-zäöüß]+ ){0,2}?(?:nicht|nie|abgesagt|abgelehnt|verworfen)\b",
+    re.I,
+)
+"""What a next sentence says of something that was not done in the end."""
+
+
+def _only_meant(question: str, best: Extract) -> bool:
+    """Tell whether it is asked what was, and told what was only wished for, offered or planned, or never came about.
+
+    A sentence that says itself that it did not come about answers.
+    """
+    meant = any(form.search(question) for form in (_MEANT, _PLAN, _WANTED))
+    if meant or not _PAST.search(question) or _UNDONE.search(best.told):
+        return False
+    after = best.strip["text"][best.end :].partition("\n")[0]
+    ahead = after[slice(*next(iter(sentences(after)), (0, 0)))]
+    if _MEANT.search(best.told) or _CAME_TO_NOTHING.search(ahead):
+        return True
+    # Under a plan it may be told what came of it, by the verb of the question.
+    done = {stem(w) for w in words(best.told) if verb_form(w)} & set(content_terms(question))
+    return bool(_PLAN.search(best.strip["title"])) and not done
 
 
 _LASTING = re.compile(r"\b(?:since|from|until|till|between|by)\b", re.I)

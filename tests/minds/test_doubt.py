@@ -188,6 +188,29 @@ def test_what_is_asked_for_by_the_month_is_not_told_by_the_hour_in_any_language(
     assert doubted(question, best[0], best[:1]) is without
 
 
+@pytest.mark.parametrize(
+    ("question", "text", "title", "doubted_"),
+    [
+        ("How much did the boat cost?", "Idea in May: we buy a boat, about 1,450 euros.", "Boats", True),
+        ("How much did the boat cost?", "A boat would cost 1,450 euros.", "Boats", True),
+        ("How much would the boat cost?", "A boat would cost 1,450 euros.", "Boats", False),
+        ("How much did the boat cost?", "The boat cost 1,450 euros.", "Boats", False),
+        ("How much did the boat cost?", "The boat is 1,450 euros. Ada would like to rent it.", "Boats", True),
+        ("How much did the boat cost?", "The boat is 1,450 euros. We did not buy it.", "Boats", True),
+        ("How much does the boat cost?", "The boat is 1,450 euros. Ada would like to rent it.", "Boats", False),
+        ("How much did the boat cost?", "The boat cost 1,450 euros. It did not rain.", "Boats", False),
+        ("How many guests came to the fair?", "We hope for 200 guests at the fair.", "The fair", True),
+        ("Which hotel did we stay at in Pell?", "In Pell the Swan Hotel has rooms at 90 euros.", "Trip (draft)", True),
+        ("Who came to the meeting?", "Ada Lund came to the meeting.", "Minutes (draft, not approved)", False),
+        ("Was kostete das Boot?", "Ein Boot würde 1450 Euro kosten.", "Boote", True),
+    ],
+)
+def test_what_was_is_not_told_by_an_idea_a_plan_or_what_came_to_nothing(
+    question: str, text: str, title: str, doubted_: bool
+) -> None:
+    assert doubts(question, strip(text, title)) is doubted_
+
+
 def test_a_code_that_is_asked_of_has_to_stand_in_the_text() -> None:
     boiler = strip("Code E09 of the boiler means that the pump is stuck.", "The boiler")
     assert doubts("What does code E11 of the boiler mean?", boiler)
