@@ -15,6 +15,7 @@ from ragweave.minds.small.question.asked import Asked, asked_of, has_clause
 from ragweave.minds.small.question.facts import facts
 from ragweave.minds.small.question.likes import LIGHT, likes
 from ragweave.minds.small.question.value import affirms, lacks, unidentified
+from ragweave.minds.small.sibling import like_named, of_another
 from ragweave.minds.small.tables.ask import Asked as Table
 from ragweave.models.calendar import MONTHS
 from ragweave.models.text import STOP, content_terms, fold, sentences, stem, terms, verb_form, words
@@ -26,6 +27,8 @@ OF, LITTLE, UNSAID = 0.7, 0.4, 0.65
 a word for what is asked for (“what position”) it has to say more of the rest."""
 OF_IT = 0.5
 """Share of the subject from which a sentence beside the best one is of it."""
+AROUND = 0.3
+"""Share of the slot from which the text around a sentence says it."""
 _YEAR = re.compile(r"(?<!\d)(?:1[5-9]|20)\d\d(?!\d)")
 _NO = r"(?:(?:number|no\.?|nr\.?|nummer|numero|n[°º]|#) ?)?"
 _NUMBERED = re.compile(
@@ -70,6 +73,8 @@ def doubted(question: str, best: Extract, chosen: Sequence[Extract], filled: boo
         return True
     if asked.kind != "time" and _of_other_year(question, best.told):
         return True
+    if not is_recorded(best.strip) and of_another(question, best, place):
+        return True
     if filled and best.signs[0] < OF_IT:
         return True
     # Who speaks in a recording names neither himself nor, in each sentence, what he speaks of.
@@ -77,7 +82,12 @@ def doubted(question: str, best: Extract, chosen: Sequence[Extract], filled: boo
     if not whole and best.signs[0] < NAMED <= 1 - NAMED <= best.signs[1]:
         return True
     # Of what is shown beside it counts what names the subject as well.
-    of_it = [e for e in chosen if e is best.partner or e.signs[0] >= OF_IT]
+    of_it = [
+        e
+        for e in chosen
+        if e is best.partner
+        or (e.signs[0] >= OF_IT and (e is best or not like_named(question, e.told, e.strip["title"])))
+    ]
     typed = asked.kind in ("time", "count", "yes") or asked.value is not None
     named = Table(question).named - LIGHT
     noun = named.union(*(alike for t, alike in likes(question).items() if t in named))
@@ -85,6 +95,10 @@ def doubted(question: str, best: Extract, chosen: Sequence[Extract], filled: boo
     if not typed and best.signs[0] >= OF and max(e.signs[1] for e in [best, *of_it]) < (LITTLE if said else UNSAID):
         return True
     held = best.covers.union(*(e.covers for e in of_it))
+    # “When did she die?” is not told by when she was born, nor “where does she live?” where it says so of others.
+    elsewhere = asked.kind == "time" or (asked.kind == "name" and best.signs[1] >= AROUND)
+    if elsewhere and not whole and asked.slot and not asked.foreign and not asked.slot & held:
+        return True
     return any(of and not of & held for of in (asked.attribute, beyond(question, filled) - asked.implied))
 
 
