@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from pathlib import PurePath
 
 from ragweave.corpora.meta import FUNCTION_WORDS, guess_language
 from ragweave.minds.small.answer.reading import person_of
@@ -15,7 +14,7 @@ from ragweave.minds.small.question.asked import Asked, asked_of, has_clause
 from ragweave.minds.small.question.facts import facts
 from ragweave.minds.small.question.likes import LIGHT, likes
 from ragweave.minds.small.question.value import affirms, lacks, unidentified
-from ragweave.minds.small.sibling import like_named, of_another
+from ragweave.minds.small.sibling import like_named, of_another, place_of
 from ragweave.minds.small.tables.ask import Asked as Table
 from ragweave.models.calendar import MONTHS
 from ragweave.models.text import STOP, content_terms, fold, sentences, stem, terms, verb_form, words
@@ -56,8 +55,7 @@ def doubted(question: str, best: Extract, chosen: Sequence[Extract], filled: boo
         return True
     if guess_language(best.text) in ("en", "") and (lacks(asked, value) or affirms(asked, best.told)):
         return True
-    file = PurePath(best.strip["locator"].get("file", ""))
-    place = f"{best.strip['title']} {file.parent.name} {file.stem}"
+    place = place_of(best)
     shown = " ".join(e.told if e.before else e.text for e in chosen)
     around = f"{place} {best.strip['text']} {shown}"
     codes = {t for t in asked.subject if t.isalnum() and not (t.isalpha() or t.isdigit())}
@@ -73,7 +71,7 @@ def doubted(question: str, best: Extract, chosen: Sequence[Extract], filled: boo
         return True
     if asked.kind != "time" and _of_other_year(question, best.told):
         return True
-    if not is_recorded(best.strip) and of_another(question, best, place):
+    if not is_recorded(best.strip) and of_another(question, best):
         return True
     if filled and best.signs[0] < OF_IT:
         return True

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Set
+from collections.abc import Sequence, Set
+from pathlib import PurePath
 
 from ragweave.minds.small.answer.sentences import Extract
+from ragweave.minds.small.answer.spoken import is_recorded
 from ragweave.minds.small.question.asked import ASKING, CALENDAR, Asked, asked_of, cases, has_clause
 from ragweave.minds.small.question.likes import LIGHT, likes
 from ragweave.models import tables
@@ -26,8 +28,22 @@ _WORDS = 5
 _TITLES = frozenset("mr mrs ms miss dr prof herr frau madame mme monsieur señor señora sir lady the".split())
 
 
-def of_another(question: str, best: Extract, place: str) -> bool:
-    """Tell whether a sentence, with its title and file (`place`), names another in the place of what is asked of."""
+def place_of(e: Extract) -> str:
+    """Return the title of a sentence, and its folder and file."""
+    file = PurePath(e.strip["locator"].get("file", ""))
+    return f"{e.strip['title']} {file.parent.name} {file.stem}"
+
+
+def of_it(question: str, chosen: Sequence[Extract]) -> list[Extract]:
+    """Return the chosen sentences without those of another thing; all of them where none is left, or two are linked."""
+    if not chosen or chosen[0].partner is not None:
+        return [*chosen]
+    return [e for e in chosen if is_recorded(e.strip) or not of_another(question, e)] or [*chosen]
+
+
+def of_another(question: str, best: Extract) -> bool:
+    """Tell whether a sentence, with its title and file, names another in the place of what is asked of."""
+    place = place_of(best)
     asked = asked_of(question, cases([best.strip["text"]]))
     told = f"{best.told} {best.partner.told}" if best.partner is not None else best.told
     if has_clause(question):

@@ -36,6 +36,7 @@ from ragweave.minds.small.question.greeting import is_thanks
 from ragweave.minds.small.question.several import several
 from ragweave.minds.small.question.sides import sides
 from ragweave.minds.small.question.tongue import foreign, native
+from ragweave.minds.small.sibling import of_it
 from ragweave.minds.small.tables.tabled import Blank, tabled
 from ragweave.minds.small.timeline import placeless, wants_whole
 from ragweave.models.numerals import as_said
@@ -230,6 +231,11 @@ async def _extract(
     # Of two media that are named the other one is shown beside it, and nothing that neither says.
     limit = 1 if desk.context.answer_form == "short" or len(named(question)) > 1 else desk.context.few
     chosen = choose(ranked, question, idf, limit)
+    own = of_it(question, chosen)
+    if own[:1] != chosen[:1]:
+        # What is told of another thing does not lead where this one is told of as well.
+        best, ranked = own[0], [own[0], *(e for e in ranked if e not in chosen)]
+    chosen = own
     around = whole["text"] if whole is not None else ""
     doubt = doubted(question, best, chosen, filled, around) or clip(best.quoted, _QUOTE) in barred
     enough = (

@@ -6,6 +6,7 @@ from ragweave.minds.evidence import Strip
 from ragweave.minds.small.answer.gather import choose
 from ragweave.minds.small.answer.sentences import rank
 from ragweave.minds.small.doubt import doubted
+from ragweave.minds.small.sibling import of_it
 from tests.minds.test_sentences import one, strip
 
 
@@ -58,3 +59,12 @@ BIRTHDAYS = (
 )
 def test_what_is_told_of_another_of_its_kind_is_doubted(question: str, text: str, title: str, of_another: bool) -> None:
     assert doubts(question, strip(text, title)) is of_another
+
+
+def test_what_is_told_of_another_does_not_lead_where_this_one_is_told_of_as_well() -> None:
+    question = "How many people does the Marmot Hut sleep?"
+    falcon = strip("The Falcon Hut sleeps 46 people in four rooms.", "Falcon Hut")
+    marmot = strip("The Marmot Hut sleeps 18 people.", "Huts")
+    first, second = (rank(question, [s], one)[0] for s in (falcon, marmot))
+    assert of_it(question, [first, second]) == [second]
+    assert of_it(question, [first]) == [first]
