@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence, Set
 from pathlib import PurePath
 
-from ragweave.minds.small.answer.sentences import Extract
+from ragweave.minds.small.answer.sentences import Extract, parts_of
 from ragweave.minds.small.answer.spoken import is_recorded
 from ragweave.minds.small.question.asked import ASKING, CALENDAR, Asked, asked_of, cases, has_clause
 from ragweave.minds.small.question.likes import LIGHT, likes
@@ -53,7 +53,7 @@ def of_another(question: str, best: Extract) -> bool:
     return (
         _owned_by_another(question, f"{place}. {told}", have, alike)
         or _like_named(question, told, have)
-        or (asked.kind not in ("person", "name") and _opens_with_another(asked, told, have, place))
+        or (asked.kind not in ("person", "name") and _opens_with_another(asked, told, have, best, place))
         or _of_another_row(asked, best)
         or _labelled_otherwise(asked, best, have, alike)
     )
@@ -90,15 +90,21 @@ def _like_named(question: str, told: str, have: Set[str]) -> bool:
     return False
 
 
-def _opens_with_another(asked: Asked, told: str, have: Set[str], place: str) -> bool:
-    """Tell whether another begins the sentence or owns what is told, and nobody who is asked of is named."""
+def _opens_with_another(asked: Asked, told: str, have: Set[str], best: Extract, place: str) -> bool:
+    """Tell whether another begins the sentence or owns what is told, as who is asked of does elsewhere in the text."""
     owners = {stem(fold(m[1])) for m in _OWNER.finditer(asked.question)}
     wanted = {t for t in asked.subject | owners if t.isalpha()} - CALENDAR - STOP
     if not wanted or wanted & have:
         return False
     said = STOP.union(LIGHT, terms(f"{asked.question} {place}"))
-    others = [*_first(told), *(m[1] for m in _OWNER.finditer(told))]
-    return any(not set(terms(n)) & said for n in others)
+    if all(set(terms(n)) & said for n in _acting(told)):
+        return False
+    text = best.strip["text"]
+    return any(wanted & set(terms(n)) for a, b in parts_of(best.strip) for n in _acting(text[a:b]))
+
+
+def _acting(told: str) -> list[str]:
+    return [*_first(told), *(m[1] for m in _OWNER.finditer(told))]
 
 
 def _first(told: str) -> list[str]:

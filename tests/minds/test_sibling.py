@@ -6,7 +6,7 @@ from ragweave.minds.evidence import Strip
 from ragweave.minds.small.answer.gather import choose
 from ragweave.minds.small.answer.sentences import rank
 from ragweave.minds.small.doubt import doubted
-from ragweave.minds.small.sibling import of_it
+from ragweave.minds.small.sibling import of_another, of_it
 from tests.minds.test_sentences import one, strip
 
 
@@ -16,6 +16,7 @@ def doubts(question: str, *strips: Strip) -> bool:
 
 
 PRICES = "- Booster, dog: £58\n- Booster, cat: £54\n- Neutering, male cat: £92\n- Neutering, female cat: £135"
+DOORS = "The doors in Hatch Court are old. Brook Joinery begins in May and needs nine weeks. Cost 900 euros in all."
 BIRTHDAYS = (
     "- Oma Ruth (Anna's mother): 3 February 1948\n- Oma Inge (Martin's mother): 17 February 1951, lives in Harrow\n"
     "- Opa Karl (Anna's father): 1 May 1945, died 2020"
@@ -48,6 +49,7 @@ BIRTHDAYS = (
             "The rent",
             False,
         ),
+        ("What is Jonas allergic to?", "Jonas is my son. Martin is allergic to pollen.", "Doctors", True),
         ("What does neutering a male dog cost?", PRICES, "Prices", True),
         ("What does neutering a male cat cost?", PRICES, "Prices", False),
         ("What does a booster for a rabbit cost?", PRICES, "Prices", True),
@@ -59,6 +61,12 @@ BIRTHDAYS = (
 )
 def test_what_is_told_of_another_of_its_kind_is_doubted(question: str, text: str, title: str, of_another: bool) -> None:
     assert doubts(question, strip(text, title)) is of_another
+
+
+def test_who_does_something_for_a_place_that_was_named_before_is_no_other_place() -> None:
+    question = "What do the doors in Hatch Court cost?"
+    best = next(e for e in rank(question, [strip(DOORS, "Minutes")], one) if "900" in e.text)
+    assert not of_another(question, best)
 
 
 def test_what_is_told_of_another_does_not_lead_where_this_one_is_told_of_as_well() -> None:
