@@ -30,3 +30,18 @@ class Held:
 )
 async def test_a_slip_is_mended_by_a_word_of_the_library(typed, meant):
     assert await spelt(Held(), typed) == meant
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("which pupils havnt paid", "which pupils haven't paid"),
+        ("who hasnt paid and who didnt come?", "who hasn't paid and who didn't come?"),
+        ("Which arent vegan", "Which aren't vegan"),
+        ("what cant go in, what wont fit", "what can't go in, what won't fit"),
+        ("where is the tent, and the dent in it?", "where is the tent, and the dent in it?"),
+        ("where is the cantor's want of rent?", "where is the cantor's want of rent?"),
+    ],
+)
+async def test_a_denial_without_its_apostrophe_is_heard(typed, meant):
+    assert await spelt(Held(), typed) == meant

@@ -1,4 +1,4 @@
-"""Slips of the keyboard: a word that the library lacks and that it holds with two letters swapped, or one doubled."""
+"""Slips of the keyboard: a word that the library holds with two letters swapped or one doubled, and “havent”."""
 
 from __future__ import annotations
 
@@ -15,10 +15,22 @@ _DOUBLED = "bcdefglmnoprst"
 """Letters that English doubles inside a word."""
 
 
+_NOT = re.compile(
+    r"\b(?:(is|are?|was|were|do|does|did|has|have?|had|could|would|should|must|need)nt|(ca|wo)nt)\b(?!['’])", re.I
+)
+_WHOLE = {"ar": "are", "hav": "have"}
+
+
+def _denial(m: re.Match[str]) -> str:
+    said = m[1] or m[2]
+    return f"{_WHOLE.get(said.lower(), said)}n't"
+
+
 async def spelt(desk: Desk, question: str) -> str:
     """Return an English question with its slips mended by the words of the library."""
     if language_of(question) not in ("en", ""):
         return question
+    question = _NOT.sub(_denial, question)  # one that is not heard turns the answer round
     said = [w for w in re.findall(rf"\b[a-z]{{{SHORTEST},}}\b", question) if content_terms(w)]
     able = {w: {o: terms(o)[0] for o in _slips(w) if terms(o)} for w in said}
     library = await desk.library()
