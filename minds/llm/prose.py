@@ -15,6 +15,8 @@ REPORT = 20
 """Sentences from which an answer has paragraphs."""
 LONGEST = 4_000
 """Characters of one sentence."""
+_BEHIND, _AHEAD = 400, 100
+"""Characters before and behind an end by which it is judged."""
 REFUSES = re.compile(
     r"(?:i(?:['’]m| am) (?:very )?sorry|sorry,|i (?:can(?:no|['’])t|am unable|am not able)|as an ai)\b"
     r"|(?:很?抱歉|对不起)",
@@ -47,13 +49,14 @@ def long(sentences: int) -> str:
 
 async def complete_sentences(tokens: AsyncIterator[str]) -> AsyncIterator[str]:
     """Yield each sentence, with its marks, as soon as it is certainly complete; the rest at the end of the stream."""
-    buffer = ""
+    buffer, judged = "", 0
     async for token in tokens:
         buffer += token
-        while (end := boundary(buffer)) is not None:
-            sentence, buffer = buffer[:end].strip(), buffer[end:]
+        while (end := boundary(buffer, judged)) is not None:
+            sentence, buffer, judged = buffer[:end].strip(), buffer[end:], 0
             if sentence:
                 yield sentence
+        judged = settled_to(buffer)
     for sentence in split(buffer):
         yield sentence
 
@@ -67,10 +70,19 @@ def split(text: str) -> list[str]:
     return [s for s in [*out, text.strip()] if s]
 
 
-def boundary(buffer: str) -> int | None:
-    """Return the end of the first sentence, or None while more text could still belong to it."""
+def settled_to(buffer: str) -> int:
+    """Return up to where no more text can make an end of a sentence of what was none."""
+    return max(0, buffer.rfind(" ", 0, max(0, len(buffer) - _AHEAD)))
+
+
+def boundary(buffer: str, judged: int = 0) -> int | None:
+    """Return the end of the first sentence, or None while more text could still belong to it.
+
+    What ends before `judged` was found to be no end: a reply that never ends a sentence is read once and not anew with
+    each token.
+    """
     listed = _LISTED.match(buffer)
-    for m in _END.finditer(buffer):
+    for m in _END.finditer(buffer, judged):
         if listed and m.group() != "\n":
             continue
         rest = buffer[m.end() :]
@@ -84,11 +96,12 @@ def boundary(buffer: str) -> int | None:
             continue
         if m.group()[0] in "。！？":
             return m.end()
-        if _ORDINAL.search(buffer[: m.end()]) and (not (word := _NEXT.match(follows)) or month_of(word[1])):
+        before = buffer[max(0, m.end() - _BEHIND) : m.end()]
+        if _ORDINAL.search(before) and (not (word := _NEXT.match(follows)) or month_of(word[1])):
             continue  # “am 1. September”, or what may become that
-        if _CAPTION.search(buffer[: m.end()]):
+        if _CAPTION.search(before):
             continue  # “Figure 1. The parts of the hive”
-        whole = sentences(_MARK.sub("", buffer[: m.end()]).strip() + " Next")
+        whole = sentences(_MARK.sub("", before).strip() + " Next")
         if rest[0] != follows[0] and len(whole) > 1:
             return m.end()
     return None

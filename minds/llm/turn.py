@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import BaseModel, field_validator
 
 from ragweave.minds.known import Tell
-from ragweave.minds.llm.prose import boundary
+from ragweave.minds.llm.prose import boundary, settled_to
 from ragweave.models.chat_json import read_json
 from ragweave.models.chat_reply import without_thoughts
 from ragweave.models.text import clip
@@ -151,7 +151,7 @@ class Answering:
 
     def __init__(self, tell: Tell | None, shown: Sequence[str], most: int) -> None:
         self.tell, self._shown, self._most = tell, shown, most
-        self.told = self._at = 0
+        self.told = self._at = self._judged = 0
 
     async def read(self, text: str, ended: bool = False) -> bool:
         """Tell what is complete of a turn that has arrived up to here; False where more need not be read."""
@@ -164,11 +164,12 @@ class Answering:
         if not self.told and _UNKNOWN.match(answer):
             return True
         while self.told < self._most:
-            stop = boundary(answer[self._at :])
+            stop = boundary(answer[self._at :], self._judged)
             if stop is None and not (ended or end is not None):
+                self._judged = settled_to(answer[self._at :])
                 return True
             sentence = answer[self._at :][:stop].strip(_DRESS if stop is None else None)
-            self._at += len(answer) if stop is None else stop
+            self._at, self._judged = self._at + (len(answer) if stop is None else stop), 0
             if not sentence:
                 return end is None
             self.told += 1

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragweave.minds.llm.prose import complete_sentences, marks, plain, sign, split
+from ragweave.models.text import sentences
 
 GERMAN = "Seit dem 1. September kostet es 25 Pfund [1]. Er kam am 3. Das war spät. Am 4. Mai war er da."
 TEXT = "Dr. Rao paid 3.5 million.[1] It opened in 1999 [2][3]. 它在北京。[4] Is it true? [1, 2]\nYes"
@@ -36,6 +37,11 @@ def test_marks_stay_with_the_sentence_before_them() -> None:
 async def test_sentences_do_not_depend_on_how_the_stream_is_cut(size: int) -> None:
     parts = [TEXT[i : i + size] for i in range(0, len(TEXT), size)]
     assert [s async for s in complete_sentences(_stream(parts))] == split(TEXT)
+
+
+@given(st.lists(st.text(alphabet="abAB.。!? \n[]123", max_size=160), max_size=8))
+async def test_no_cut_of_a_stream_changes_its_sentences(parts: list[str]) -> None:
+    assert [s async for s in complete_sentences(_stream(parts))] == split("".join(parts))
 
 
 @given(st.text(alphabet="ab.。!? \n[]123", max_size=60))
@@ -89,3 +95,21 @@ async def test_a_day_in_german_is_not_cut_behind_its_number(size: int) -> None:
         "Das war spät.",
         "Am 4. Mai war er da.",
     ]
+
+
+@pytest.mark.parametrize("unit", ["No. 1041, ", "e.g. ", "i.e. the "])
+async def test_a_reply_that_never_ends_a_sentence_is_judged_in_pieces_and_once(
+    unit: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    judged: list[int] = []
+
+    def counted(text: str) -> list[tuple[int, int]]:
+        judged.append(len(text))
+        return sentences(text)
+
+    monkeypatch.setattr("ragweave.minds.llm.prose.sentences", counted)
+    text = "The lamps are " + unit * 300
+
+    parts = [text[at : at + 10] for at in range(0, len(text), 10)]
+    assert [s async for s in complete_sentences(_stream(parts))] == [text.strip()]
+    assert max(judged) < 600 and len(judged) < 60 * len(text) / 10
