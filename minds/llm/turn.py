@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from pydantic import BaseModel, field_validator
@@ -57,6 +57,7 @@ _KINDS = {
     "缺少": "missing",
 }
 _CITES = re.compile(r"[\[【]\d{1,3}(?:\s*,\s*\d{1,3})*[\]】]")
+_OBJECT = re.compile(r"\s*(?:```\w*\s*)?\{.*\}\s*(?:```\s*)?", re.S)
 _UNKNOWN = re.compile(r"\W*unknown\b[\s.:,;–—-]*", re.I)
 _NONE = {"", "none", "n/a", "na", "nothing", "no query", "无", "-"}
 
@@ -72,24 +73,34 @@ def _labels(text: str) -> list[tuple[str, re.Match[str]]]:
     return out
 
 
+def _apart(text: str, marks: Sequence[tuple[str, re.Match[str]]], *kinds: str) -> Iterator[re.Match[str]]:
+    """Yield the labels of these kinds that stand in no braces: what JSON says as a value is no label of the turn."""
+    depth = at = 0
+    for kind, m in marks:
+        depth = max(0, depth + text.count("{", at, m.start()) - text.count("}", at, m.start()))
+        at = m.start()
+        if not depth and kind in kinds:
+            yield m
+
+
 def read_turn(reply: str) -> Turn | None:
     """Read a turn in the paper's form or as JSON, or return None.
 
     Labels count in any case, anywhere in a line, in bold or with a wide colon; words in the middle of a sentence of a
     final answer are none. A final answer wins over queries. What stands before the first label is what was learnt;
-    prose without any label that cites documents is an answer.
+    prose without any label that cites documents is an answer. Beside a labelled answer or query JSON is a quotation.
     """
     text = without_thoughts(reply)[: 2 * ANSWER].strip()
-    turn = settled(read_json(text, Turn))
+    marks = _labels(text)
+    turn = None if any(_apart(text, marks, _FINAL, "query")) else settled(read_json(text, Turn))
     if turn is not None:
         return turn
-    marks = _labels(text)
     if not marks and (_CITES.search(text) or _UNKNOWN.match(text)):
         return settled(Turn(answer=text))
     parts: dict[str, str] = {}
     queries: list[str] = []
     for (kind, mark), end in zip(marks, [*(m.start() for _, m in marks[1:]), len(text)], strict=False):
-        said = text[mark.end() : end]
+        said = _unwrapped(text[mark.end() : end], kind)
         if kind == "query":
             queries.append(_clean(said, kind))
         elif said := said.strip(_DRESS) if kind == _FINAL else _clean(said, kind):
@@ -115,6 +126,12 @@ def settled(turn: Turn | None) -> Turn | None:
         answer=clip(turn.answer.strip(), ANSWER),
         enough=done,
     )
+
+
+def _unwrapped(said: str, kind: str) -> str:
+    """Return an answer or query as it is said, or out of the JSON where that is all that is said."""
+    found = read_json(said, Turn) if kind in (_FINAL, "query") and _OBJECT.fullmatch(said) else None
+    return said if found is None else (found.answer if kind == _FINAL else found.query) or said
 
 
 def _clean(said: str, kind: str) -> str:
@@ -156,7 +173,7 @@ class Answering:
     async def read(self, text: str, ended: bool = False) -> bool:
         """Tell what is complete of a turn that has arrived up to here; False where more need not be read."""
         marks = _labels(text) if self.tell is not None else []
-        first = next((m for kind, m in marks if kind == _FINAL), None)
+        first = next(_apart(text, marks, _FINAL), None)
         if self.tell is None or first is None:
             return True
         end = next((m.start() for _, m in marks if m.start() > first.start()), None)

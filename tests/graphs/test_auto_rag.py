@@ -105,6 +105,18 @@ async def test_first_turn_may_answer_without_retrieval(play: Any) -> None:
     assert state.get("hops", []) == []
 
 
+@pytest.mark.parametrize("rounds", [1, 3])
+async def test_json_quoted_in_an_answer_costs_no_further_call_and_none_of_its_sentences(play: Any, rounds: int) -> None:
+    first = 'The observatory was opened in 1931, as {"query": "Corvane opened"} finds [1].'
+    model = play(
+        reason=["Query: Corvane Observatory opened", f"Final Answer: {first} It stands on Mount Helder [1]."],
+        generate="The firm was founded in 1889 [1].",
+    )
+    state = await ask(model, "When was the Corvane Observatory opened?", max_hops=rounds)
+    assert len(reasons(model)) == 2 and len(state["hops"]) == 1
+    assert "It stands on Mount Helder" in state["answer"].text and "1889" not in state["answer"].text
+
+
 async def test_malformed_turn_is_asked_for_again_a_bounded_number_of_times(play: Any) -> None:
     model = play(
         reason=["I would rather not say.", "Query: Ostrander Works founder", "Final Answer: x"], generate=FOUNDED

@@ -48,6 +48,8 @@ async def test_a_sentence_is_told_before_the_turn_has_ended() -> None:
         ('Final Answer: "It was Rao [1]."', ["It was Rao [1]."]),
         ("Final Answer: Two are missing: Rao and Pell [1].", ["Two are missing: Rao and Pell [1]."]),
         ('{"answer": "It was Rao [1]."}', []),
+        ('{"learnt": "Final Answer: it says. So be it.", "query": "rao"}', []),
+        ('It has {"query": "x"}.\nFinal Answer: It was Rao [1].', ["It was Rao [1]."]),
         ("It was Rao [1].", []),
         ("最终答案：是拉奥。[1]那是真的。", ["是拉奥。[1]", "那是真的。"]),
     ],

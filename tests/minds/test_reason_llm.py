@@ -71,6 +71,43 @@ def test_words_of_an_answer_that_are_spelt_as_a_label_stay_in_it() -> None:
     assert (turn.answer, turn.missing) == (answer, "")
 
 
+@pytest.mark.parametrize(
+    "answer",
+    [
+        'The body is {"query": "tea", "limit": 5} [1]. It answers with ranked rows [2].',
+        'The call returns {"answer": "text"} [1]. A missing library gives 404 [2].',
+        'It is written as {"enough": true} in the file [1].',
+        'It is\n```json\n{"query": "tea"}\n```',
+        '{"query": "tea", "limit": 5}',
+    ],
+)
+@pytest.mark.parametrize("before", ["", 'Learnt: the file has {"query": "salt"} [1].\n', 'It has {"query": "salt"}. '])
+def test_json_quoted_in_an_answer_is_part_of_it_and_not_the_turn(answer: str, before: str) -> None:
+    turn = read_turn(f"{before}Final Answer: {answer}")
+    assert turn is not None
+    assert (turn.answer.rstrip("`\n"), turn.queries, turn.enough) == (answer.rstrip("`\n"), [], True)
+
+
+@pytest.mark.parametrize(
+    ("reply", "queries", "answer"),
+    [
+        ('Learnt: it has {"query": "salt"} [1].\nMissing: the limit.\nQuery: limit', ["limit"], ""),
+        ('Learnt: x [1].\n{"query": "founder", "answer": ""}', ["founder"], ""),
+        ('Query: {"query": "founder"}', ["founder"], ""),
+        ('Query:\n```json\n{"query": "founder"}\n```', ["founder"], ""),
+        ('Final Answer: {"answer": "Norway [1].", "query": null}', [], "Norway [1]."),
+        ('{"learnt": "It says “Query: salt” [1].", "query": "founder"}', ["founder"], ""),
+        ('{"answer": "Write Query: salt [1]."}', [], "Write Query: salt [1]."),
+        ('{ learnt: "x", query: "founder" }', ["founder"], ""),
+        ('So I ask: {"query": "founder"}', ["founder"], ""),
+    ],
+)
+def test_json_that_is_the_turn_or_a_part_of_it_is_read(reply: str, queries: list[str], answer: str) -> None:
+    turn = read_turn(reply)
+    assert turn is not None
+    assert (turn.queries, turn.answer) == (queries, answer)
+
+
 @given(st.text())
 def test_no_reply_breaks_the_reader(reply: str) -> None:
     turn = read_turn(reply)
