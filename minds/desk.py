@@ -29,12 +29,14 @@ class Turn:
         library: what is asked in it, once it was opened.
         down: servers of models that could not be reached, all tries spent, and web searches that do not answer; the
             rest of the turn asks none again.
+        blind: (host, model) of the models that refused pictures in it; the rest of the turn shows them none.
         minds: who decides in it (`contracts.Minds`), once they were chosen.
     """
 
     meter: Meter
     library: Library | None = None
     down: set[str] = field(default_factory=set)
+    blind: set[tuple[str, str]] = field(default_factory=set)
     minds: Any = None
 
 

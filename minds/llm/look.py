@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections import Counter
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing, suppress
@@ -17,6 +18,7 @@ from ragweave.minds.looks import told
 from ragweave.models.chat import Chat, Role
 from ragweave.models.chat_reply import IMAGE_TOKENS
 from ragweave.models.errors import BudgetSpent, ModelTransient, RagweaveError
+from ragweave.models.failures import causes
 from ragweave.models.text import clip, clock
 from ragweave.prompts import Messages, load, quote
 
@@ -32,7 +34,15 @@ _KNOWN = 1_500
 """Characters of what is known of a picture or said in a clip that the one who looks is told."""
 
 _blind: set[tuple[str, str]] = set()
-"""(host, model) of the models that refused pictures, for the life of the process: they are not asked again."""
+"""(host, model) of the models that take no pictures at all, for the life of the process: they are not asked again."""
+_TAKES_NONE = re.compile(
+    r"(?:images|image[ _](?:inputs?|url)) (?:is|are) (?:not|only) (?:supported|enabled)(?! (?!(?:by|for)\b)\w)"
+    r"|(?:not|n['’]t) (?:support|accept|take) (?:any )?(?:images?|pictures|vision|multi-?modal)\b(?: inputs?\b)?(?! \w)"
+    r"|takes no (?:images|pictures)|no endpoints .{0,20}support image input|not a (?:multi-?modal|vision) model"
+    r"|at most 0 image|unknown variant .?image_url|required for image input",
+    re.I,
+)
+"""What servers say of a model without eyes; any other refusal may be that of one picture, of one key, of one prompt."""
 
 
 @dataclass(slots=True)
@@ -60,9 +70,9 @@ class Pictures:
 
 
 def viewer(desk: Desk) -> Chat | None:
-    """Return the vision model that looks in this run, or None where none does or it refused pictures before."""
+    """Return the vision model that looks in this run, or None where none does or it takes no pictures."""
     model = chosen("vision", desk.context) if desk.context.look == "auto" else None
-    return None if model is None or (model.host, model.name) in _blind else model
+    return None if model is None or (model.host, model.name) in _blind | desk.turn.blind else model
 
 
 async def look_at(
@@ -273,7 +283,7 @@ async def _look(desk: Desk, model: Chat, what: str, messages: Messages, images: 
     except RagweaveError as error:
         if isinstance(error, ModelTransient) or error.code != "model":
             desk.note(f"{what} could not be looked at: {error}")
-        elif (model.host, model.name) not in _blind:
+        elif (model.host, model.name) not in desk.turn.blind:
             _refuses(desk, model, error)
         return None
     text = clip(" ".join(said.split()), LONGEST)
@@ -282,4 +292,6 @@ async def _look(desk: Desk, model: Chat, what: str, messages: Messages, images: 
 
 def _refuses(desk: Desk, model: Chat, error: RagweaveError) -> None:
     desk.note(f"Pictures could not be shown to {model.name}: {error}")
-    _blind.add((model.host, model.name))
+    desk.turn.blind.add((model.host, model.name))
+    if any(_TAKES_NONE.search(str(e)) for e in causes(error)):
+        _blind.add((model.host, model.name))

@@ -51,6 +51,15 @@ def text_model() -> ScriptedChat:
     return ScriptedChat(react=react)
 
 
+class Refused(Exception):
+    """What a client raises for an answer with an error status."""
+
+    def __init__(self, status: int, said: str) -> None:
+        super().__init__(said)
+        self.status_code = status
+        self.body = {"code": "insufficient_quota"} if status == 429 else None
+
+
 async def run(vision: ScriptedChat, **knobs: Any) -> Any:
     with override(writer=text_model(), vision=vision):
         knobs = {"channels": ("chunk", "visual", "speech"), **knobs}  # the second clip shares no word with it
@@ -84,6 +93,53 @@ async def test_a_vision_model_that_fails_is_noted_and_not_asked_again(filmed: Pa
     asked = len(vision.calls)
     await run(vision)
     assert len(vision.calls) == asked
+
+
+@pytest.mark.parametrize(
+    ("status", "said"),
+    [
+        (400, "The image violates the content policy"),
+        (400, "This model's maximum context length is 4096 tokens"),
+        (400, "the image format webp is not supported"),
+        (400, "the model does not support images larger than 20 MB"),
+        (400, "At most 4 images may be provided in one request"),
+        (401, "wrong key"),
+        (429, "no credit"),
+    ],
+)
+async def test_a_refusal_of_one_picture_or_call_ends_looking_for_its_turn_alone(
+    filmed: Path, status: int, said: str
+) -> None:
+    replies: list[Any] = [Refused(status, said)] * 2 + ["The river is green."] * 2
+    vision = ScriptedChat(react=lambda messages: replies.pop(0))
+    state = await run(vision)
+    assert sum("could not be shown" in n for n in state["notes"]) == 1 and not any(state["looked"].values())
+    state = await run(vision)
+    assert [*state["looked"].values()] == ["The river is green."] * 2
+    assert not any("could not be shown" in n for n in state["notes"])
+
+
+@pytest.mark.parametrize(
+    ("status", "said"),
+    [
+        (400, "Invalid content type. image_url is only supported by certain models."),
+        (400, "this model does not support image input (ref: 1)"),
+        (400, "Model do not support image input."),
+        (400, "tiny is not a multimodal model"),
+        (400, "At most 0 image(s) may be provided in one request."),
+        (400, "unknown variant `image_url`, expected `text`"),
+        (404, "No endpoints found that support image input"),
+        (422, "Image input is not enabled for this model"),
+    ],
+)
+async def test_a_model_without_eyes_is_asked_once_in_the_life_of_the_process(
+    filmed: Path, status: int, said: str
+) -> None:
+    vision = ScriptedChat(react=lambda messages: Refused(status, said))
+    for noted in (1, 0):
+        state = await run(vision)
+        assert sum("could not be shown" in n for n in state["notes"]) == noted
+    assert len(vision.calls) == 2, "both clips at once, and none in the second turn"
 
 
 async def test_off_looks_at_nothing(filmed: Path) -> None:
