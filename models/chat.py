@@ -175,7 +175,7 @@ class Chat:
                 if parts and is_transient(exc) and not isinstance(exc, TimeoutError):
                     raise ModelTransient(f"the reply of {self.name} at {self.host} broke off", "ask again") from exc
                 refused = not parts and (await self._connection()).unlimited(exc)
-                if parts or not (refused or await self._wait(exc, attempt)):
+                if parts or not (refused or await self._wait(exc, attempt, meter)):
                     raise self._explained(exc) from exc
         if parts:
             await self._keep(messages, form, "".join(parts).strip())
@@ -210,7 +210,7 @@ class Chat:
             except _NOT_OURS:
                 raise
             except Exception as exc:
-                if not (at.unlimited(exc) or await self._wait(exc, attempt)):
+                if not (at.unlimited(exc) or await self._wait(exc, attempt, meter)):
                     raise self._explained(exc) from exc
         raise AssertionError("the last try returns or raises")
 
@@ -279,10 +279,10 @@ class Chat:
         left, most = meter.seconds_left, self._settings.chat_timeout
         return asyncio.timeout(most if left is None else min(most, left))
 
-    async def _wait(self, exc: Exception, tried: int) -> bool:
-        """Pause before another try; False where there shall be none."""
-        pause = pause_before(exc, tried)
-        if pause is None:
+    async def _wait(self, exc: Exception, tried: int, meter: Meter) -> bool:
+        """Pause before another try; False where there shall be none, or the run's time would be over by then."""
+        pause, left = pause_before(exc, tried), meter.seconds_left
+        if pause is None or (left is not None and pause >= left):
             return False
         logger.info("%s at %s: %s; trying again in %.1f s", self.name, self.host, type(exc).__name__, pause)
         await asyncio.sleep(pause)

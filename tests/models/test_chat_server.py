@@ -144,15 +144,21 @@ async def test_a_server_that_is_down_is_named(server: ScriptedServer) -> None:
         await text()
 
 
-async def test_the_pause_the_server_asks_for_is_kept(server: ScriptedServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    pauses: list[float] = []
+@pytest.fixture
+def pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """The seconds that were to be waited for, and are not."""
+    asked: list[float] = []
     sleep = asyncio.sleep
 
     async def note(seconds: float) -> None:
-        pauses.append(seconds)
+        asked.append(seconds)
         await sleep(0)
 
     monkeypatch.setattr(module.asyncio, "sleep", note)
+    return asked
+
+
+async def test_the_pause_the_server_asks_for_is_kept(server: ScriptedServer, pauses: list[float]) -> None:
     server.queue(Fault.status(429, retry_after="7"), "fine")
     assert await text() == "fine"
     assert 7.0 in pauses
@@ -162,6 +168,18 @@ async def test_a_pause_of_a_minute_is_not_waited_for(server: ScriptedServer) -> 
     server.queue(Fault.status(429, retry_after="60"))
     with pytest.raises(ModelTransient, match="limiting requests"):
         await text()
+    server.assert_consumed()
+
+
+@pytest.mark.parametrize("call", [text, stream])
+async def test_a_pause_that_would_outlast_the_time_of_the_run_is_not_waited_for(
+    server: ScriptedServer, monkeypatch: pytest.MonkeyPatch, pauses: list[float], call: Any
+) -> None:
+    monkeypatch.setattr("ragweave.models.failures.LONGEST_WAIT", 2_000)
+    server.queue(Fault.status(429, retry_after="7"), Fault.status(429, retry_after="1000"))
+    with pytest.raises(ModelTransient, match="limiting requests"):
+        await call(Meter(Limits(calls=-1, seconds=900)))
+    assert 7.0 in pauses and 1000.0 not in pauses
     server.assert_consumed()
 
 
