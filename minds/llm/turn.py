@@ -45,6 +45,8 @@ _LABEL = re.compile(
 )
 _BEGINS = re.compile(r"(?:^|[.!?。！？\n\]】])[\s*#>(\[“\"'_`]*$")
 """What stands before the begin of a sentence."""
+_BEFORE = 50
+"""Characters before a label by which that is judged."""
 _FINAL = "final answer"
 _DRESS = '*_` \n"“”<>'
 """What some models put around an answer."""
@@ -65,11 +67,13 @@ _NONE = {"", "none", "n/a", "na", "nothing", "no query", "无", "-"}
 def _labels(text: str) -> list[tuple[str, re.Match[str]]]:
     """Return the labels of a turn by kind; “Two keys are missing: ...” goes on with the final answer that it is in."""
     out: list[tuple[str, re.Match[str]]] = []
+    answers = False
     for m in _LABEL.finditer(text):
         kind = _KINDS.get(m["label"].lower(), m["label"].lower())
-        word = m["label"].islower() and not _BEGINS.search(text[: m.start()])
-        if not word or all(k != _FINAL for k, _ in out):
-            out.append((kind, m))
+        if answers and m["label"].islower() and not _BEGINS.search(text, max(0, m.start() - _BEFORE), m.start()):
+            continue
+        answers = answers or kind == _FINAL
+        out.append((kind, m))
     return out
 
 

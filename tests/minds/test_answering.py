@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 import pytest
 
+from ragweave.minds.llm import turn as turns
 from ragweave.minds.llm.turn import Answering
 
 TURN = "Learnt: x [1].\n**Final Answer:** It was Dr. Rao [1]. She paid 3.5 million [2][3].\nSo be it"
@@ -60,3 +62,22 @@ async def test_only_an_answer_is_told_and_nothing_behind_it(turn: str, expected:
 
 async def test_an_answer_without_end_is_left_after_so_many_sentences() -> None:
     assert len(await told(["Final Answer: ", *["It goes on. "] * 500], most=4)) == 4
+
+
+@pytest.mark.parametrize("begin", ["", "Final Answer: "])
+async def test_a_reply_that_repeats_a_label_is_judged_by_what_stands_near(
+    begin: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    judged: list[int] = []
+
+    class Counted:
+        def search(self, text: str, start: int = 0, end: int | None = None) -> re.Match[str] | None:
+            judged.append((len(text) if end is None else end) - start)
+            return begins.search(text, start, len(text) if end is None else end)
+
+    begins = turns._BEGINS
+    monkeypatch.setattr(turns, "_BEGINS", Counted())
+    reply = begin + "it asks the query: a " * 100
+    assert await told([reply]) == ([reply.removeprefix(begin).strip()] if begin else [])
+    assert max(judged, default=0) <= 100
+    assert len(judged) <= 2 * 100 * bool(begin)
