@@ -229,6 +229,7 @@ async def with_openings(library: LibraryRow, rows: Sequence[Mapping[str, Any]]) 
         {
             **row,
             "locator": plain_locator(row["locator"]),
+            **({"also": [plain_locator(place) for place in row["also"]]} if "also" in row else {}),
             "open": opening(library, str(row["id"]), row["locator"], held.get(str(row["id"]))),
         }
         for row in rows

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import httpx
 from fastapi import FastAPI
 
+from ragweave.tests.support import build_library
 from ragweave.tests.support.serving import ask_over_http, in_process
 
 QUESTION = "When was the lamp of the lighthouse first lit?"
@@ -37,6 +40,21 @@ async def test_who_accepts_a_stream_of_events_is_answered_with_it_in_one_request
     assert asked.text.endswith(again.text)
     refused = await client.post("/api/ask", json={"question": ""}, headers=accept)
     assert refused.status_code == 400 and refused.json()["remedy"]
+
+
+async def test_the_further_places_of_a_passage_are_named_by_their_files_and_no_door_tells_where_these_lie(
+    client: httpx.AsyncClient, tmp_path: Path
+) -> None:
+    same = "The bell of the mole was cast in 1881 by Ilse Marwen.\n"
+    await build_library(tmp_path / "harbour", {"bell.md": f"# The bell\n\n{same}", "copy.md": f"# Notes\n\n{same}"})
+    question = "When was the bell of the mole cast?"
+    found = await client.post("/search", json={"query": question})
+    (also,) = found.json()["results"][0]["also"]
+    assert {also["file"], found.json()["results"][0]["locator"]["file"]} == {"bell.md", "copy.md"}
+    answer = (await ask_over_http(client, question))[-2]["answer"]
+    served = await client.post("/langserve/agent/invoke", json={"input": {"question": question}})
+    assert answer["citations"][0]["also"] == served.json()["output"]["citations"][0]["also"] == [also]
+    assert str(tmp_path) not in found.text + str(answer) + served.text
 
 
 async def test_each_step_tells_what_its_own_turn_has_spent(client: httpx.AsyncClient) -> None:
