@@ -37,6 +37,14 @@ class Left(Exception):
     """The client went away before its answer was there."""
 
 
+_UNREADABLE = (ValueError, TypeError, LookupError, AttributeError, NotImplementedError)
+"""What LangChain raises on a message of another form; it checks little and stumbles over the rest."""
+
+
+def _unread() -> InputError:
+    return InputError("the messages cannot be read", "send a list of {role, content}")
+
+
 def messages_of(said: Sequence[Any]) -> list[AnyMessage]:
     """Return messages as the graphs take them, from those of LangChain or OpenAI; the last is the question.
 
@@ -46,8 +54,8 @@ def messages_of(said: Sequence[Any]) -> list[AnyMessage]:
 
     try:
         found = convert_to_messages(said)
-    except (ValueError, TypeError, NotImplementedError):
-        raise InputError("the messages cannot be read", "send a list of {role, content}") from None
+    except _UNREADABLE:
+        raise _unread() from None
     kept: list[AnyMessage] = [m for m in found if isinstance(m, HumanMessage | AIMessage)]
     if not kept or kept[-1].type != "human":
         raise InputError("there is no question", "end the conversation with a message of the user")
@@ -56,8 +64,11 @@ def messages_of(said: Sequence[Any]) -> list[AnyMessage]:
 
 def pictures_of(message: AnyMessage) -> list[str]:
     """Return the pictures among the parts of a message, in LangChain's or OpenAI's form, as addresses."""
-    parts = [part for part in message.content_blocks if part["type"] == "image"]
-    return [p.get("url") or f"data:{p.get('mime_type', 'image/png')};base64,{p.get('base64', '')}" for p in parts]
+    try:
+        parts = [part for part in message.content_blocks if part["type"] == "image"]
+    except _UNREADABLE:
+        raise _unread() from None
+    return [str(p.get("url") or f"data:{p.get('mime_type', 'image/png')};base64,{p.get('base64', '')}") for p in parts]
 
 
 def context_of(given: Mapping[str, Any], library: LibraryRow) -> Context:

@@ -103,6 +103,26 @@ async def test_messages_are_taken_where_the_graphs_take_them(client: httpx.Async
     assert "1874" in answer.json()["output"]["text"]
 
 
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"role": "tool", "content": "x"},
+        {"role": "assistant", "content": "x", "tool_calls": [{"function": {"name": "a", "arguments": "{}"}}]},
+        {"role": "assistant", "content": "x", "tool_calls": {"a": "function"}},
+        {"role": "user", "content": [{"type": "image", "source_type": "base64"}]},
+        {"role": "user", "content": [{"type": "text", "text": "x"}, {"type": "image", "url": 5}]},
+    ],
+)
+async def test_a_message_that_cannot_be_read_is_refused_with_a_remedy(
+    client: httpx.AsyncClient, wrong: dict[str, Any]
+) -> None:
+    said = [wrong] if wrong["role"] == "user" else [wrong, {"role": "user", "content": QUESTION["question"]}]
+    for path, body in (("/langserve/agent/invoke", {"input": {"messages": said}}), ("/api/ask", {"messages": said})):
+        refused = await client.post(path, json=body)
+        assert (refused.status_code, refused.json()["code"]) == (400, "input"), refused.text
+        assert refused.json()["remedy"]
+
+
 @pytest.mark.parametrize("form", ["pictures", "openai", "langchain"])
 async def test_the_words_in_a_picture_go_with_the_question(address: str, form: str) -> None:
     head, _, data = SIGN.partition(",")
