@@ -17,10 +17,9 @@ from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ragweave.models import tracing
-from ragweave.models.errors import RagweaveError
 from ragweave.serve.access import Caller, Keys
 from ragweave.serve.database import sent
-from ragweave.serve.problems import Refused, response
+from ragweave.serve.problems import Refused, failed
 from ragweave.serve.settings import ServeSettings
 from ragweave.serve.store import Store
 
@@ -79,7 +78,7 @@ class Guard:
             await self._serve(scope, receive, send, request, span)
 
     async def _serve(self, scope: Scope, receive: Receive, send: Send, request: str, span: Any) -> None:
-        began, status, gone = time.monotonic(), 500, asyncio.Event()
+        began, status, gone = time.monotonic(), 0, asyncio.Event()
 
         async def answered(message: Message) -> None:
             nonlocal status
@@ -102,12 +101,13 @@ class Guard:
             try:
                 caller = await self._admit(scope)
                 scope["state"]["caller"] = caller
-                guarded = self._limited(scope, _until(gone, receive))
-            except RagweaveError as error:
-                await response(error, request, scope["path"])(scope, receive, answered)
-                return
-            await self._app(scope, guarded, answered)
+                await self._app(scope, self._limited(scope, _until(gone, receive)), answered)
+            except Exception as error:  # what the app foresees it answers itself
+                if status:
+                    raise
+                await failed(error, request, scope["path"])(scope, receive, answered)
         finally:
+            status = status or 500
             told = {"request": request, "status": status, "seconds": round(time.monotonic() - began, 4)}
             told["caller"] = getattr(scope["state"].get("caller"), "id", "")
             if span is not None:

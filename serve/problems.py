@@ -124,6 +124,13 @@ def response(error: Exception, request_id: str = "", path: str = "") -> JSONResp
     return JSONResponse(body, status_code=status, media_type="application/problem+json", headers=headers)
 
 
+def failed(error: Exception, request_id: str, path: str) -> JSONResponse:
+    """Return the answer to an error that ended a request; the log gets one that nobody foresaw."""
+    if foreseen(error).code == "unexpected":
+        logger.error("request %s failed", request_id, exc_info=error)
+    return response(error, request_id, path)
+
+
 _METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE")
 
 
@@ -136,10 +143,7 @@ def install(app: FastAPI) -> None:
     """Answer every error of an app with a problem."""
 
     async def answer(request: Request, error: Exception) -> JSONResponse:
-        id = str(getattr(request.state, "request_id", ""))
-        if foreseen(error).code == "unexpected":
-            logger.error("request %s failed", id, exc_info=error)
-        told = response(error, id, request.url.path)
+        told = failed(error, str(getattr(request.state, "request_id", "")), request.url.path)
         if told.status_code == 405:
             taken = [m for m in _METHODS if _takes(request, m)]
             told.headers["Allow"] = ", ".join(taken or _METHODS[:2])  # no route leads to the files of the page

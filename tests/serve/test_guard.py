@@ -84,6 +84,23 @@ async def test_every_answer_has_the_security_headers(client: httpx.AsyncClient) 
         assert "frame-ancestors 'none'" in headers["content-security-policy"] and headers["x-request-id"]
 
 
+async def test_an_error_that_nobody_foresaw_is_answered_with_the_security_headers_too(
+    client: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def broken(*_: object) -> None:
+        raise RuntimeError("hunter2")
+
+    monkeypatch.setattr(logging.getLogger("ragweave.serve"), "propagate", True)
+    for place, name in (("routes_ask", "library_for"), ("guard", "key_of")):  # behind the door, and in it
+        monkeypatch.setattr(f"ragweave.serve.{place}.{name}", broken)
+        answer = await client.post("/api/ask", json={"question": "When was the lamp lit?"})
+        assert answer.status_code == 500 and "hunter2" not in answer.text
+        assert answer.headers["x-content-type-options"] == "nosniff"
+        assert "default-src 'none'" in answer.headers["content-security-policy"]
+        assert answer.headers["x-request-id"] == answer.json()["request"]
+    assert [r.exc_info is not None for r in caplog.records if r.levelno >= logging.ERROR] == [True, True]
+
+
 async def test_the_door_locks_with_the_first_key_and_stays_locked(app: FastAPI, client: httpx.AsyncClient) -> None:
     keys: Keys = app.state.keys
     assert (await client.get("/api/libraries")).status_code == 200
