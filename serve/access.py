@@ -35,11 +35,12 @@ OWNER = "owner"
 class Caller:
     """One party behind requests.
 
-    `libraries` are ids; None means all, and the right to make and delete libraries.
+    `libraries` are ids; None means all, and the right to make and delete libraries. `key` is the id of the key it sent.
     """
 
     id: str = OWNER
     libraries: frozenset[str] | None = None
+    key: str = ""
 
     def sees(self, library: str) -> bool:
         """Whether it may use the library of that id."""
@@ -232,7 +233,8 @@ class Keys:
             with self.store.writing() as db:
                 sent(db, "UPDATE keys SET used = :at WHERE id = :id", at=at, id=row["id"])
         libraries = _libraries(row)
-        return Caller(OWNER) if libraries is None else Caller(f"key {row['id']}", frozenset(libraries))
+        id = row["id"]
+        return Caller(key=id) if libraries is None else Caller(f"key {id}", frozenset(libraries), id)
 
 
 def _libraries(row: Mapping[Any, Any]) -> tuple[str, ...] | None:

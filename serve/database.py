@@ -89,6 +89,10 @@ CREATE TABLE notes (
 );
 CREATE INDEX notes_by_owner ON notes (owner, library, created);
 """,
+    """
+ALTER TABLE shares ADD COLUMN made_with TEXT NOT NULL DEFAULT '';
+UPDATE shares SET made_with = substr(owner, 5) WHERE owner <> 'owner';
+""",
 )
 """What turns each version of the tables into the next, on either engine but for `BLOB`, which PostgreSQL calls `BYTEA`.
 `PRAGMA user_version`, or the comment of the schema, says which one they are."""

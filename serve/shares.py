@@ -48,8 +48,8 @@ async def share(caller: CallerNow, desk: DeskNow, request: Request, found: Threa
     return {**made, "url": url}
 
 
-# What a key shared goes with it.
-_OPEN = "expires > :now AND owner NOT IN (SELECT 'key ' || id FROM keys WHERE revoked IS NOT NULL)"
+# What a key shared goes with it, one for all libraries as well.
+_OPEN = "expires > :now AND made_with NOT IN (SELECT id FROM keys WHERE revoked IS NOT NULL)"
 _MINE = "(:everything OR owner = :owner)"
 _LIBRARY = "(SELECT library FROM threads WHERE threads.id = shares.thread)"
 
@@ -94,11 +94,12 @@ def _add(store: Store, caller: Caller, thread: str, title: str, page: str, days:
     secret, id = secrets.token_urlsafe(32), secrets.token_hex(4)
     until = (datetime.now(UTC) + timedelta(days=days)).isoformat(timespec="milliseconds")
     row = {"id": id, "hash": hashed(secret), "owner": caller.id, "thread": thread, "title": title, "page": page}
+    row |= {"key": caller.key, "created": now(), "expires": until}
     with store.writing() as db:
         sent(db, "DELETE FROM shares WHERE expires <= :now", now=now())
         held = sent(db, "SELECT count(*) FROM shares WHERE owner = :owner", owner=caller.id).scalar_one()
         if held >= _MOST:
             raise Refused(409, f"there are {_MOST} links already", "take one back")
-        values = "(:id, :hash, :owner, :thread, :title, :page, :created, :expires)"
-        sent(db, f"INSERT INTO shares VALUES {values}", **row, created=now(), expires=until)
+        values = "(:id, :hash, :owner, :thread, :title, :page, :created, :expires, :key)"
+        sent(db, f"INSERT INTO shares VALUES {values}", **row)
     return {"id": id, "title": title, "expires": until, "secret": secret}

@@ -128,6 +128,21 @@ def test_a_file_from_before_versions_were_counted_is_brought_up_and_keeps_what_i
         assert turn.answer is not None and turn.question == "Why?" and turn.pictures == 0
 
 
+def test_links_of_a_file_that_did_not_say_by_which_key_they_were_made_still_go_with_a_bound_one(tmp_path: Path) -> None:
+    path = tmp_path / "serve.sqlite"
+    with sqlite3.connect(path) as db:
+        for schema in database._SCHEMAS[:6]:
+            db.executescript(schema)
+        db.execute("PRAGMA user_version = 6")
+        db.execute("INSERT INTO threads VALUES ('t', 'owner', 'l', 'Old', '2025-01-01', '2025-01-01', 0)")
+        for owner in ("owner", "key 1a2b"):
+            row = f"'{owner}', '{owner}', '{owner}', 't', 'Old', '', '2025-01-01', '2025-01-08'"
+            db.execute(f"INSERT INTO shares VALUES ({row})")
+    with Store(path).reading() as kept:
+        rows = database.sent(kept, "SELECT owner, made_with FROM shares ORDER BY owner DESC").all()
+    assert [tuple(row) for row in rows] == [("owner", ""), ("key 1a2b", "1a2b")]
+
+
 def test_a_file_of_a_newer_version_is_refused_with_the_remedy_and_left_alone(tmp_path: Path) -> None:
     path = tmp_path / "serve.sqlite"
     with sqlite3.connect(path) as db:

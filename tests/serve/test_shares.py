@@ -124,6 +124,18 @@ async def test_what_a_key_shared_goes_with_it_and_the_owner_may_end_it(app: Fast
     assert (await owner.delete(f"/api/shares/{made['id']}")).status_code == 204
 
 
+async def test_what_a_key_for_all_libraries_shared_goes_with_it_and_what_another_one_shared_stays(
+    app: FastAPI, owner: httpx.AsyncClient
+) -> None:
+    kept = await _shared(owner)
+    lost, secret = app.state.keys.create("lost laptop", None)
+    made = await owner.post(f"/api/threads/{kept['thread']}/share", json={}, headers=bearer(secret))
+    assert (await _open(owner, made.json()["url"])).status_code == 200
+    app.state.keys.revoke(lost.id)
+    assert (await _open(owner, made.json()["url"])).status_code == 404
+    assert (await _open(owner, kept["url"])).status_code == 200
+
+
 async def test_a_script_in_a_source_is_text_behind_a_link(owner: httpx.AsyncClient, tmp_path: Path) -> None:
     note = tmp_path / "beacon.md"
     note.write_text("# Beacon\n\nThe beacon is <script>alert(1)</script> painted red.\n")
