@@ -34,7 +34,10 @@ _INTERRUPTED = Refused(503, "the server ended while it indexed", "another one go
 
 @dataclass
 class Job:
-    """One indexing of uploaded files; `others` are files of the jobs that waited or ran when it began."""
+    """One indexing of uploaded files; `others` are files of the jobs that waited or ran when it began.
+
+    While it is `ending`, how it ended is written down, which nothing breaks off.
+    """
 
     record: Record
     library: LibraryRow
@@ -42,6 +45,13 @@ class Job:
     others: frozenset[Path]
     journal: Journal = field(default_factory=Journal)
     task: asyncio.Task[None] | None = None
+    ending: bool = False
+
+    def stop(self) -> asyncio.Task[None] | None:
+        """Stop it unless it ends by itself; return what to wait for, if it has begun."""
+        if self.task is not None and not self.ending:
+            self.task.cancel()
+        return self.task
 
 
 class Jobs:
@@ -126,16 +136,15 @@ class Jobs:
 
     def stop(self, id: str) -> None:
         """Stop a job that another server was asked to stop."""
-        if (job := self._jobs.get(id)) and job.task is not None:
-            job.task.cancel()
+        if job := self._jobs.get(id):
+            job.stop()
 
     async def cancel(self, record: Record) -> None:
         """Stop a job after the batch in hand; of its files, those that were not read yet go."""
         if record.status != "running":
             return
-        if (job := self._jobs.get(record.id)) and job.task is not None:
-            job.task.cancel()
-            await asyncio.wait([job.task])
+        if (job := self._jobs.get(record.id)) and (task := job.stop()) is not None:
+            await asyncio.wait([task])
         else:
             await asyncio.to_thread(self._records.stop, record.id)
             await self._followed.end(record.id)
@@ -146,10 +155,7 @@ class Jobs:
 
     async def close(self) -> None:
         """Stop every job after the batch in hand; the next index goes on from there."""
-        running = [j.task for j in self._jobs.values() if j.task is not None]
-        for task in running:
-            task.cancel()
-        if running:
+        if running := [task for job in self._jobs.values() if (task := job.stop()) is not None]:
             await asyncio.wait(running)
 
     async def _open(self, library: str) -> list[Record]:
@@ -173,6 +179,7 @@ class Jobs:
             if foreseen(error).code == "unexpected":
                 logger.error("job %s failed", job.record.id, exc_info=error)
             last = [{"type": "error", "problem": problem(error)}]
+        job.ending = True
         try:
             await self._end(job.record, job.journal, status, *last)
         except Exception as error:

@@ -1,0 +1,63 @@
+"""Jobs and runs that are stopped while their end is being written down."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import threading
+from dataclasses import dataclass
+from typing import Any
+
+import httpx
+import pytest
+from fastapi import FastAPI
+
+from ragweave.corpora.store.stores import stores
+from ragweave.serve import jobs, uploads
+from ragweave.serve.access import Caller
+from ragweave.serve.records import Records
+
+
+@dataclass
+class Ending:
+    """An end that `begun` to be written down, and is written once it `may`."""
+
+    begun: asyncio.Event
+    may: threading.Event
+
+
+@pytest.fixture
+async def ending(monkeypatch: pytest.MonkeyPatch) -> Ending:
+    found, end, loop = Ending(asyncio.Event(), threading.Event()), Records.end, asyncio.get_running_loop()
+
+    def slow(self: Records, *told: Any, **kept: Any) -> None:
+        loop.call_soon_threadsafe(found.begun.set)
+        assert found.may.wait(60)
+        end(self, *told, **kept)
+
+    monkeypatch.setattr(Records, "end", slow)
+    return found
+
+
+@pytest.mark.parametrize("elsewhere", [False, True])
+async def test_a_job_tells_that_end(
+    client: httpx.AsyncClient, app: FastAPI, monkeypatch: pytest.MonkeyPatch, ending: Ending, elsewhere: bool
+) -> None:
+    async def indexed(*_: Any, **__: Any) -> None:
+        return None
+
+    monkeypatch.setattr(jobs, "aindex", indexed)
+    library, here = stores().catalog.library("default"), app.state.desk.jobs
+    record = await here.start(Caller(), library, [uploads.keep("a.md", io.BytesIO(b"words"), library.id)], [])
+    journal, task = await here.journal(record), here._jobs[record.id].task
+    await ending.begun.wait()
+    if elsewhere:  # the other server was asked, and this one heard of it
+        here.stop(record.id)
+        stopped = asyncio.create_task(asyncio.sleep(0))
+    else:
+        stopped = asyncio.create_task(here.cancel(record))
+    await asyncio.sleep(0)
+    ending.may.set()
+    await asyncio.wait([stopped, task])
+    assert [entry.type for entry in journal.entries] == ["end"] and journal.closed
+    assert (await here.get(Caller(), record.id)).status == "done" and await here.mine(Caller()) == []
