@@ -157,6 +157,10 @@ class Runs:
         """Stop a run; one that has ended stays as it is."""
         if (run := self._runs.get(record.id)) and run.status == "running":
             await self._stop(run)
+        elif record.status == "running" and run is not None and run.task is not None:
+            await asyncio.wait([run.task])  # how it ended is being written down
+            if (now := await asyncio.to_thread(self._records.get, run.id)) and now.status == "waiting":
+                await self._take_over(now, "cancelled")
         elif record.status == "waiting" or self.lost(record):
             await self._take_over(record, "cancelled")
         elif record.status == "running":

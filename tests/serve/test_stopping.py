@@ -13,9 +13,11 @@ import pytest
 from fastapi import FastAPI
 
 from ragweave.corpora.store.stores import stores
-from ragweave.serve import jobs, uploads
+from ragweave.serve import followed, jobs, uploads
 from ragweave.serve.access import Caller
 from ragweave.serve.records import Records
+from ragweave.tests.serve.conftest import QUESTION
+from ragweave.tests.support.serving import Graph, begin, told
 
 
 @dataclass
@@ -61,3 +63,29 @@ async def test_a_job_tells_that_end(
     await asyncio.wait([stopped, task])
     assert [entry.type for entry in journal.entries] == ["end"] and journal.closed
     assert (await here.get(Caller(), record.id)).status == "done" and await here.mine(Caller()) == []
+
+
+@pytest.mark.parametrize("asks", [False, True])
+async def test_who_stops_a_run_waits_for_that_end_and_for_no_other_server(
+    client: httpx.AsyncClient,
+    app: FastAPI,
+    graph: Graph,
+    monkeypatch: pytest.MonkeyPatch,
+    ending: Ending,
+    asks: bool,
+) -> None:
+    elsewhere: list[str] = []
+    monkeypatch.setattr(Records, "stop", lambda self, id: elsewhere.append(id))
+    monkeypatch.setattr(followed, "_STOPS", 0)
+    graph.consent = asks
+    graph.may.set()
+    run, runs = await begin(client, QUESTION), app.state.desk.runs
+    await ending.begun.wait()
+    record = await runs.get(Caller(), run["run"])
+    stopped = asyncio.create_task(runs.cancel(record))
+    await asyncio.sleep(0)
+    ending.may.set()
+    await stopped
+    assert elsewhere == []
+    assert (await runs.get(Caller(), run["run"])).status == ("cancelled" if asks else "done")
+    assert [e["type"] for e in await told(client, run["run"])][-1] == "end"
