@@ -15,6 +15,7 @@ from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
 
 from ragweave.corpora.store.catalog import LibraryRow
 from ragweave.graphs.run import before_step
+from ragweave.minds.attached import attached
 from ragweave.minds.context import Context
 from ragweave.models.errors import InputError
 from ragweave.serve.access import Caller
@@ -65,13 +66,17 @@ async def aside(
             run.step = ""
     if not run.step:
         if turn.pictures and not question:
-            raise InputError("the pictures of this question are not at hand any more", "ask it again with its pictures")
+            raise _no_pictures()
         run.earlier = said_before(turns, n)
     try:
         return await desk.runs.launch(run)
     except BaseException:
         await desk.saver.adelete_thread(place)
         raise
+
+
+def _no_pictures() -> InputError:
+    return InputError("the pictures of this question are not at hand any more", "ask it again with its pictures")
 
 
 async def _copy(graph: Any, thread: str, turn: Turn, step: str, place: str) -> None:
@@ -82,6 +87,9 @@ async def _copy(graph: Any, thread: str, turn: Turn, step: str, place: str) -> N
         remedy = error.remedy if kept else "those of the last turn are; leave the step out to answer the turn whole"
         raise InputError(error.what if kept else "the steps of this turn are not kept", remedy) from None
     kept_ = await graph.checkpointer.aget_tuple(at)
+    # This step looks at the pictures; later ones have what was seen.
+    if step == "condense" and len(attached(kept_.checkpoint["channel_values"]["messages"][-1])) < turn.pictures:
+        raise _no_pictures()
     # What the tasks of that step wrote stays behind: they are done anew.
     to: Any = {"configurable": {"thread_id": place, "checkpoint_ns": ""}}
     await graph.checkpointer.aput(to, kept_.checkpoint, kept_.metadata, kept_.checkpoint["channel_versions"])

@@ -19,7 +19,7 @@ from ragweave.models.chat import override
 from ragweave.serve import pictures
 from ragweave.serve.pictures import bytes_of
 from ragweave.tests.support import ScriptedChat
-from ragweave.tests.support.serving import ask_over_http
+from ragweave.tests.support.serving import ask_over_http, told
 
 ASKED = "What do I read here?"
 
@@ -149,6 +149,27 @@ async def test_a_conversation_keeps_small_copies_and_its_state_no_pixels(client:
     await client.delete(f"/api/threads/{thread}")
     with sqlite3.connect(home / "serve.sqlite") as db:
         assert db.execute("SELECT count(*) FROM pictures").fetchone() == (0,)
+
+
+async def test_a_question_is_not_answered_again_without_its_pictures(
+    client: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    thread = (await ask_over_http(client, ASKED, pictures=[SIGN]))[0]["thread"]
+    again = f"/api/threads/{thread}/turns/1/again"
+    seen = [await answered(client, again, {}), await answered(client, again, {"step": "generate"})]
+    monkeypatch.setattr(attached, "_held", type(attached._held)())  # as after a restart
+    for body in ({}, {"step": "condense"}):
+        refused = await client.post(again, json=body)
+        assert refused.status_code == 400 and "not at hand any more" in refused.json()["title"], body
+        assert refused.json()["remedy"] == "ask it again with its pictures"
+    seen.append(await answered(client, again, {"step": "generate"}))  # what was in them is known by then
+    assert all("four times" in text for text in seen)
+
+
+async def answered(client: httpx.AsyncClient, path: str, body: dict[str, Any]) -> str:
+    begun = await client.post(path, json=body)
+    assert begun.status_code == 202, begun.text
+    return str((await told(client, begun.json()["run"]))[-2]["answer"]["text"])
 
 
 def test_pictures_that_are_kept_in_memory_are_the_last_ones() -> None:
