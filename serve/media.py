@@ -201,7 +201,7 @@ def opening(library: LibraryRow, id: str, locator: Mapping[str, Any], source: So
     found: dict[str, Any] = {
         "view": _VIEWS.get(str(locator.get("kind", "")), "text"),
         "href": href(library, id, locator),
-        "item": f"/api/items/{quote(id, safe='')}?library={quote(library.name, safe='')}",
+        "item": f"/api/open/{library.id}/{quote(id, safe='')}",
         "media": f"/media/{library.id}/source/{quote(source.id, safe='')}",
         "source": source.id,
         "kind": source.kind,

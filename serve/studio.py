@@ -54,6 +54,7 @@ def _inside() -> FastAPI:
         ("/api/libraries", routes_library.list_libraries),
         ("/api/sources", routes_library.list_sources),
         ("/api/items/{id}", routes_library.item),
+        ("/api/open/{library}/{id}", routes_library.item_to_open),
         ("/open/{library}/{id}", open_source),
     ):
         inside.add_api_route(path, endpoint, methods=["GET"])

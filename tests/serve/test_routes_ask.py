@@ -29,6 +29,20 @@ async def test_a_question_is_answered_with_steps_sentences_and_a_citation_that_o
     assert "1874" in (await client.get(citation["open"]["media"])).text
 
 
+async def test_the_address_of_an_item_stays_good_when_its_library_is_renamed(client: httpx.AsyncClient) -> None:
+    (citation,) = (await ask_over_http(client, QUESTION))[-2]["answer"]["citations"]
+    page = (await client.get("/api/overview", params={"library": "default"})).json()  # it is kept
+    (library,) = [r for r in (await client.get("/api/libraries")).json()["libraries"] if r["name"] == "default"]
+    assert (await client.patch(f"/api/libraries/{library['id']}", json={"name": "harbour"})).status_code == 200
+    kept = (await client.get("/api/overview", params={"library": "harbour"})).json()
+    assert kept == {**page, "library": "harbour"}
+    rows = [citation, *(row for row in kept["timeline"] if "open" in row)]
+    assert len(rows) > 1
+    for row in rows:
+        item = await client.get(row["open"]["item"])
+        assert item.status_code == 200 and item.json()["library"] == "harbour" and item.json()["id"] == row["id"]
+
+
 async def test_who_accepts_a_stream_of_events_is_answered_with_it_in_one_request_and_told_where_to_go_on(
     client: httpx.AsyncClient,
 ) -> None:

@@ -46,6 +46,14 @@ async def test_its_routes_only_read(notes: Path) -> None:
             assert answer.status_code == 405 and answer.json()["remedy"]
 
 
+async def test_the_address_that_an_item_has_here_leads_to_it(notes: Path) -> None:
+    library = await open_library("default")
+    (item, *_) = await library.items_of((await library.sources())[0].id, "paragraph")
+    async with browser() as client:
+        named = (await client.get(f"/ragweave/api/items/{item.id}?library=default")).json()
+        assert (await client.get(f"/ragweave{named['open']['item']}")).json() == named
+
+
 @pytest.mark.parametrize(
     "headers",
     [
@@ -79,6 +87,7 @@ async def test_a_key_is_needed_from_other_machines_and_opens_its_libraries_alone
         for path in (
             "api/sources?library=default",
             f"api/items/{source['id']}?library=default",
+            f"api/open/{row['id']}/{source['id']}",
             f"open/default/{source['id']}",
             f"media/{row['id']}/source/{source['id']}",
             f"media/{row['id']}/picture/{source['id']}/p.jpg",
