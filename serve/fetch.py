@@ -33,6 +33,9 @@ _ENDINGS = {
     "image/webp": "webp",
 }
 """Types that are kept, and the ending of their files."""
+_LEAD_TO_IPV4 = ipaddress.IPv6Network("64:ff9b::/96"), ipaddress.IPv6Network("::/96")
+"""Networks whose addresses end in the IPv4 address that they lead to: NAT64, and the IPv4-compatible ones of old."""
+_NAT64_LOCAL = ipaddress.IPv6Network("64:ff9b:1::/48")
 _REMEDY = "save the page as a file, and add that"
 
 
@@ -68,19 +71,27 @@ async def _request(url: str) -> httpx.Request:
         host, port = "", 0
     if not host or not port or "@" in parts.netloc:
         raise InputError("That is no address of a web page", "give one that begins with https:// or http://")
-    found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    given = httpx.URL(url.strip())
+    name = given.raw_host.decode("ascii")  # an international one as DNS, HTTP and TLS write it
+    found = await asyncio.get_running_loop().getaddrinfo(name, port, type=socket.SOCK_STREAM)
     places = [str(row[4][0]) for row in found]
     if not all(map(_is_public, places)):
         raise InputError("The address belongs to this machine or to a private network", _REMEDY)
-    target = httpx.URL(url.strip()).copy_with(host=places[0], fragment=None)
-    headers = {"Host": parts.netloc, "User-Agent": "Ragweave", "Accept": ", ".join(_ENDINGS)}
-    return httpx.Request("GET", target, headers=headers, extensions={"sni_hostname": host})
+    target = given.copy_with(host=places[0], fragment=None)
+    headers = {"Host": given.netloc.decode("ascii"), "User-Agent": "Ragweave", "Accept": ", ".join(_ENDINGS)}
+    return httpx.Request("GET", target, headers=headers, extensions={"sni_hostname": name})
 
 
 def _is_public(place: str) -> bool:
     address = ipaddress.ip_address(place.partition("%")[0])
-    mapped = getattr(address, "ipv4_mapped", None) or address
-    return bool(mapped.is_global and not mapped.is_multicast)
+    if isinstance(address, ipaddress.IPv6Address):
+        if address.is_site_local or address in _NAT64_LOCAL:
+            return False
+        if any(address in net for net in _LEAD_TO_IPV4):
+            address = ipaddress.IPv4Address(int(address) & 0xFFFF_FFFF)
+        else:
+            address = address.ipv4_mapped or address.sixtofour or address
+    return address.is_global and not address.is_multicast
 
 
 async def _read(url: str, response: httpx.Response) -> tuple[str, bytes]:

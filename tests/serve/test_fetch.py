@@ -15,6 +15,7 @@ from ragweave.models.settings import model_settings
 from ragweave.serve import fetch
 from ragweave.tests.support.serving import parse_events
 
+NAMES = ("example.test", "xn--bcher-kva.test")
 PAGE = b"<html><head><title>Tea</title></head><body><p>The tea house opened in 1911.</p></body></html>"
 
 
@@ -37,11 +38,11 @@ class Web(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def web(monkeypatch: pytest.MonkeyPatch) -> Iterator[ThreadingHTTPServer]:
-    """A server on this machine that stands for the public web under the name example.test."""
+    """A server on this machine that stands for the public web under two names."""
     looked_up = socket.getaddrinfo
 
     def lookup(host: str, *rest: object, **options: object) -> object:
-        return looked_up("127.0.0.1" if host == "example.test" else host, *rest, **options)  # type: ignore[arg-type]
+        return looked_up("127.0.0.1" if host in NAMES else host, *rest, **options)  # type: ignore[arg-type]
 
     monkeypatch.setattr(socket, "getaddrinfo", lookup)
     monkeypatch.setattr(fetch, "_is_public", lambda place: place == "127.0.0.1")
@@ -57,7 +58,8 @@ def web(monkeypatch: pytest.MonkeyPatch) -> Iterator[ThreadingHTTPServer]:
     [
         "http://127.0.0.1/", "http://localhost:8765/api/me", "http://[::1]/", "http://[::ffff:127.0.0.1]/",
         "http://169.254.169.254/latest/meta-data", "http://10.0.0.1/", "https://192.168.1.1/", "http://0.0.0.0/",
-        "http://2130706433/", "http://100.64.0.1/",
+        "http://2130706433/", "http://100.64.0.1/", "http://[::127.0.0.1]/", "http://[64:ff9b::7f00:1]/",
+        "http://[64:ff9b::a9fe:a9fe]/", "http://[64:ff9b:1::a00:1]/", "http://[2002:7f00:1::]/", "http://[fec0::1]/",
     ],
 )  # fmt: skip
 async def test_what_only_the_server_can_reach_is_refused(url: str) -> None:
@@ -86,6 +88,20 @@ async def test_a_page_is_fetched_under_its_own_name_through_a_redirect(web: Thre
     name, content = await fetch.fetched(f"http://example.test:{port}/on")
     assert (name, content) == ("example.test tea.html", PAGE)
     assert web.hosts == [f"example.test:{port}"] * 2  # type: ignore[attr-defined]
+
+
+async def test_an_international_name_is_fetched_and_asked_for_as_dns_writes_it(web: ThreadingHTTPServer) -> None:
+    url = f"http://bücher.test:{web.server_address[1]}/straße"
+    assert await fetch.fetched(url) == ("bücher.test straße.html", PAGE)
+    assert web.hosts == [f"xn--bcher-kva.test:{web.server_address[1]}"]  # type: ignore[attr-defined]
+    assert (await fetch._request(url)).extensions["sni_hostname"] == "xn--bcher-kva.test"
+
+
+@pytest.mark.parametrize(
+    "place", ["8.8.8.8", "2606:4700::6810:84e5", "64:ff9b::808:808", "2002:808:808::1", "::ffff:8.8.8.8"]
+)
+def test_a_public_place_is_public_also_behind_a_translation_to_ipv4(place: str) -> None:
+    assert fetch._is_public(place)
 
 
 async def test_a_redirect_to_a_private_place_and_a_program_are_refused(web: ThreadingHTTPServer) -> None:
