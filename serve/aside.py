@@ -53,7 +53,7 @@ async def aside(
     if turn is None:
         raise InputError("there is no such turn", "the conversation says how many it has")
     id = secrets.token_urlsafe(16)
-    place = f"{ASIDE}{id}"
+    place = f"{ASIDE}{thread.id}-{id}"
     run = Run(id, caller.id, place, library, turn.graph, question or turn.question, context)
     graph = desk.runs.graph(turn.graph)
     if not question and (step or turn is turns[-1]):

@@ -105,6 +105,11 @@ class Records:
         """Return what answers a conversation, or waits for consent in it."""
         return self._found("thread = :thread AND status IN ('running', 'waiting')", thread=thread)
 
+    def beside(self) -> list[str]:
+        """Return the threads of the runs that are, or were, answered beside conversations."""
+        with self._store.reading() as db:
+            return list(sent(db, "SELECT DISTINCT thread FROM runs WHERE turn = 0 AND thread <> ''").scalars())
+
     def jobs(self, library: str) -> list[Record]:
         """Return the jobs of a library that wait or run."""
         return self._found("thread = '' AND status = 'running' AND library = :library", library=library)

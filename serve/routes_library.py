@@ -76,7 +76,8 @@ async def delete_library(caller: CallerNow, desk: DeskNow, id: str) -> None:
 
 
 async def forget_threads(desk: Desk, ids: list[str]) -> None:
-    """Delete conversations: what answers them is stopped, their turns and their state go."""
+    """Delete conversations: what answers them, or beside them, is stopped, their turns and their state go."""
+    ids = [*ids, *await desk.runs.beside(ids)]
     for id in ids:
         await desk.runs.cancel_thread(id)
         await desk.saver.adelete_thread(id)

@@ -18,7 +18,7 @@ from ragweave.serve.records import Record, Status
 from ragweave.serve.store import Thread, now
 
 ASIDE = "aside-"
-"""What the id of a thread begins with that is kept no longer than its run."""
+"""What the id of a thread begins with that is kept no longer than its run; the conversation beside it comes next."""
 
 
 @dataclass

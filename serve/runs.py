@@ -28,7 +28,7 @@ from ragweave.serve.followed import Followed
 from ragweave.serve.journal import Journal
 from ragweave.serve.problems import NotFound, Refused, foreseen, problem
 from ragweave.serve.records import Record, Records, Status
-from ragweave.serve.run import Run
+from ragweave.serve.run import ASIDE, Run
 from ragweave.serve.store import Thread
 
 if TYPE_CHECKING:
@@ -171,6 +171,11 @@ class Runs:
         """Stop a run that another server was asked to stop."""
         if (run := self._runs.get(id)) and run.status == "running" and run.task is not None:
             run.task.cancel()
+
+    async def beside(self, threads: Sequence[str]) -> list[str]:
+        """Return the threads of what is answered beside conversations, or was a while ago."""
+        places = tuple(f"{ASIDE}{thread}-" for thread in threads)
+        return [thread for thread in await asyncio.to_thread(self._records.beside) if thread.startswith(places)]
 
     async def cancel_thread(self, thread: str) -> None:
         """Stop whatever answers a conversation."""

@@ -13,8 +13,10 @@ import pytest
 from ragweave.evals.answers import Outcome, question_of
 from ragweave.evals.question_files import rows_of
 from ragweave.nodes.answer import Answer
+from ragweave.serve.app import create_app
+from ragweave.serve.settings import ServeSettings
 from ragweave.serve.store import Store
-from ragweave.tests.support.serving import ask_over_http, parse_events
+from ragweave.tests.support.serving import ask_over_http, events_until, on_loopback, parse_events
 
 QUESTION = "When was the lamp of the lighthouse first lit?"
 
@@ -56,6 +58,33 @@ async def test_the_conversation_stays_as_it_is_and_nothing_of_the_other_run_is_k
         assert db.execute("SELECT DISTINCT thread_id FROM checkpoints").fetchall() == [(thread,)]
     told = await ask_over_http(client, "And the ferry, how often does it sail?", thread=thread)
     assert "four times" in told[-2]["answer"]["text"]
+
+
+@pytest.mark.parametrize("of", ["conversation", "library"])
+async def test_a_run_beside_it_that_waits_for_consent_goes_with_its_conversation_and_its_library(
+    notes: Path, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, of: str
+) -> None:
+    (tmp_path / "web").mkdir()
+    monkeypatch.setenv("RAGWEAVE_WEB_FOLDER", str(tmp_path / "web"))
+    asked, begun = {"question": "Who painted the ceiling?", "context": {"web": "ask"}}, []
+    server = on_loopback(create_app(ServeSettings()))
+    async with server as address, httpx.AsyncClient(base_url=address, timeout=60) as client:
+        for library in ("tea room", "default"):
+            thread = (await ask_over_http(client, QUESTION, library=library))[0]["thread"]
+            run = (await client.post(f"/api/threads/{thread}/turns/1/again", json=asked)).json()
+            begun.append({**run, "of": thread})
+            assert (await events_until(client, run["run"], "consent"))[-1]["type"] == "consent"
+        kept, gone = begun
+        (row,) = [r for r in (await client.get("/api/libraries")).json()["libraries"] if r["name"] == "default"]
+        path = f"/api/threads/{gone['of']}" if of == "conversation" else f"/api/libraries/{row['id']}"
+        assert (await client.delete(path)).status_code == 204
+        assert [(await client.get(f"/api/runs/{run['run']}")).status_code for run in begun] == [200, 404]
+        with sqlite3.connect(home / "conversations.sqlite") as db:
+            left = {id for (id,) in db.execute("SELECT DISTINCT thread_id FROM checkpoints")}
+        assert left == {kept["of"], kept["thread"]}
+        with sqlite3.connect(home / "serve.sqlite") as db:
+            rows = {id for (id,) in db.execute("SELECT run FROM events UNION SELECT id FROM runs")}
+        assert kept["run"] in rows and gone["run"] not in rows
 
 
 async def test_an_earlier_turn_is_answered_whole_and_says_that_its_steps_are_gone(
