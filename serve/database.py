@@ -138,7 +138,10 @@ class Database:
     def forget_library(self, library: str) -> list[str]:
         """Delete what anybody asked of a library, watches in it or noted of it; return the ids of the conversations."""
         with self.writing() as db:
-            threads = sent(db, "SELECT id FROM threads WHERE library = :library", library=library).scalars().all()
+            # What was answered beside a conversation has steps of its own.
+            asked = "SELECT thread FROM runs WHERE library = :library AND thread <> ''"
+            query = f"SELECT id FROM threads WHERE library = :library UNION {asked}"
+            threads = sent(db, query, library=library).scalars().all()
             sent(db, "DELETE FROM runs WHERE library = :library AND thread <> ''", library=library)  # a job ends itself
             for table in ("threads", "watches", "notes"):
                 sent(db, f"DELETE FROM {table} WHERE library = :library", library=library)
