@@ -37,6 +37,8 @@ STOP = frozenset(
 )
 """English function words and words that only ask, left out where only content counts."""
 
+_DENIED = frozenset("isn aren wasn weren don doesn didn hasn haven hadn won wouldn shouldn couldn mustn needn".split())
+"""What stands before “n't”; by themselves some of these are words."""
 STOP_CJK = frozenset(
     "的 了 是 在 和 与 及 吗 呢 吧 么 什么 怎么 哪 哪个 哪些 谁 为什么 多少 有 我 你 他 她 它 这 那".split()
 )
@@ -150,8 +152,10 @@ def terms(text: str) -> list[str]:
 def content_terms(text: str) -> list[str]:
     """Return distinct stemmed words that carry content, in order of appearance."""
     seen: dict[str, None] = {}
-    for w in words(text):
-        if w not in STOP and w not in STOP_CJK:
+    said = words(text)
+    for n, w in enumerate(said):
+        denied = w.endswith("n") and w in _DENIED and said[n + 1 : n + 2] == ["t"]  # “shouldn't”
+        if w not in STOP and w not in STOP_CJK and not denied:
             seen.setdefault(stem(w))
     return list(seen)
 
