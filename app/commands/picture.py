@@ -67,13 +67,12 @@ def _is_recording(item: Item) -> bool:
 
 
 def _clip(item: Item, to: Path) -> Path | None:
-    from ragweave.corpora.video.clip_file import cut_clip, lasts
+    from ragweave.corpora.video.clip_file import cut_clip
 
     where = item.locator
     start, end = where.get("start", 0.0), where.get("end", 0.0)
     try:
-        written = cut_clip(Path(where["file"]), start, end, to)
-        seconds = lasts(written)
+        written, seconds = cut_clip(Path(where["file"]), start, end, to)
         if seconds < end - start - _MISSING:
             typer.echo(
                 f"It has {seconds:.1f} of {end - start:.1f} seconds: the recording holds no more there", err=True

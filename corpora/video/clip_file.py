@@ -24,10 +24,11 @@ _RATE = "if(gte(source_fps,1),min(source_fps,60),25)"
 _FIRST = re.compile(r"\bpts_time:\s*(-?[\d.]+)")
 
 
-def cut_clip(path: Path, start: float, end: float, to: Path) -> Path:
-    """Write seconds `start` to `end` of a recording as MP4, or as M4A where it has no picture; return the file.
+def cut_clip(path: Path, start: float, end: float, to: Path) -> tuple[Path, float]:
+    """Write seconds `start` to `end` of a recording as MP4, or as M4A where it has no picture.
 
-    An ending that is neither .mp4 nor .m4a is corrected. It begins with what stands on the screen then.
+    An ending that is neither .mp4 nor .m4a is corrected. It begins with what stands on the screen then. Returns the
+    file and the seconds it has, which are fewer where the recording holds no more.
 
     Raises:
         InputError: the file exists, or cannot be written.
@@ -58,7 +59,8 @@ def cut_clip(path: Path, start: float, end: float, to: Path) -> Path:
         ended = run(command, LARGEST, _SECONDS)
         if ended.code != 0 or not part.is_file():
             raise failed(str(path), ended)
-        if not lasts(part):
+        seconds = _lasts(part)
+        if not seconds:
             raise SourceError(f"{path.name} holds nothing from {clock(start)} to {clock(end)}", "index it anew")
         os.replace(part, to)
     except OSError as error:
@@ -66,10 +68,10 @@ def cut_clip(path: Path, start: float, end: float, to: Path) -> Path:
     finally:
         with suppress(OSError):
             part.unlink(missing_ok=True)
-    return to
+    return to, seconds
 
 
-def lasts(written: Path) -> float:
+def _lasts(written: Path) -> float:
     """Return the seconds of a clip that was written, 0 where it is empty."""
     try:
         return examine(str(written), "mov").duration

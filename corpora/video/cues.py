@@ -37,6 +37,8 @@ _RECORDING = ("episode", "recording", "video", "video_id", "file", "lecture", "t
 _LINES = (".jsonl", ".ndjson")
 _LONGEST_TIME = 1_000_000.0
 """Seconds; a larger number is no time in a recording."""
+_NAMED = 10
+"""Lines that are named where they cannot be read."""
 _SAMPLE = 200
 """Rows looked at to tell whether JSON is a transcript."""
 
@@ -54,7 +56,7 @@ def is_transcript(head: str, suffix: str) -> bool:
         return True
     if suffix.lower() in _LINES:
         lines = head.split("\n")
-        return _timed(_json_rows(lines[: max(1, len(lines) - 1)][:_SAMPLE]))
+        return _timed([row for _, row in _json_rows(lines[: max(1, len(lines) - 1)][:_SAMPLE])])
     return suffix.lower() == ".json" and bool(
         re.match(r'\s*(?:\{.*?"segments"\s*:\s*)?\[\s*\{', head, re.S)
         and re.search(rf'"(?:{"|".join(_START)})"\s*:\s*[\d"]', head)
@@ -81,6 +83,14 @@ def read_transcript(path: Path) -> list[Recording]:
             f"{path.name} holds no utterance with a time", "check that it is a whole VTT, SRT, ASS, JSONL"
         )
     return found
+
+
+def unread(path: Path) -> tuple[str, ...]:
+    """Return a warning for each line of a file of JSON rows that is no JSON: the others are read."""
+    if path.suffix.lower() not in _LINES:
+        return ()
+    rows = _json_rows(read_text(path).lstrip("\ufeff").split("\n"))
+    return tuple(f"line {number} is not JSON" for number, row in rows if row is None)[:_NAMED]
 
 
 def timed_cues(text: str) -> tuple[Cue, ...]:
@@ -159,13 +169,15 @@ class _Row:
         return max(1, len(self.text.split()))
 
 
-def _json_rows(lines: Sequence[str]) -> list[Any]:
-    rows: list[Any] = []
-    for line in filter(str.strip, lines):
-        try:
-            rows.append(json.loads(line))
-        except (ValueError, RecursionError):
-            rows.append(None)
+def _json_rows(lines: Sequence[str]) -> list[tuple[int, Any]]:
+    """Return the number and the value of each line that is not empty; None is what cannot be read."""
+    rows: list[tuple[int, Any]] = []
+    for number, line in enumerate(lines, 1):
+        if line.strip():
+            try:
+                rows.append((number, json.loads(line)))
+            except (ValueError, RecursionError):
+                rows.append((number, None))
     return rows
 
 
@@ -224,7 +236,7 @@ def _from_json(text: str, stem: str) -> list[Recording]:
     except RecursionError:
         return []
     except ValueError:
-        whole = _json_rows(text.split("\n"))
+        whole = [row for _, row in _json_rows(text.split("\n"))]
     if isinstance(whole, dict):
         whole = whole.get("segments") if isinstance(whole.get("segments"), list) else [whole]
     groups: dict[str, list[_Row]] = {}

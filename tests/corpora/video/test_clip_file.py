@@ -12,7 +12,7 @@ from ragweave.app.cli import app
 from ragweave.app.commands.picture import hand_out
 from ragweave.corpora.ingest.run import index
 from ragweave.corpora.types import Item, Locator
-from ragweave.corpora.video.clip_file import cut_clip, lasts
+from ragweave.corpora.video.clip_file import cut_clip
 from ragweave.corpora.video.frames import frames
 from ragweave.corpora.video.streams import examine
 from ragweave.models.errors import InputError, SourceError
@@ -21,9 +21,9 @@ from tests.corpora.video.test_intake import items
 
 
 def test_a_clip_is_cut_to_its_seconds(film: Film, tmp_path: Path) -> None:
-    written = cut_clip(film(seconds=20), 5.0, 12.0, tmp_path / "piece.mp4")
+    written, seconds = cut_clip(film(seconds=20), 5.0, 12.0, tmp_path / "piece.mp4")
     container = examine(str(written), "mov")
-    assert container.duration == pytest.approx(7.0, abs=0.3)
+    assert seconds == container.duration == pytest.approx(7.0, abs=0.3)
     assert container.picture() and container.sound()
 
 
@@ -47,8 +47,8 @@ def test_a_clip_shows_what_stood_on_the_screen_in_all_of_its_seconds(
 ) -> None:
     path = tmp_path / name
     ffmpeg(*(a.format(rate) for a in RED_THEN_BLUE), "-fps_mode", "vfr", str(path))
-    written = cut_clip(path, 12.0, 30.0, tmp_path / "piece.mp4")
-    assert lasts(written) == pytest.approx(18.0, abs=0.3)
+    written, seconds = cut_clip(path, 12.0, 30.0, tmp_path / "piece.mp4")
+    assert seconds == pytest.approx(18.0, abs=0.3)
     shown = [pixels[0, 0] for _, pixels in frames(str(written), "mov", 0, 1.0)]
     assert ["red" if r > b else "blue" for r, _, b in shown] == ["red"] * 8 + ["blue"] * 10
 
@@ -67,7 +67,7 @@ def test_a_clip_from_behind_the_end_is_refused_and_a_shorter_one_says_so(
 
 
 def test_of_sound_alone_the_clip_is_sound(film: Film, tmp_path: Path) -> None:
-    written = cut_clip(film("a.mp3", 10, picture=False), 2.0, 5.0, tmp_path / "piece")
+    written, _ = cut_clip(film("a.mp3", 10, picture=False), 2.0, 5.0, tmp_path / "piece")
     assert written.name == "piece.m4a"
     assert examine(str(written), "mov").picture() is None
 

@@ -9,7 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ragweave.corpora.ingest.run import index
 from ragweave.corpora.ingest.stages import kind_of
+from ragweave.corpora.store.library import open_library
 from ragweave.corpora.video.cues import is_transcript, read_transcript, timed_cues
 from ragweave.models.errors import SourceError
 
@@ -165,6 +167,15 @@ def test_a_row_that_names_neither_time_nor_recording_belongs_to_that_of_the_row_
     path = tmp_path / "show.jsonl"
     path.write_text("\n".join(map(json.dumps, rows)))
     assert [[c.text for c in r.cues] for r in read_transcript(path)] == [["a b", "c d"], ["e f"]]
+
+
+async def test_rows_of_a_transcript_that_are_no_json_are_named(home: Path, tmp_path: Path) -> None:
+    rows = [json.dumps({"text": f"The mill grinds wheat number {n}.", "start": 4 * n}) for n in range(30)]
+    path = tmp_path / "mill.jsonl"
+    path.write_text("\n".join([*rows[:20], "", rows[20][:-9], *rows[21:], '{"text": "broken o']))
+    assert (await index([path])).indexed == 1
+    [source] = await (await open_library()).sources()
+    assert source.kind == "transcript" and source.warnings == ("line 22 is not JSON", "line 32 is not JSON")
 
 
 def test_whisper_segments_are_read(tmp_path: Path) -> None:
