@@ -11,7 +11,18 @@ from functools import cached_property
 
 from ragweave.models.tables import cells, is_row
 from ragweave.models.text import content_terms
-from ragweave.models.values import CURRENCIES, Value, column_days, day, decimal_mark, is_missing, number, yes
+from ragweave.models.values import (
+    CURRENCIES,
+    Value,
+    column_days,
+    day,
+    decimal_mark,
+    grouping_mark,
+    is_missing,
+    is_open,
+    number,
+    yes,
+)
 
 MAX_ROWS = 20_000
 """Rows of one table that are read."""
@@ -51,8 +62,13 @@ class Column:
     @cached_property
     def numbers(self) -> tuple[Value | None, ...]:
         """The numbers of its cells."""
-        mark = decimal_mark(self.cells) or self.mark
+        mark = notation(self.cells) or self.mark or "."
         return tuple(number(c, mark) for c in self.cells)
+
+    @cached_property
+    def unsure(self) -> bool:
+        """Tell whether nothing tells the notation of its numbers, so that what they amount to is not known."""
+        return not (notation(self.cells) or self.mark) and is_open(self.cells)
 
     @cached_property
     def days(self) -> tuple[date | None, ...]:
@@ -112,9 +128,11 @@ class Table:
 
     @cached_property
     def _mark(self) -> str:
-        """The decimal mark of columns that leave it open: that of the others, else of the language."""
+        """The decimal mark of columns that leave it open: that of the others, else of the language, or ""."""
         found = decimal_mark([c for r in self.rows for c in r.cells])
-        return found or ("," if self.language in _DECIMAL_COMMA else ".")
+        told = {notation([r.cells[n] for r in self.rows]) for n in range(len(self.heads))} - {""}
+        by_size = told.pop() if not found and len(told) == 1 else ""
+        return found or by_size or ("," if self.language in _DECIMAL_COMMA else "." if self.language else "")
 
     @cached_property
     def body(self) -> tuple[Row, ...]:
@@ -232,6 +250,11 @@ def _names(heads: Sequence[str], body: Sequence[Row]) -> bool:
         if not year and (number(head) is not None or day(head) is not None):
             return False
     return True
+
+
+def notation(column: Sequence[str]) -> str:
+    """Return the decimal mark of a column that leaves no doubt about it, by its marks or the size of its numbers."""
+    return decimal_mark(column) or {".": ",", ",": "."}.get(grouping_mark(column), "")
 
 
 def _with_unit(head: str) -> tuple[str, str]:

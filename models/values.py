@@ -38,8 +38,13 @@ _NUMBER = re.compile(
     rf"(?P<open>\()?\s*(?P<minus>[-−–])?\s*(?P<before>[^\W\d_]{{1,4}}\.?|[€$£¥])?\s*(?P<minus2>[-−])?\s*"
     rf"(?P<n>{_AMOUNT})\s*(?P<after>%|‰|°\s?[CF]?|[€$£¥]|[^\W\d_][\w²³/.]*(?:\s[^\W\d_][\w²³/.]*)?)?\s*(?P<close>\))?"
 )
-_COMMA, _DOT = re.compile(r"\d,(?:\d{1,2}|\d{4,})(?!\d)"), re.compile(r"\d\.(?:\d{1,2}|\d{4,})(?!\d)")
+_COMMA, _DOT = (
+    re.compile(rf"\d{m}(?:\d{{1,2}}|\d{{4,}})(?!\d)|(?<![\d.,])(?:0|\d{{4,}}){m}\d{{3}}(?!\d)") for m in (",", r"\.")
+)
 _GROUPED = re.compile(r"\d([.,])\d{3}(?!\d)")
+_ALIKE = 2
+"""How many times a whole number must exceed all that have three digits behind a mark, to be of one size with them only
+where the mark parts thousands."""
 _MONTH = rf"(?P<month>{'|'.join(sorted(MONTHS, key=len, reverse=True))})\.?"
 _DATES = tuple(
     re.compile(rf"(?<![\w.,]){form}(?!\w|[.,-]\d)")
@@ -77,12 +82,38 @@ def is_missing(cell: str) -> bool:
 def decimal_mark(cells: Sequence[str]) -> str:
     """Return the decimal mark of cells that leave no doubt about it, or "".
 
-    A mark before one, two, or more than three digits is decimal; one before three may part thousands.
+    A mark before one, two, or more than three digits is decimal, and one behind 0 alone or more than three digits; one
+    before three may part thousands.
     """
     cells = [c for c in cells if _NUMBER.fullmatch(_SPACES.sub(" ", c.strip()))]
     comma = any(_COMMA.search(c) or _mixed(c) == "," for c in cells)
     dot = any(_DOT.search(c) or _mixed(c) == "." for c in cells)
     return "" if comma == dot else "," if comma else "."
+
+
+def grouping_mark(cells: Sequence[str]) -> str:
+    """Return the mark that parts thousands in a column by the size of its numbers, or "": 1.200, 980 and 2.450.
+
+    The whole numbers below a thousand are far above the others only where the mark is read as decimal.
+    """
+    found = [m["n"] for c in cells if (m := _NUMBER.fullmatch(_SPACES.sub(" ", c.strip())))]
+    marked, plain = [n for n in found if not n.isdigit()], [n for n in found if n.isdigit()]
+    marks = {n[-4] for n in marked if re.fullmatch(r"[1-9]\d{0,2}[.,]\d{3}", n)}
+    if len(marks) != 1 or any(not re.fullmatch(r"[1-9]\d{0,2}[.,]\d{3}", n) for n in marked):
+        return ""
+    largest = max(int(n[:-4]) for n in marked) + 1
+    whole = bool(plain) and all(100 <= int(n) < 1_000 and int(n) >= _ALIKE * largest for n in plain)
+    # One cell alone may be a fraction; what ends in 0 was written by nobody who leaves out the places of the others.
+    return marks.pop() if whole and (len(marked) > 1 or marked[0].endswith("0")) else ""
+
+
+def is_open(cells: Sequence[str]) -> bool:
+    """Tell whether cells hold a number such as 1.200, which is 1 200 or 1.2 by the notation of who wrote it.
+
+    1,200 is read as one thousand two hundred where nothing tells the notation.
+    """
+    found = [m["n"] for c in cells if (m := _NUMBER.fullmatch(_SPACES.sub(" ", c.strip())))]
+    return any(m[1] == "." for n in found for m in _GROUPED.finditer(n))
 
 
 def _mixed(cell: str) -> str:

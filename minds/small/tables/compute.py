@@ -183,13 +183,16 @@ def _extreme(asked: Asked, table: Table, choice: Choice, side: str) -> _Made | N
     strange = asked.measured and not asked.measured & measured(column)
     if len(values) < 2 or strange:
         return None
+    # Whatever 1.200 and 2.450 amount to, the second is more; of 980 beside them nobody knows.
+    if column.unsure and not all("." in column.cells[i] for i, _ in values):
+        return None
     if word in ("fastest", "slowest") and "minut" in asked.means(measured(column)):
         side = "least" if side == "most" else "most"  # who is faster takes less time
     ends_ = (max if side == "most" else min)(v.amount for _, v in values)
     used = [i for i, v in values if v.amount == ends_]
     if len(used) > LISTED:
         return None
-    shown = figure(column, next(v for _, v in values if v.amount == ends_))
+    shown = column.cells[used[0]] if column.unsure else figure(column, next(v for i, v in values if i == used[0]))
     which = "highest" if side == "most" else "lowest"
     named = listed(table, used, _asked_column(asked, table, at))
     text = f"{named}: {spoken(column.head)} {shown}, the {which} of {len(values)} rows."
@@ -216,6 +219,8 @@ def _computed(asked: Asked, table: Table, choice: Choice, operation: str) -> _Ma
     if at is None:
         return None
     column = table.columns[at]
+    if column.unsure:
+        return None
     values = _of(column, choice.rows)
     amounts = [v.amount for _, v in values]
     used = [i for i, _ in values]

@@ -182,7 +182,7 @@ def _bounded(asked: Asked, table: Table, choice: Choice) -> None:
             n for n in fitting if table.columns[n].terms and table.columns[n].terms <= set(asked.stems)
         ]
         chosen = near if len(near) == 1 else fitting if len(fitting) == 1 else []
-        if not chosen:
+        if not chosen or table.columns[chosen[0]].unsure:
             choice.rows = []
             return
         n = chosen[0]

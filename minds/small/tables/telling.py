@@ -49,4 +49,4 @@ def of_row(table: Table, choice: Choice, at: int) -> str:
 def value_at(column: Column, at: int) -> str:
     """Return a cell with the unit of its column."""
     value = column.numbers[at]
-    return column.cells[at] if value is None or not column.unit else figure(column, value)
+    return column.cells[at] if value is None or not column.unit or column.unsure else figure(column, value)

@@ -1,0 +1,49 @@
+"""What is certain of a table is worked out, and where notation, unit, column or rows are not, nothing is."""
+
+from __future__ import annotations
+
+import pytest
+
+from ragweave.minds.small.tables.compute import compute
+from ragweave.models.table import tables
+
+
+def said(question: str, text: str, about: str = "") -> str:
+    (table,) = tables([text])
+    found = compute(question, table, about, lambda term: 1.0)
+    return found.text if found else ""
+
+
+@pytest.mark.parametrize(
+    ("cells", "question", "answer"),
+    [
+        ("1.200 980 2.450", "What are the total sales?", "Sales: 1,200 + 980 + 2,450 = 4,630 (rows 1 to 3)."),
+        ("1.200 980 2.450", "Which month has the highest sales?", "Mai: Sales 2,450, the highest of 3 rows."),
+        ("1,200 0,300 2,450", "What are the total sales?", "Sales: 1.200 + 0.300 + 2.450 = 3.950 (rows 1 to 3)."),
+        ("0.125 1.250 2.375", "What are the total sales?", "Sales: 0.125 + 1.250 + 2.375 = 3.750 (rows 1 to 3)."),
+        (
+            "1013.250 1001 999.875",
+            "Which month has the highest sales?",
+            "Jan: Sales 1,013.250, the highest of 3 rows.",
+        ),
+        ("1,200 980 2,450", "What are the total sales?", "Sales: 1,200 + 980 + 2,450 = 4,630 (rows 1 to 3)."),
+        # 1.200 and 2.450 are thousands or no more than two: which is more is certain, and nothing else.
+        ("1.200 1.980 2.450", "What are the total sales?", ""),
+        ("1.200 1.980 2.450", "What are the average sales?", ""),
+        ("1.200 1.980 2.450", "Which months have sales over 100?", ""),
+        ("1.200 1.980 2.450", "Which month has the highest sales?", "Mai: Sales 2.450, the highest of 3 rows."),
+        ("1.200 1.980 2.450", "What were the sales in Mai?", "Mai: Sales 2.450."),
+        ("101.325 100 99.875", "Which month has the highest sales?", ""),
+    ],
+)
+def test_numbers_are_worked_out_where_their_notation_is_known(cells: str, question: str, answer: str) -> None:
+    rows = "\n".join(f"{month} | {cell}" for month, cell in zip(("Jan", "Feb", "Mai"), cells.split(), strict=True))
+    assert said(question, f"Month | Sales\n{rows}") == answer
+
+
+def test_the_language_tells_a_notation_that_the_numbers_leave_open() -> None:
+    text = "Month | Sales\nJan | 1.200\nFeb | 2.450"
+    for language, total in (("de", "1,200 + 2,450 = 3,650"), ("en", "1.200 + 2.450 = 3.650")):
+        (table,) = tables([text], [language])
+        found = compute("What are the total sales?", table, "", lambda term: 1.0)
+        assert found is not None and total in found.text
