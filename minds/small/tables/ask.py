@@ -82,6 +82,8 @@ class Bound:
     amount: Decimal
     near: frozenset[str]
     place: tuple[int, int]
+    unit: str = ""
+    """The word or sign beside its number, which may be no unit."""
 
     def holds(self, amount: Decimal) -> bool:
         """Tell whether an amount is within it."""
@@ -248,7 +250,7 @@ class Asked:
             unit = (m["sign"] or m["unit"] or "").lower()
             near = {stem(unit), CURRENCIES.get(unit, "")} - {""}
             near |= {t for w in m.group().lower().split() if w in ADJECTIVES for t in WORDS_OF[ADJECTIVES[w]]}
-            out.append(Bound(sign, amount, frozenset(near), m.span()))
+            out.append(Bound(sign, amount, frozenset(near), m.span(), unit))
         return out
 
     @cached_property

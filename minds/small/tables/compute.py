@@ -12,6 +12,7 @@ from ragweave.minds.small.tables.earned import able
 from ragweave.minds.small.tables.measures import HOW_MANY, UNIT_STEMS
 from ragweave.minds.small.tables.rows import Choice, measured, rows
 from ragweave.minds.small.tables.telling import LISTED, figure, listed, numbered, of_row, value_at
+from ragweave.minds.small.tables.units import comparable
 from ragweave.models.calendar import NUMBER_WORDS
 from ragweave.models.table import Column, Row, Table, spoken
 from ragweave.models.text import content_terms, names, stem, terms, words
@@ -188,8 +189,11 @@ def _extreme(asked: Asked, table: Table, choice: Choice, side: str) -> _Made | N
         return None
     if word in ("fastest", "slowest") and "minut" in asked.means(measured(column)):
         side = "least" if side == "most" else "most"  # who is faster takes less time
-    ends_ = (max if side == "most" else min)(v.amount for _, v in values)
-    used = [i for i, v in values if v.amount == ends_]
+    amounts = comparable(column, [v for _, v in values])
+    if amounts is None:
+        return None
+    end = (max if side == "most" else min)(amounts)
+    used = [i for (i, _), amount in zip(values, amounts, strict=True) if amount == end]
     if len(used) > LISTED:
         return None
     shown = column.cells[used[0]] if column.unsure else figure(column, next(v for i, v in values if i == used[0]))

@@ -8,6 +8,7 @@ from decimal import Decimal
 from ragweave.minds.small.tables.ask import Asked
 from ragweave.minds.small.tables.denials import Named, denying, verbatim, without
 from ragweave.minds.small.tables.measures import UNIT_WORDS
+from ragweave.minds.small.tables.units import in_unit, of_kind
 from ragweave.models.table import Column, Table, spoken
 from ragweave.models.text import content_terms, stem, words
 from ragweave.models.values import CURRENCIES, is_missing, month_of, written, year_of, yes
@@ -178,19 +179,24 @@ def _bounded(asked: Asked, table: Table, choice: Choice) -> None:
     """Keep the rows within the bounds; a bound of which the column is not certain leaves none."""
     for bound in asked.bounds:
         fitting = [n for n, c in enumerate(table.columns) if c.kind == "number"]
-        near = [n for n in fitting if bound.near & measured(table.columns[n])] or [
-            n for n in fitting if table.columns[n].terms and table.columns[n].terms <= set(asked.stems)
-        ]
+        near = (
+            [n for n in fitting if bound.near & measured(table.columns[n])]
+            or [n for n in fitting if of_kind(table.columns[n], bound.unit)]
+            or [n for n in fitting if table.columns[n].terms and table.columns[n].terms <= set(asked.stems)]
+        )
         chosen = near if len(near) == 1 else fitting if len(fitting) == 1 else []
-        if not chosen or table.columns[chosen[0]].unsure:
+        n = chosen[0] if chosen else 0
+        amounts = None if not chosen or table.columns[n].unsure else in_unit(table.columns[n], bound.unit)
+        if amounts is None:
             choice.rows = []
             return
-        n = chosen[0]
-        numbers = table.columns[n].numbers
-        choice.rows = [i for i in choice.rows if (v := numbers[i]) is not None and bound.holds(v.amount)]
+        choice.rows = [i for i in choice.rows if (amount := amounts[i]) is not None and bound.holds(amount)]
         choice.by.add(n)
         choice.explained |= {*words(asked.question[slice(*bound.place)]), *table.columns[n].terms}
-        choice.said.append(f"{table.columns[n].head} {bound.sign} {written(bound.amount)}")
+        # The unit is said where the figures shown beside it are in another.
+        written_in = [v and v.amount for v in table.columns[n].numbers]
+        told = written(bound.amount) if amounts == written_in else f"{written(bound.amount)} {bound.unit}"
+        choice.said.append(f"{table.columns[n].head} {bound.sign} {told}")
 
 
 def measured(column: Column) -> frozenset[str]:
