@@ -112,7 +112,7 @@ class Asked:
         """The end that is asked for and the position of the word, or None."""
         for n, w in enumerate(self.said):
             before = self.said[n - 1] if n else ""
-            if w in ("most", "least") and (before == "at" or self.said[n + 1 : n + 2] == ["of"]):
+            if w in ("most", "least") and before != "the" and (before == "at" or self.said[n + 1 : n + 2] == ["of"]):
                 continue
             if w in DIMENSIONS:
                 return DIMENSIONS[w][0], n
@@ -276,8 +276,9 @@ class Asked:
         between = {
             m
             for (a, first), (b, last) in pairwise(at)
-            if {"to", "until", "till", "through"} & set(self.said[a + 1 : b]) and first < last
-            for m in range(first, last)
+            if {"to", "until", "till", "through", "bis"} & set(self.said[a + 1 : b])
+            or self.said[max(0, a - 1)] in ("between", "zwischen", "entre")
+            for m in (range(first, last) if first < last else (*range(first, 13), *range(1, last)))
         }
         return frozenset({m for _, m in at} | between)
 

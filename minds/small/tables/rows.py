@@ -8,6 +8,7 @@ from decimal import Decimal
 from ragweave.minds.small.tables.ask import Asked
 from ragweave.minds.small.tables.denials import Named, denying, verbatim, without
 from ragweave.minds.small.tables.measures import UNIT_WORDS
+from ragweave.minds.small.tables.moments import timed
 from ragweave.minds.small.tables.units import in_unit, of_kind
 from ragweave.models.table import Column, Table, spoken
 from ragweave.models.text import content_terms, stem, words
@@ -35,7 +36,10 @@ class Choice:
 def rows(asked: Asked, table: Table, about: str) -> Choice:
     """Choose the rows that the question names by their cells, numbers, dates, bounds, or yes and no."""
     choice = Choice([*range(len(table.body))])
-    found = _found(asked, table, frozenset(content_terms(about)))
+    when = timed(asked, table)
+    if when is None:
+        return Choice([])
+    found = _found(asked, table, frozenset(content_terms(about)), when)
     named = without(asked, table, found)
     if named is None:
         return Choice([])
@@ -64,9 +68,9 @@ def rows(asked: Asked, table: Table, about: str) -> Choice:
     return choice
 
 
-def _found(asked: Asked, table: Table, context: frozenset[str]) -> dict[int, Named]:
+def _found(asked: Asked, table: Table, context: frozenset[str], when: dict[int, Named]) -> dict[int, Named]:
     """Return the rows that the question names in each column, by number, where it names any; what it denies as well."""
-    found = _texts(asked, table, context)
+    found = _texts(asked, table, context) | when
     dates = [n for n, c in enumerate(table.columns) if c.kind == "date"]
     # Of several dates the one counts that the question names, else the first: that of the row.
     dates = [n for n in dates if asked.names(table.columns[n].terms)] or dates[:1]
