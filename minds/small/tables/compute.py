@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from ragweave.minds.small.tables.ask import Asked
+from ragweave.minds.small.tables.columns import column_of, meant, number_column
 from ragweave.minds.small.tables.denials import apart
-from ragweave.minds.small.tables.earned import able
-from ragweave.minds.small.tables.measures import HOW_MANY, UNIT_STEMS
+from ragweave.minds.small.tables.measures import UNIT_STEMS
 from ragweave.minds.small.tables.rows import Choice, measured, rows
 from ragweave.minds.small.tables.telling import LISTED, figure, listed, numbered, of_row, value_at
 from ragweave.minds.small.tables.units import comparable
 from ragweave.models.calendar import NUMBER_WORDS
 from ragweave.models.table import Column, Row, Table, spoken
-from ragweave.models.text import content_terms, names, stem, terms, words
+from ragweave.models.text import content_terms, names, stem
 from ragweave.models.values import Value, is_missing, month_of, written
 
 OPEN, OPEN_CELL = 0.4, 0.25
@@ -73,7 +73,12 @@ def compute(
     # A time alone says of no table that its rows are meant: “how many came in 2024”.
     timed = asked.numbers | {stem(w) for w in asked.said if month_of(w)}
     dated = not asked.bounds and all(table.columns[n].kind in ("date", "key") for n in choice.by)
-    if asked.operation == "count" and dated and not (own - timed) & known and _target(asked, table, choice) is None:
+    if (
+        asked.operation == "count"
+        and dated
+        and not (own - timed) & known
+        and number_column(asked, table, choice) is None
+    ):
         return None
     heads = context.union(*(c.terms for c in table.columns))
     if asked.operation == "cell" and (asked.attribute & left or (asked.label and not asked.label & heads)):
@@ -97,7 +102,7 @@ def _work(asked: Asked, table: Table, choice: Choice) -> _Made | None:
         return _extreme(asked, table, choice, operation)
     if operation in ("sum", "mean", "difference"):
         return _computed(asked, table, choice, operation)
-    target = _target(asked, table, choice)
+    target = number_column(asked, table, choice)
     if operation == "often":
         return _cell(asked, table, choice, None) or _counted(asked, table, choice)
     if asked.adds and target is not None and len(choice.rows) > 1 and choice.by:
@@ -111,50 +116,6 @@ def _work(asked: Asked, table: Table, choice: Choice) -> _Made | None:
     return _cell(asked, table, choice, target)
 
 
-def _target(asked: Asked, table: Table, choice: Choice, alone: bool = False) -> int | None:
-    """Return the column of numbers that is asked for: named by its head, its measure, or alone; None if not certain."""
-    fitting = [n for n, c in enumerate(table.columns) if c.kind == "number" and n not in choice.by]
-    fitting = [n for n in fitting if not asked.per or _per(table.columns[n]) in ("", asked.per)]
-    fitting = [n for n in fitting if able(asked, table, choice, table.columns[n])]
-    scored = sorted(((_likeness(asked, table.columns[n]), -n) for n in fitting), reverse=True)
-    if scored and scored[0][0] > 0 and (len(scored) == 1 or scored[0][0] > scored[1][0] or asked.measured):
-        return -scored[0][1]
-    # An inventory says in a column of its own how many there are of each; a log has a row for each.
-    counts = [n for n in fitting if table.columns[n].terms and table.columns[n].terms <= HOW_MANY]
-    if asked.operation == "count" and len(counts) == 1 and all(c.kind != "date" for c in table.columns):
-        return counts[0]
-    return fitting[0] if alone and len(fitting) == 1 else None
-
-
-def _per(column: Column) -> str:
-    """Return the time that the amounts of a column are for."""
-    _, per, unit = column.head.lower().rpartition("per ")
-    return unit.strip() if per else ""
-
-
-def _likeness(asked: Asked, column: Column) -> float:
-    have = set(asked.stems)
-    year = {w for w in words(column.head) if w.isdigit()}
-    value = len((column.terms - year) & have) / max(1, len(column.terms - year))
-    value += bool(year & asked.numbers) - bool(year and asked.numbers and not year & asked.numbers)
-    found = measured(column)
-    value += bool((found - column.terms) & asked.counted) or MEASURED * bool(found & asked.dimensions)
-    if asked.superlative is not None:
-        after = asked.stems[asked.superlative[1] + 1 : asked.superlative[1] + 4]
-        value += 0.5 * bool(column.terms & set(after))
-    return value if value > 0.25 else 0.0
-
-
-MEASURED = 0.8
-"""What a column earns that measures what the question asks for; its head by name earns 1."""
-
-
-def _meant(asked: Asked, column: Column) -> set[str]:
-    """Return the stems of a question that a column of numbers explains: its head, and what says what it measures."""
-    found = measured(column)
-    return {*column.terms, *asked.near(column.terms), *asked.means(found), *(asked.counted | asked.dimensions) & found}
-
-
 def _of(column: Column, rows: Sequence[int]) -> list[tuple[int, Value]]:
     return [(i, v) for i in rows if (v := column.numbers[i]) is not None]
 
@@ -162,7 +123,7 @@ def _of(column: Column, rows: Sequence[int]) -> list[tuple[int, Value]]:
 def _extreme(asked: Asked, table: Table, choice: Choice, side: str) -> _Made | None:
     """Return the row or rows with the most or least of a column, or the first or last date."""
     dates = [n for n, c in enumerate(table.columns) if c.kind == "date"]
-    at = _target(asked, table, choice, alone=True)
+    at = number_column(asked, table, choice, alone=True)
     word = asked.said[asked.superlative[1]] if asked.superlative else ""
     if word in ("earliest", "latest", "newest", "oldest") and len(dates) == 1:
         found = [(i, d) for i in choice.rows if (d := table.columns[dates[0]].days[i]) is not None]
@@ -170,9 +131,9 @@ def _extreme(asked: Asked, table: Table, choice: Choice, side: str) -> _Made | N
             return None
         ends = max(d for _, d in found) if side == "most" else min(d for _, d in found)
         used = [i for i, d in found if d == ends]
-        told = _asked_column(asked, table, dates[0])
+        told = column_of(asked, table, dates[0])
         if told in (None, *dates):
-            told = _target(asked, table, choice) if "number" in asked.kinds else None
+            told = number_column(asked, table, choice) if "number" in asked.kinds else None
         named = listed(table, used, told)
         text = f"{named}: {table.heads[dates[0]]} {ends.isoformat()}, the {word} of {len(found)} rows."
         return text, used, _subject(asked, table) | table.columns[dates[0]].terms
@@ -198,28 +159,14 @@ def _extreme(asked: Asked, table: Table, choice: Choice, side: str) -> _Made | N
         return None
     shown = column.cells[used[0]] if column.unsure else figure(column, next(v for i, v in values if i == used[0]))
     which = "highest" if side == "most" else "lowest"
-    named = listed(table, used, _asked_column(asked, table, at))
+    named = listed(table, used, column_of(asked, table, at))
     text = f"{named}: {spoken(column.head)} {shown}, the {which} of {len(values)} rows."
-    return text, used, _subject(asked, table) | _meant(asked, column)
-
-
-def _asked_column(asked: Asked, table: Table, target: int) -> int | None:
-    """Return the column whose head “which” or “what” names, where it is not the one that is compared."""
-    wanted = asked.named | asked.attribute
-    found = [n for n, c in enumerate(table.columns) if n != target and c.terms & wanted]
-    found = found or [n for n, c in enumerate(table.columns) if n != target and c.terms and c.terms == asked.last]
-    if not found and asked.word == "when" and "since" not in asked.said:
-        found = [n for n, c in enumerate(table.columns) if c.kind == "date"]
-    if not found:
-        # “Name” and “by” alone are heads too, though they say nothing in a sentence.
-        alone = [frozenset(terms(c.head)) if len(words(c.head)) == 1 else c.terms for c in table.columns]
-        found = [n for n, of in enumerate(alone) if asked.heads(of)]
-    return found[0] if len(found) == 1 else None
+    return text, used, _subject(asked, table) | meant(asked, column)
 
 
 def _computed(asked: Asked, table: Table, choice: Choice, operation: str) -> _Made | None:
     """Return a sum, a mean or a difference, with what was computed."""
-    at = _target(asked, table, choice, alone=operation != "difference")
+    at = number_column(asked, table, choice, alone=operation != "difference")
     if at is None:
         return None
     column = table.columns[at]
@@ -232,7 +179,7 @@ def _computed(asked: Asked, table: Table, choice: Choice, operation: str) -> _Ma
     unit = values[0][1].unit if values else ""
     if len({v.unit for _, v in values}) > 1 or len(values) < 2:
         return None
-    explained = _subject(asked, table) | _meant(asked, column) | {str(len(values))}
+    explained = _subject(asked, table) | meant(asked, column) | {str(len(values))}
     explained |= {w for w in asked.said if NUMBER_WORDS.get(w) == len(values)}
     if operation == "difference":
         if len(values) != 2:
@@ -270,9 +217,9 @@ def _subject(asked: Asked, table: Table) -> set[str]:
 
 def _of_cell(asked: Asked, table: Table, choice: Choice, target: int | None) -> int | None:
     """Return the column of the cell that is asked for."""
-    at = target if target is not None else _asked_column(asked, table, -1)
+    at = target if target is not None else column_of(asked, table, -1)
     if at is not None and table.columns[at].kind not in asked.kinds:
-        at = _asked_column(asked, table, -1)
+        at = column_of(asked, table, -1)
     if at is None or at in choice.by:
         others = [
             n
@@ -285,13 +232,13 @@ def _of_cell(asked: Asked, table: Table, choice: Choice, target: int | None) -> 
 
 def _blank(asked: Asked, table: Table, choice: Choice) -> _Made | None:
     """Return the one row that is meant, where the cell that is asked for holds nothing."""
-    at = _of_cell(asked, table, choice, _target(asked, table, choice))
+    at = _of_cell(asked, table, choice, number_column(asked, table, choice))
     if asked.operation != "cell" or len(choice.rows) != 1 or not at or table.columns[at].kind not in asked.kinds:
         return None
     if not is_missing(table.columns[at].cells[choice.rows[0]]):
         return None
     text = f"{of_row(table, choice, choice.rows[0])}: {spoken(table.columns[at].head)} –"
-    return text, choice.rows, _subject(asked, table) | _meant(asked, table.columns[at])
+    return text, choice.rows, _subject(asked, table) | meant(asked, table.columns[at])
 
 
 def _said(table: Table, choice: Choice) -> set[str]:
@@ -317,7 +264,7 @@ def _cell(asked: Asked, table: Table, choice: Choice, target: int | None) -> _Ma
             f"{of_row(table, choice, i)}: {spoken(column.head)} {value_at(column, i)}" if at else column.cells[i]
             for i, _ in cells
         ]
-        return "; ".join(said) + ".", [i for i, _ in cells], explained | _meant(asked, column)
+        return "; ".join(said) + ".", [i for i, _ in cells], explained | meant(asked, column)
     which = asked.named and (asked.named & table.columns[0].terms or len(choice.rows) > 1 or choice.denied)
     if not which and (at is None or asked.word not in ("who", "whom")):
         return None
