@@ -42,10 +42,13 @@ _ASKS = re.compile(
 )
 """What a few words typed into a search box do not hold."""
 _IDENTIFIED = re.compile(
-    r"\b(?:(?P<thing>(?!(?:the|an?|our|my|this|that|what|which|any|some|total|whole|exact|average|usual|right|same"
+    r"\b(?<!\ba )(?<!\ban )(?:(?P<thing>(?!(?:the|an?|our|my|this|that|what|which|any|some|total|whole|exact|average"
+    r"|usual|right|same|in|of|on|by|to|for|from|with|about"
+    # Those are counted with, and not called by.
+    r"|prime|atomic|quantum|natural|real|complex|rational|irrational|even|odd|perfect|cardinal|ordinal"
     r"|maximum|minimum|(?:high|low|larg|small|great|bigg)e(?:r|st)|large|small|high|low)\b)[^\W\d_]+)(?: id)?"
-    r" (?:numbers?|no\b\.?|nr\b\.?)(?! plates?\b)"
-    r"|(?:which|what) numbers?(?= (?:do|does|can|could|should|shall|must|did)\b))"
+    r" (?:numbers?|no\b\.?|nr\b\.?)(?! (?:plates?|theor\w+|systems?|line|sequence|games?|puzzles?)\b)"
+    r"|(?:which|what) numbers?(?= (?:do|does|can|could|should|shall|must|did) (?:i|we|you|one|they|people)\b))"
     # “The number of her passport”, and not that of the guests.
     r"|\bnumber of (?:[^\W\d]+['’]s?|the|my|our|his|her|their|your) (?:[\w-]+ )??[\w-]*[^\Ws]\b"
     r"(?= (?:of|for|with)\b|\W*$)"
