@@ -73,7 +73,10 @@ def _remove(path: Path, folder: Path) -> None:
     """Remove the copy of an object, and the folders that were there for it alone."""
     if path.is_dir():  # the name stood for a folder
         return
-    path.unlink(missing_ok=True)
+    try:
+        path.unlink(missing_ok=True)
+    except NotADirectoryError:  # what is above it was an object, and goes as that
+        return
     with suppress(OSError):
         for above in path.relative_to(folder).parents[:-1]:
             (folder / above).rmdir()
