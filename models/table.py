@@ -35,6 +35,10 @@ _UNIT = re.compile(r"(?:\(([^()]{1,20})\)|\[([^\[\]]{1,20})\]|,\s*in\s(\S{1,12})
 _NUMBERED = frozenset("no nr num number numero id code index year jahr annee ano line zeile pos position rank".split())
 """Heads of numbers that name a row and measure nothing."""
 _SLASHED = re.compile(r"\s*\d{1,2}/\d{1,2}/(?:\d{4}|\d{2})\s*")
+_ABOUT = re.compile(
+    r"^\s*(?:[~≈<>≤≥±]|(?:ca|circa|approx|about|rund|etwa|env)\b\.?)\s*|(?<=\d)\s?[-–]\s?\d[\d.,]*", re.I
+)
+"""What stands around a number that is no more than near it: “~300”, “10–12”."""
 _DECIMAL_COMMA = frozenset("de es fr it nl pt da sv nb fi pl cs tr id".split())
 """Languages that write a comma before decimals."""
 
@@ -92,6 +96,12 @@ class Column:
         years = all(_YEAR.fullmatch(c.strip()) for c in filled)
         counted = self.first and len(set(filled)) == len(filled) and all(c.isdigit() for c in filled)
         return "key" if years or ((counted or named & _NUMBERED) and not self.unit) else "number"
+
+    @cached_property
+    def mixed(self) -> bool:
+        """Tell whether it holds numbers with so much else, “closed” or “~300”, that it is a column of texts."""
+        filled = [c for c in self.cells if not is_missing(c)]
+        return self.kind == "text" and 2 * sum(number(_ABOUT.sub("", c)) is not None for c in filled) >= len(filled) > 0
 
     @cached_property
     def measure(self) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from ragweave.minds.small.tables.ask import Asked
-from ragweave.minds.small.tables.columns import column_of, meant, number_column
+from ragweave.minds.small.tables.columns import AGED, aged, column_of, meant, number_column, piece
 from ragweave.minds.small.tables.denials import apart
 from ragweave.minds.small.tables.measures import UNIT_STEMS
 from ragweave.minds.small.tables.rows import Choice, measured, rows
@@ -26,7 +26,7 @@ VERB = 0.5
 _WHOLE = 0.95
 """Share of the question from which its words need not stand in the title of the table."""
 _NAMED = 0.02
-"""What each word of the question earns that stands in the title, file or heading of the table."""
+"""What each word of the question earns that stands in the title, file or heading of the table, or heads a column."""
 _IN_PART = 0.1
 """What a row costs that is named by a part of its cell."""
 
@@ -60,7 +60,7 @@ def compute(
         return None
     text, used, explained = made
     context = set(content_terms(spoken(about)))
-    known = explained | choice.explained | context | asked.operating
+    known = explained | choice.explained | context | asked.operating | piece(asked, table, choice)[0]
     known |= {t for c in table.columns if c.kind == "number" for t in asked.means(measured(c))}
     known |= asked.near(frozenset(context))
     left = asked.terms - known
@@ -80,8 +80,9 @@ def compute(
         and number_column(asked, table, choice) is None
     ):
         return None
-    heads = context.union(*(c.terms for c in table.columns))
-    if asked.operation == "cell" and (asked.attribute & left or (asked.label and not asked.label & heads)):
+    named = frozenset().union(*(c.terms for c in table.columns))
+    unlabelled = asked.label and not asked.label & (context | named)
+    if asked.operation == "cell" and (asked.attribute & left or unlabelled):
         return None
     weight = {t: idf(t) * (VERB if t in asked.verbs else 1.0) for t in asked.terms}
     fit = 1 - sum(weight[t] for t in left) / (sum(weight.values()) or 1.0)
@@ -89,7 +90,7 @@ def compute(
     # Without a row that is named, the question has to say that it means this table.
     if fit < least or not (choice.by or context & own or fit > _WHOLE):
         return None
-    fit += _NAMED * len(context & asked.terms) - _IN_PART * choice.parts
+    fit += _NAMED * (len(context & asked.terms) + len(named & asked.terms)) - _IN_PART * choice.parts
     return Worked(text, tuple(table.body[n] for n in used), round(fit, 3), blank)
 
 
@@ -98,6 +99,8 @@ _Made = tuple[str, list[int], set[str]]
 
 def _work(asked: Asked, table: Table, choice: Choice) -> _Made | None:
     operation = asked.operation
+    if not piece(asked, table, choice)[1]:
+        return None
     if operation in ("most", "least"):
         return _extreme(asked, table, choice, operation)
     if operation in ("sum", "mean", "difference"):
@@ -122,28 +125,23 @@ def _of(column: Column, rows: Sequence[int]) -> list[tuple[int, Value]]:
 
 def _extreme(asked: Asked, table: Table, choice: Choice, side: str) -> _Made | None:
     """Return the row or rows with the most or least of a column, or the first or last date."""
-    dates = [n for n, c in enumerate(table.columns) if c.kind == "date"]
-    at = number_column(asked, table, choice, alone=True)
     word = asked.said[asked.superlative[1]] if asked.superlative else ""
-    if word in ("earliest", "latest", "newest", "oldest") and len(dates) == 1:
-        found = [(i, d) for i in choice.rows if (d := table.columns[dates[0]].days[i]) is not None]
-        if len(found) < 2:
-            return None
-        ends = max(d for _, d in found) if side == "most" else min(d for _, d in found)
-        used = [i for i, d in found if d == ends]
-        told = column_of(asked, table, dates[0])
-        if told in (None, *dates):
-            told = number_column(asked, table, choice) if "number" in asked.kinds else None
-        named = listed(table, used, told)
-        text = f"{named}: {table.heads[dates[0]]} {ends.isoformat()}, the {word} of {len(found)} rows."
-        return text, used, _subject(asked, table) | table.columns[dates[0]].terms
+    at: int | None
+    if word in AGED:
+        at, side = aged(asked, table, word)
+    else:
+        dates = [n for n, c in enumerate(table.columns) if c.kind == "date"]
+        at = dates[0] if word in ("earliest", "latest") and len(dates) == 1 else None
+        at = number_column(asked, table, choice, alone=True) if at is None else at
     if at is None:
         return None
+    if table.columns[at].kind == "date":
+        return _first_or_last(asked, table, choice, at, side)
     column = table.columns[at]
     values = _of(column, choice.rows)
     # The longest operation is not the animal with the most operations.
-    strange = asked.measured and not asked.measured & measured(column)
-    if len(values) < 2 or strange:
+    strange = asked.measured and word not in AGED and not asked.measured & measured(column)
+    if len(values) < 2 or strange or column.kind != "number":
         return None
     # Whatever 1.200 and 2.450 amount to, the second is more; of 980 beside them nobody knows.
     if column.unsure and not all("." in column.cells[i] for i, _ in values):
@@ -164,13 +162,28 @@ def _extreme(asked: Asked, table: Table, choice: Choice, side: str) -> _Made | N
     return text, used, _subject(asked, table) | meant(asked, column)
 
 
+def _first_or_last(asked: Asked, table: Table, choice: Choice, at: int, side: str) -> _Made | None:
+    """Return the row or rows of the first or last date of a column."""
+    found = [(i, d) for i in choice.rows if (d := table.columns[at].days[i]) is not None]
+    if len(found) < 2 or asked.superlative is None:
+        return None
+    end = (max if side == "most" else min)(d for _, d in found)
+    used = [i for i, d in found if d == end]
+    told = column_of(asked, table, at)
+    if told is None or table.columns[told].kind == "date":
+        told = number_column(asked, table, choice) if "number" in asked.kinds else None
+    word = asked.said[asked.superlative[1]]
+    text = f"{listed(table, used, told)}: {table.heads[at]} {end.isoformat()}, the {word} of {len(found)} rows."
+    return text, used, _subject(asked, table) | table.columns[at].terms
+
+
 def _computed(asked: Asked, table: Table, choice: Choice, operation: str) -> _Made | None:
     """Return a sum, a mean or a difference, with what was computed."""
     at = number_column(asked, table, choice, alone=operation != "difference")
     if at is None:
         return None
     column = table.columns[at]
-    if column.unsure:
+    if column.unsure or column.kind != "number":
         return None
     values = _of(column, choice.rows)
     amounts = [v.amount for _, v in values]

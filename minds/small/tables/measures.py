@@ -62,7 +62,7 @@ ADJECTIVES = {
     for form in forms.split()
 }
 NOUNS = {
-    "money": "price cost fee money euro pound dollar",
+    "money": "price cost money euro pound dollar",
     "distance": "distance kilometre kilometer mile km",
     "length": "length metre meter",
     "duration": "time duration minute hour",
