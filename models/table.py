@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
-from decimal import Decimal
 from functools import cached_property
 
 from ragweave.models.tables import cells, is_row
 from ragweave.models.text import content_terms
+from ragweave.models.totals import sums
 from ragweave.models.values import (
     CURRENCIES,
     Value,
@@ -146,27 +146,27 @@ class Table:
 
     @cached_property
     def body(self) -> tuple[Row, ...]:
-        """The rows without one at the end that holds the sums of those above it."""
-        return self.rows[:-1] if self._adds_up() else self.rows
+        """The rows without those that add up others: subtotals, totals, a last one that holds the sums."""
+        return tuple(self.rows[n] for n in self.places)
 
-    def _adds_up(self) -> bool:
-        """Tell whether every number of the last row is the sum of its column, and there is one above 0."""
-        if len(self.rows) < 3:
-            return False
-        last = self.rows[-1].cells
-        seen = False
-        for n, head in enumerate(self.heads):
+    @cached_property
+    def places(self) -> tuple[int, ...]:
+        """Where the rows of the body stand among all."""
+        return tuple(n for n in range(len(self.rows)) if n not in self._sums[0])
+
+    @property
+    def certain(self) -> bool:
+        """Tell whether no row that calls itself a total holds other figures than the sums of others."""
+        return self._sums[1]
+
+    @cached_property
+    def _sums(self) -> tuple[set[int], bool]:
+        added = []
+        for n, head in enumerate(self.heads[1:], 1):
             column = Column(*_with_unit(head), tuple(r.cells[n] for r in self.rows), self._mark)
-            if column.kind != "number" or n == 0 or "%" in column.measure:
-                continue
-            *above, total = column.numbers
-            if total is None:
-                continue
-            found = [v.amount for v in above if v is not None]
-            if abs(sum(found, Decimal(0)) - total.amount) > Decimal("0.006") * max(1, len(found)):
-                return False
-            seen = seen or (total.amount != 0 and len(found) > 1)
-        return seen and not all(number(c) for c in last[:1])
+            if column.kind == "number" and "%" not in column.measure:
+                added.append(column.numbers)
+        return sums([r.cells for r in self.rows], added)
 
     def label(self, at: int) -> str:
         """Return what names a row: its first cells, as many as it takes to tell it from all others.
@@ -182,7 +182,7 @@ class Table:
             if sum(all(r.cells[i] == row.cells[i] for i in chosen) for r in self.body) == 1:
                 break
             chosen.append(n)
-        named = [c for n in chosen if (c := row.cells[n].strip())] or [f"row {at + 1}"]
+        named = [c for n in chosen if (c := row.cells[n].strip())] or [f"row {self.places[at] + 1}"]
         counted = self.columns[0].kind == "key" and self.columns[0].head and not _YEAR.fullmatch(named[0])
         return ", ".join([f"{spoken(self.columns[0].head)} {named[0]}" if counted else named[0], *named[1:]])
 

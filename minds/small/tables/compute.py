@@ -99,7 +99,8 @@ _Made = tuple[str, list[int], set[str]]
 
 def _work(asked: Asked, table: Table, choice: Choice) -> _Made | None:
     operation = asked.operation
-    if not piece(asked, table, choice)[1]:
+    # Of a total that holds other figures than the sums of its rows nobody knows what it is beside them.
+    if not piece(asked, table, choice)[1] or not (table.certain or operation in ("cell", "difference")):
         return None
     if operation in ("most", "least"):
         return _extreme(asked, table, choice, operation)
@@ -210,7 +211,11 @@ def _computed(asked: Asked, table: Table, choice: Choice, operation: str) -> _Ma
         parts, total, places = f"({parts}) / {len(amounts)}", mean, max(0, -int(mean.as_tuple().exponent))
     where = f"; {', '.join(choice.said)}" if choice.said else ""
     result = figure(column, Value(total, unit, places))
-    return f"{spoken(column.head)}: {parts} = {result} ({numbered(used)}{where}).", used, explained
+    return (
+        f"{spoken(column.head)}: {parts} = {result} ({numbered([table.places[i] for i in used])}{where}).",
+        used,
+        explained,
+    )
 
 
 def _counted(asked: Asked, table: Table, choice: Choice) -> _Made | None:
