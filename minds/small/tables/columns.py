@@ -65,7 +65,7 @@ def piece(asked: Asked, table: Table, choice: Choice) -> tuple[set[str], bool]:
     price = any(ADJECTIVES.get(w) == "money" for w in asked.said) or {*asked.stems} & _PRICE
     if asked.superlative or not price or not any(_priced(asked, c) for c in table.columns):
         return set(), True
-    held = {t for c in table.columns for t in c.terms}
+    held = {t for c in table.columns[1:] for t in c.terms}  # what stands first is what the rows are of
     if choice.by and any(stem(m[1].lower()) in held for m in _LOT.finditer(asked.question)):
         return set(), False
     beside = [c for n, c in enumerate(table.columns) if c.kind == "number" and n not in choice.by]
