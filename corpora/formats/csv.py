@@ -7,9 +7,9 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from ragweave.corpora.blocks import Lines, Parsed
+from ragweave.corpora.blocks import Block, Lines, Parsed
 from ragweave.corpora.decode import read_text
-from ragweave.corpora.formats.merged import MAX_COLUMNS, YEAR
+from ragweave.corpora.formats.merged import MAX_COLUMNS, YEAR, Row, parted
 
 _DELIMITERS = ",;\t|"
 _SNIFFED = 20
@@ -29,16 +29,20 @@ def parse(path: Path) -> Parsed:
     above, lines = Lines(), Lines()
     warnings: list[str] = []
     rows: list[list[str]] = []
+    ended: list[Block] = []
     mark = delimiter(text)
     wide = _cells(text, mark)
-    for row, line in _rows(text, mark, warnings, wide):
+    for (row, line, _), anew in parted(Row(*read) for read in _rows(text, mark, warnings, wide)):
         if not rows and len(row) != wide and line <= _SNIFFED:
             above.add(f"{mark} ".join(row), line)
             continue
+        if anew and rows:
+            ended.append(lines.block("table", level=1 if has_header(rows) else 0))
+            lines, rows = Lines(), []
         if len(rows) < 3:
             rows.append(row)
         lines.add(" | ".join(row), line)
-    told = (above.block("text"), lines.block("table", level=1 if has_header(rows) else 0))
+    told = (above.block("text"), *ended, lines.block("table", level=1 if has_header(rows) else 0))
     return Parsed(blocks=tuple(b for b in told if b.text), warnings=tuple(warnings))
 
 

@@ -8,7 +8,7 @@ texts, but for one that begins a row and names it (`Total`). Heads of two lines 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, islice
 from typing import NamedTuple
 
@@ -122,9 +122,13 @@ class Merged:
         if 2 <= count <= min(_MOST_HEADS, len(first) - 1):
             first[:count] = [Row(_joined([row.cells for row in first[:count]]), first[0].line)]
             count = 1
-        for row in chain(first, after):
+        told = [above.block("text")]
+        for row, anew in parted(chain(first, after)):
+            if anew:
+                told.append(table.block("table", count))
+                table, count = Lines(), 1
             table.add(" | ".join(row.cells), row.line)
-        return [b for b in (above.block("text"), table.block("table", count)) if b.text]
+        return [b for b in (*told, table.block("table", count)) if b.text]
 
     def _has_two(self, rows: Sequence[Row]) -> bool:
         """Tell whether the second row only names the columns under those heads of the first that span several."""
@@ -142,6 +146,24 @@ class Merged:
         """Tell whether there is room for one more repeated cell, and take it."""
         self._left -= len(text) + 3
         return self._left >= 0
+
+
+def parted(rows: Iterable[Row]) -> Iterator[tuple[Row, bool]]:
+    """Yield rows, each with whether it heads another table: below an empty line words over figures that go on below."""
+    after = iter(rows)
+    before, row = None, next(after, None)
+    while row is not None:
+        under = next(after, None)
+        apart = before is not None and under is not None and before.line + 1 < row.line == under.line - 1
+        yield row, apart and before is not None and under is not None and _heads_anew(before, row, under)
+        before, row = row, under
+
+
+def _heads_anew(before: Row, row: Row, under: Row) -> bool:
+    named = len(row.cells) > 1 and all(row.cells) and len(set(row.cells)) == len(row.cells)
+    if not named or any(c.isdigit() for cell in row.cells for c in cell) or len(under.cells) > len(row.cells):
+        return False
+    return any(map(_is_number, before.cells[1:])) and any(map(_is_number, under.cells[1:]))
 
 
 def spanned(said: str, least: int = 1) -> int:

@@ -61,3 +61,23 @@ def test_a_cell_past_the_limit_of_the_parser_is_read(write: Write) -> None:
 def test_open_quotes_in_every_other_line_are_read_in_bounded_work(write: Write) -> None:
     found = parse(write("a.csv", "a,b,c\n" + '1,"x,2\n3,y""z,4\n' * 60_000), "csv")
     assert isinstance(found.blocks[0], Block) and len(found.warnings) <= 10
+
+
+def test_a_table_below_an_empty_line_has_heads_of_its_own(write: Write) -> None:
+    two = "Room,Area\nKitchen,14\nHall,9\n\nPipe,Length\nCopper,22\nSteel,31\n"
+    first, second = parse(write("a.csv", two), "csv").blocks
+    assert (first.text, first.level) == ("Room | Area\nKitchen | 14\nHall | 9", 1)
+    assert (second.text, second.level, second.spans[0].line) == ("Pipe | Length\nCopper | 22\nSteel | 31", 1, 5)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Day,Guests\nMonday,12\nTuesday,closed\nFriday,9\n",  # no empty line
+        "Day,Guests\nMonday,12\n\nTuesday,9\nFriday,9\n",
+        "Name,Team\nAda,red\n\nBen,blue\nCid,red\n",
+        "Day,Guests\nMonday,12\n\nTuesday,\nFriday,9\n",
+    ],
+)
+def test_an_empty_line_alone_parts_no_table(write: Write, text: str) -> None:
+    assert len(parse(write("a.csv", text), "csv").blocks) == 1

@@ -193,6 +193,13 @@ def test_what_stands_above_the_heads_of_a_sheet_is_text_and_they_stand_above_eve
     assert last.locate(start, start + 10)["line"] == 204
 
 
+def test_a_second_table_of_a_sheet_has_heads_of_its_own(tmp_path: Path) -> None:
+    rows: list[list[object]] = [["Room", "Area"], ["Hall", 9], [], ["Pipe", "Length"], ["Copper", 22], ["Steel", 31]]
+    blocks = parse(sheet_of(tmp_path / "a.xlsx", *rows), "xlsx").blocks[1:]
+    assert [b.text for b in blocks] == ["Room | Area\nHall | 9", "Pipe | Length\nCopper | 22\nSteel | 31"]
+    assert [(b.level, b.line) for b in blocks] == [(1, 1), (1, 4)]
+
+
 @pytest.mark.parametrize(
     ("rows", "lines"),
     [
