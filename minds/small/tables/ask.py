@@ -185,7 +185,10 @@ class Asked:
     @cached_property
     def word(self) -> str:
         """The question word, where it tells the kind of its answer."""
-        return next((w for w in self.said if w in ("who", "whom", "whose", "where", "why", "when")), "")
+        # Not the WHO.
+        caps = set() if self.question.isupper() else {w.lower() for w in re.findall(r"\b[A-Z]{2,}\b", self.question)}
+        asking = ("who", "whom", "whose", "where", "why", "when")
+        return next((w for w in self.said if w in asking and w not in caps), "")
 
     @cached_property
     def dimensions(self) -> frozenset[str]:

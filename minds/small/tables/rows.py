@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from decimal import Decimal
 
@@ -11,7 +12,7 @@ from ragweave.minds.small.tables.measures import UNIT_WORDS
 from ragweave.minds.small.tables.moments import timed
 from ragweave.minds.small.tables.units import in_unit, of_kind
 from ragweave.models.table import Column, Table, spoken
-from ragweave.models.text import content_terms, stem, words
+from ragweave.models.text import STOP, content_terms, stem, words
 from ragweave.models.values import CURRENCIES, is_missing, month_of, written, year_of, yes
 
 _PARTLY = 0.5
@@ -123,7 +124,13 @@ def _named(asked: Asked, column: Column, context: frozenset[str]) -> Named | Non
         frozenset() if is_missing(c) or i in denied else frozenset(content_terms(c) or words(c))
         for i, c in enumerate(column.cells)
     ]
-    whole = {c for c in cells if c and c <= have and (told or not c <= asked.operating)}
+    small = [
+        (c, _as_written(asked, cell, told)) for c, cell in zip(cells, column.cells, strict=True) if c and c <= STOP
+    ]
+    if any(written is None for _, written in small):
+        return Named([], "", set())
+    whole = {c for c in cells if c and c <= have and not c <= STOP and (told or not c <= asked.operating)}
+    whole |= {c for c, written in small if written}
     if whole and len(asked.months) > 1:
         # “From May to September”: the months between are meant as well.
         whole |= {c for c, cell in zip(cells, column.cells, strict=True) if month_of(cell) in asked.months}
@@ -144,6 +151,21 @@ def _named(asked: Asked, column: Column, context: frozenset[str]) -> Named | Non
     if share < _PARTLY or not mine - others or sum(s == share for s, _ in best) > 1:
         return None
     return Named([i for i, c in enumerate(cells) if c == cells[at]], column.cells[at], set(mine))
+
+
+def _as_written(asked: Asked, cell: str, told: bool) -> bool | None:
+    """Tell whether a question says a cell of small words, “IT” and not “it”; None where that is not certain."""
+    said = re.escape(" ".join(cell.split()))
+    if cell == "I" or not set(words(cell)) <= set(asked.said):
+        return False
+    if cell.islower() or (told and (asked.question.islower() or asked.question.isupper())):
+        return told
+    if any(
+        m.start() or (cell.isupper() and len(cell) > 1) for m in re.finditer(rf"(?<!\w){said}(?!\w)", asked.question)
+    ):
+        return not asked.question.isupper()
+    # “In it” may be “in IT”.
+    return None if re.search(rf"\b(?:in|for|from|of|at|to|by)\s+{said}(?!\w)", asked.question, re.I) else False
 
 
 def _numbered(asked: Asked, column: Column, free: set[str]) -> Named | None:
