@@ -74,9 +74,10 @@ def _pairs(text: str) -> list[tuple[set[str], set[str]]]:
 
 def _owned_by_another(question: str, told: str, have: Set[str], alike: dict[str, frozenset[str]]) -> bool:
     """Tell whether the code of the gate is told where that of the shed is asked for."""
+    said = set(terms(question))
     for thing, owner in _pairs(question):
         near = owner.union(*(alike.get(t, frozenset()) for t in owner))
-        if thing and owner and not near & have and any(thing & a and x for a, x in _pairs(told)):
+        if thing and owner and not near & have and any(thing & a and x and not x & said for a, x in _pairs(told)):
             return True
     return False
 
