@@ -15,8 +15,8 @@ from ragweave.models.text import STOP, content_terms, fold, names, stem, terms, 
 
 _LINK = r"(?:of|for|von|des|der|de|du|del)"
 _THE = r"(?:(?:the|our|my|your|his|her|their|an?|den|dem|la|le|les|el|los|las) )*"
-_OF = re.compile(rf"\b([^\W\d_]{{3,}}) {_LINK} {_THE}(?:l['’])?([^\W\d_]+(?: [^\W\d_]+)?)", re.I)
-_OWN = re.compile(r"\b([^\W\d_]+)['’]s ((?:[^\W\d_]+ )?[^\W\d_]+)", re.I)
+_OF = re.compile(rf"\b([^\W\d_]{{3,}}) {_LINK} {_THE}(?:l['’])?([^\W\d_]\w*(?: [^\W\d_]\w*)?)", re.I)
+_OWN = re.compile(r"\b([^\W\d_]\w*)['’]s ((?:[^\W\d_]+ )?[^\W\d_]+)", re.I)
 _VERB = re.compile(r"^(.*\b(?:do|does|did|will|can)\b.*) [a-z]+(?: out| off| up)?\W*$", re.I)
 _OWNER = re.compile(r"\b([^\W\d_]+)['’]s (?=[^\W\d_])")
 _FIRST = re.compile(r"(?:^|: |• )(?=[^\W\d_a-z])")
@@ -76,8 +76,8 @@ def _owned_by_another(question: str, told: str, have: Set[str], alike: dict[str,
     """Tell whether the code of the gate is told where that of the shed is asked for."""
     said = set(terms(question))
     for thing, owner in _pairs(question):
-        near = owner.union(*(alike.get(t, frozenset()) for t in owner))
-        if thing and owner and not near & have and any(thing & a and x and not x & said for a, x in _pairs(told)):
+        near, ours = owner.union(*(alike.get(t, frozenset()) for t in owner)), said | owner
+        if thing and owner and not near & have and any(thing & a and x and not x & ours for a, x in _pairs(told)):
             return True
     return False
 

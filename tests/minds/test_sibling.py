@@ -28,6 +28,8 @@ BIRTHDAYS = (
     [
         ("What is the code of the shed?", "The code of the gate is 8820.", "Rules", True),
         ("What is the code of the gate?", "The code of the gate is 8820.", "Rules", False),
+        ("What is the code of Gate07?", "The code of Gate07 is 8820.", "Rules", False),
+        ("What is the code of Gate07?", "The code of Gate08 is 8820.", "Rules", True),
         ("What was the list of nebulae's first edition?", "The first edition of the list came out.", "Messier", False),
         ("When did the warranty of the camera end?", "The printer's warranty ended in May 2023.", "Things", True),
         ("When did the warranty of the printer end?", "The printer's warranty ended in May 2023.", "Things", False),
