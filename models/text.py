@@ -154,7 +154,7 @@ def content_terms(text: str) -> list[str]:
     seen: dict[str, None] = {}
     said = words(text)
     for n, w in enumerate(said):
-        denied = w.endswith("n") and w in _DENIED and said[n + 1 : n + 2] == ["t"]  # “shouldn't”
+        denied = w in _DENIED and said[n + 1 : n + 2] == ["t"]  # “shouldn't”
         if w not in STOP and w not in STOP_CJK and not denied:
             seen.setdefault(stem(w))
     return list(seen)

@@ -48,10 +48,8 @@ def _adds(at: int, totals: set[int], columns: Sequence[Numbers], count: int) -> 
     """Tell whether a row holds the sums of the rows since the last total, of those up to the next, or of all."""
     before = max((n for n in totals if n < at), default=-1)
     after = min((n for n in totals if n > at), default=count)
-    plain = [n for n in range(count) if n not in totals]
-    stretches = [[n for n in plain if before < n < at], [n for n in plain if at < n < after], plain]
-    stretches.append([n for n in plain if n < at])
-    return any(_holds(at, stretch, columns) for stretch in stretches)
+    stretches = [(before, at), (at, after), (-1, count), (-1, at)]
+    return any(_holds(at, [n for n in range(first + 1, last) if n not in totals], columns) for first, last in stretches)
 
 
 def _is_sum_of_all(rows: Sequence[Sequence[str]], columns: Sequence[Numbers]) -> bool:

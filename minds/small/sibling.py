@@ -43,11 +43,11 @@ def of_it(question: str, chosen: Sequence[Extract]) -> list[Extract]:
 
 def of_another(question: str, best: Extract) -> bool:
     """Tell whether a sentence, with its title and file, names another in the place of what is asked of."""
+    if has_clause(question):
+        return False
     place = place_of(best)
     asked = asked_of(question, cases([best.strip["text"]]))
     told = f"{best.told} {best.partner.told}" if best.partner is not None else best.told
-    if has_clause(question):
-        return False
     have = frozenset(terms(f"{place} {told}"))
     alike = likes(question)
     return (

@@ -30,7 +30,6 @@ _CHANGES = re.compile(
     r"|\b(?:jetzt|bisher|künftig|neu|désormais|jusqu'ici)\b|现在|以前|改为",
     re.I,
 )
-
 _PLAN = re.compile(
     r"\bwould (?:be|go|rise|fall|cost|become|have to)\b"
     r"|\b(?:proposed|proposes|proposal|suggested|suggests|suggestion|motion to|voted down|rejected|turned down)\b"
@@ -78,7 +77,7 @@ def conflict(question: str, ranked: Sequence[Extract], rows: Mapping[str, Eviden
         versions = _source(e) != _source(best) and _versions(best, e)
         if versions or _differ(asked, best, e):
             first, other = best, e
-            ages = [row["date"] if (row := dates.get(x.strip["evidence"])) else "" for x in (best, e)]
+            ages = [_date(x, dates) for x in (best, e)]
             if all(ages) and ages[1] > ages[0] and e.sure >= LEADS * best.sure:
                 first, other = e, best
             dated = all(ages) and ages[0] != ages[1] and (first is e) == (ages[1] > ages[0])
@@ -105,8 +104,12 @@ def _source(e: Extract) -> str:
 
 def _of_other_day(a: Extract, b: Extract, rows: Mapping[str, Evidence]) -> bool:
     """Tell whether two sentences of one file stand in sections, such as mails, that are of different days."""
-    one, two = (rows.get(e.strip["evidence"]) for e in (a, b))
-    return one is not None and two is not None and bool(one["date"] and two["date"]) and one["date"] != two["date"]
+    one, two = _date(a, rows), _date(b, rows)
+    return bool(one and two) and one != two
+
+
+def _date(e: Extract, rows: Mapping[str, Evidence]) -> str:
+    return row["date"] if (row := rows.get(e.strip["evidence"])) else ""
 
 
 def _versions(a: Extract, b: Extract) -> bool:

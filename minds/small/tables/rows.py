@@ -52,7 +52,8 @@ def rows(asked: Asked, table: Table, about: str) -> Choice:
         if n not in named:
             continue
         kept, explained = named[n].rows, named[n].explained
-        choice.rows = [i for i in choice.rows if i in set(kept)]
+        meant = set(kept)
+        choice.rows = [i for i in choice.rows if i in meant]
         choice.explained |= explained | (column.terms & set(asked.stems))
         choice.parts += column.kind == "text" and not any(
             set(content_terms(column.cells[i])) <= explained for i in kept

@@ -1,0 +1,30 @@
+"""Which short sentences state something, and which are the head of their paragraph."""
+
+from __future__ import annotations
+
+import pytest
+
+from ragweave.minds.small.answer.sentences import rank
+from tests.minds.test_sentences import one, strip
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("Who is the treasurer?", "Tom is our treasurer."),
+        ("Who eats no nuts?", "Carla eats no nuts."),
+        ("What is the cat called?", "Our cat is called Minka."),
+        ("Who is the head nurse?", "Kate Bell, head nurse."),
+    ],
+)
+def test_a_short_sentence_that_states_something_is_told(question: str, answer: str) -> None:
+    text = f"{answer} Ben looks after all of the website. Eva chairs the meetings since last spring."
+    assert rank(question, [strip(text, "The team")], one)[0].text == answer
+
+
+@pytest.mark.parametrize("head", ["Quiet hours.", "Opening hours in summer.", "Windows, Pugmill Court."])
+def test_a_head_that_states_nothing_is_not_told(head: str) -> None:
+    text = f"{head} Nobody practises the trumpet between ten at night and seven in the morning."
+    assert [e.text for e in rank(f"What about the {head.lower()}", [strip(text, "Rules")], one)] == [
+        text[len(head) + 1 :]
+    ]
