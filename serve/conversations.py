@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import selectors
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractContextManager, ExitStack, asynccontextmanager
@@ -141,11 +142,17 @@ async def in_database(url: str, schema: str = CHAT) -> AsyncIterator[AsyncPostgr
 
 
 def _lately_there(check: Callable[[Any], Awaitable[None]]) -> Callable[[Any], Awaitable[None]]:
-    """Return a check that asks a connection once in a second: each step of an answer takes one several times."""
+    """Return a check that asks a connection once in a second: each step of an answer takes one several times.
+
+    One on which something has come is asked as well: a server says that it ends, and may be back within that second.
+    """
     asked: WeakKeyDictionary[Any, float] = WeakKeyDictionary()
 
     async def checked(connection: Any) -> None:
-        if (now := time.monotonic()) - asked.get(connection, -_LATELY) >= _LATELY:
+        with selectors.DefaultSelector() as come:
+            come.register(connection.fileno(), selectors.EVENT_READ)
+            told = bool(come.select(0))
+        if (now := time.monotonic()) - asked.get(connection, -_LATELY) >= _LATELY or told:
             await check(connection)
             asked[connection] = now
 
