@@ -137,8 +137,9 @@ def _of_other_year(question: str, told: str) -> bool:
 
 
 _PAST = re.compile(
-    r"\b(?:did|was|were|(?:had|has|have)(?! to\b)|kostete[nt]?|gekostet|[gb]ezahlt|wurden?|waren?|hatten?"
+    r"\b(?:did|was|were|had(?! to\b)|kostete[nt]?|gekostet|[gb]ezahlt|wurden?|waren?|hatten?"
     r"|a coûté|costó)\b"
+    r"|^(?!.*\bdo(?:es)?\b).*\b(?:has|have)\b(?! to\b)"
     r"|^(?:who|what|which [a-z]+|how many [a-z]+) (?:came|won|went|got|sang|made|paid|took|bought|cost)\b",
     re.I,
 )

@@ -158,6 +158,12 @@ def test_a_sentence_that_dates_itself_by_another_year_is_doubted_whatever_its_ti
     assert not doubts(question, strip("Since 2024 some 240 people have come to each night swim.", title))
 
 
+def test_what_something_has_is_no_question_for_what_came_to_be() -> None:
+    told = strip("The map of the harbour has maybe two hundred marks.")
+    assert not doubts("How many marks does the map of the harbour have?", told)
+    assert doubts("How many marks has the map of the harbour had?", told)
+
+
 def test_an_amount_that_is_asked_for_by_the_hour_has_to_be_told_by_the_hour() -> None:
     question = "What does the electrician Ada Brook charge per hour?"
     for text, without in (
