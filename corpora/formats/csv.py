@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 
 from ragweave.corpora.blocks import Block, Lines, Parsed
@@ -32,7 +33,7 @@ def parse(path: Path) -> Parsed:
     ended: list[Block] = []
     mark = delimiter(text)
     wide = _cells(text, mark)
-    for (row, line, _), anew in parted(Row(*read) for read in _rows(text, mark, warnings, wide)):
+    for (row, line, *_), anew in parted(_rows(text, mark, warnings, wide)):
         if not rows and len(row) != wide and line <= _SNIFFED:
             above.add(f"{mark} ".join(row), line)
             continue
@@ -60,8 +61,7 @@ def delimiter(text: str) -> str:
 
 def _cells(text: str, mark: str) -> int:
     """Return how many cells most of the first rows of a table have."""
-    first = [row for row, _ in zip(_rows(text, mark, []), range(_SNIFFED), strict=False)]
-    return most([len(row) for row, _ in first])
+    return most([len(row.cells) for row in islice(_rows(text, mark, []), _SNIFFED)])
 
 
 def most(counts: Sequence[int]) -> int:
@@ -96,14 +96,14 @@ def _is_number(cell: str) -> bool:
     return True
 
 
-def _rows(text: str, mark: str, warnings: list[str], usual: int = 0) -> Iterator[tuple[list[str], int]]:
+def _rows(text: str, mark: str, warnings: list[str], usual: int = 0) -> Iterator[Row]:
     """Yield rows that hold anything, each with its line; a cell's own line breaks become spaces.
 
     A line whose quote swallows the rows after it is read as it stands; `usual` is how many cells most rows have.
     """
     feed = _Feed(text.removesuffix("\n").split("\n"))
     reader = csv.reader(feed, delimiter=mark, skipinitialspace=True)
-    wide = False
+    wide = apart = False
     while feed.at < len(feed.lines):
         start = feed.at
         try:
@@ -120,7 +120,8 @@ def _rows(text: str, mark: str, warnings: list[str], usual: int = 0) -> Iterator
         wide = wide or len(row) > MAX_COLUMNS
         cells = [" ".join(cell.split()) for cell in row[:MAX_COLUMNS]]
         if any(cells):
-            yield cells, start + 1
+            yield Row(cells, start + 1, apart=apart)
+        apart = not any(cells)
     if wide:
         warnings.append(f"only the first {MAX_COLUMNS} columns were read")
     del warnings[10:]

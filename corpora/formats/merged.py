@@ -29,11 +29,15 @@ YEAR = re.compile(r"(?:1[5-9]|20|21)\d\d")
 
 
 class Row(NamedTuple):
-    """A row that is laid out: its cells, the line of the file they stand on, or 0, and whether all are marked heads."""
+    """A row that is laid out: its cells, the line of the file they stand on, or 0, and whether all are marked heads.
+
+    `apart` says that an empty row stands above it.
+    """
 
     cells: list[str]
     line: int = 0
     heads: bool = False
+    apart: bool = False
 
 
 class Merged:
@@ -154,8 +158,7 @@ def parted(rows: Iterable[Row]) -> Iterator[tuple[Row, bool]]:
     before, row = None, next(after, None)
     while row is not None:
         under = next(after, None)
-        apart = before is not None and under is not None and before.line + 1 < row.line == under.line - 1
-        yield row, apart and before is not None and under is not None and _heads_anew(before, row, under)
+        yield row, bool(before and under and row.apart and not under.apart and _heads_anew(before, row, under))
         before, row = row, under
 
 

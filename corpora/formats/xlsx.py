@@ -103,6 +103,7 @@ def _rows(sheet: Any, spans: Spans, merged: Merged, path: Path) -> Iterator[Row]
     """Yield the rows of a sheet that hold anything of their own, without empty cells at their end."""
     # A sheet may claim a million rows or columns that are not there.
     sheet.reset_dimensions()
+    before = 0
     try:
         for number, row in enumerate(sheet.iter_rows(), 1):
             cells = [_cell(c.value, c) for c in row[:MAX_COLUMNS]]
@@ -113,7 +114,8 @@ def _rows(sheet: Any, spans: Spans, merged: Merged, path: Path) -> Iterator[Row]
             while cells and not cells[-1]:
                 cells.pop()
             if held:
-                yield Row(cells, number)
+                yield Row(cells, number, apart=before + 1 < number)
+                before = number
     except Exception as exc:  # openpyxl lets whatever a broken part causes through
         raise _damaged(path) from exc
 

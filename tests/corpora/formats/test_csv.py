@@ -81,3 +81,9 @@ def test_a_table_below_an_empty_line_has_heads_of_its_own(write: Write) -> None:
 )
 def test_an_empty_line_alone_parts_no_table(write: Write, text: str) -> None:
     assert len(parse(write("a.csv", text), "csv").blocks) == 1
+
+
+def test_a_cell_of_several_lines_is_no_empty_line(write: Write) -> None:
+    rows = 'Anna,paid,5,"called twice\nand wrote"\nBen,open,unknown,none yet\nCarl,paid,7,ok\n'
+    (table,) = parse(write("a.csv", "Name,Status,Count,Note\n" + rows), "csv").blocks
+    assert table.text.count("\n") == 3 and [s.line for s in table.spans] == [1, 2, 4, 5]

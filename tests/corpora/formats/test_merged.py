@@ -98,6 +98,12 @@ def test_no_cell_reaches_beyond_its_group_of_rows(write: Write) -> None:
     assert lines(write("a.html", f"<table>{body}</table>"), "html") == ["A | B", "1 | 2", "3 | 4"]
 
 
+def test_a_row_of_several_lines_of_a_page_is_no_end_of_its_table(write: Write) -> None:
+    rows = "<tr><td>Ada</td>\n<td>5</td>\n</tr><tr><td>Ben</td><td>unknown</td></tr>\n<tr><td>Cid</td><td>7</td></tr>"
+    (table,) = parse(write("a.html", f"<table><tr><th>Name</th><th>Count</th></tr>\n{rows}</table>"), "html").blocks
+    assert table.text == "Name | Count\nAda | 5\nBen | unknown\nCid | 7"
+
+
 def test_a_page_of_spans_alone_stays_small(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(merged, "MAX_REPEATED", 10_000)
     row = "<tr><td rowspan=500 colspan=500>tide</td><td>x</td></tr>"
