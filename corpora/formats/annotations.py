@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ctypes
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 from ragweave.corpora.blocks import Block
@@ -21,7 +23,20 @@ _NAMED = re.compile(r"[^\W\d_][\w '’().,/-]*")
 """A name of a field that says something: a program's own has brackets and numbers."""
 
 
-def written(page: Any, number: int, view: View, hidden: list[str]) -> Iterator[Block]:
+@contextmanager
+def form_of(document: Any) -> Iterator[Any]:
+    """Open the form of a document, by which fields inherit; its pages are loaded and drawn as without it."""
+    import pypdfium2.raw as raw
+
+    config = raw.FPDF_FORMFILLINFO(version=2)
+    form = raw.FPDFDOC_InitFormFillEnvironment(document, config)
+    try:
+        yield form
+    finally:
+        raw.FPDFDOC_ExitFormFillEnvironment(form)
+
+
+def written(page: Any, number: int, view: View, hidden: list[str], form: Any) -> Iterator[Block]:
     """Yield the fields of a form and the comments of a page, placed as the page is read; unseen ones go to `hidden`."""
     import pypdfium2.raw as raw
 
@@ -31,7 +46,7 @@ def written(page: Any, number: int, view: View, hidden: list[str]) -> Iterator[B
         if not note:
             continue
         try:
-            text = _said(note)
+            text = _said(note, form)
             box = _box(note, view)
             unseen = raw.FPDFAnnot_GetFlags(note) & _HIDDEN or (box is not None and view.off(box))
         finally:
@@ -45,16 +60,14 @@ def written(page: Any, number: int, view: View, hidden: list[str]) -> Iterator[B
             yield Block(text, "text", page=number, bbox=box)
 
 
-def _said(note: Any) -> str:
+def _said(note: Any, form: Any) -> str:
     """Return what an annotation says, with the name of its field or of who wrote it; "" where it says nothing."""
     import pypdfium2.raw as raw
 
     kind = raw.FPDFAnnot_GetSubtype(note)
     if kind == raw.FPDF_ANNOT_WIDGET:
-        # A box that is ticked, or not, has the name of a state.
-        is_text = raw.FPDFAnnot_GetValueType(note, b"V") == raw.FPDF_OBJECT_STRING
-        value = _string(note, b"V") if is_text else ""
-        name = next((t for t in (_string(note, b"TU"), _string(note, b"T")) if _NAMED.fullmatch(t)), "")
+        value, names = _field(note, form)
+        name = next((t for t in names if _NAMED.fullmatch(t)), "")
         return f"{name.rstrip(':')}: {value}" if name and value else value
     if kind in (raw.FPDF_ANNOT_LINK, raw.FPDF_ANNOT_POPUP):
         return ""
@@ -62,14 +75,37 @@ def _said(note: Any) -> str:
     return (f"Comment by {author}: {text}" if author else f"Comment: {text}") if text else ""
 
 
+def _field(note: Any, form: Any) -> tuple[str, list[str]]:
+    """Return the text of a field and its names; of one that is shown at several places its parent holds them."""
+    import pypdfium2.raw as raw
+
+    # A box that is ticked, or not, has the name of a state.
+    is_text = raw.FPDFAnnot_GetValueType(note, b"V") == raw.FPDF_OBJECT_STRING
+    value, names = _string(note, b"V") if is_text else "", [_string(note, b"TU"), _string(note, b"T")]
+    if raw.FPDFAnnot_HasKey(note, b"Parent"):
+        texts = (raw.FPDF_FORMFIELD_TEXTFIELD, raw.FPDF_FORMFIELD_COMBOBOX, raw.FPDF_FORMFIELD_LISTBOX)
+        if not raw.FPDFAnnot_HasKey(note, b"V") and raw.FPDFAnnot_GetFormFieldType(form, note) in texts:
+            value = _read(partial(raw.FPDFAnnot_GetFormFieldValue, form, note))
+        for get in (raw.FPDFAnnot_GetFormFieldAlternateName, raw.FPDFAnnot_GetFormFieldName):
+            names.append(_read(partial(get, form, note)))
+    return value, names
+
+
 def _string(note: Any, key: bytes) -> str:
     import pypdfium2.raw as raw
 
-    length = raw.FPDFAnnot_GetStringValue(note, key, None, 0)
+    return _read(partial(raw.FPDFAnnot_GetStringValue, note, key))
+
+
+def _read(get: Callable[[Any, int], int]) -> str:
+    """Return a text of PDFium: `get` takes where it goes and the room there, and tells what room it needs."""
+    import pypdfium2.raw as raw
+
+    length = get(None, 0)
     if not 2 < length <= 2 * _CHARACTERS:
         return ""
     data = ctypes.create_string_buffer(length)
-    raw.FPDFAnnot_GetStringValue(note, key, ctypes.cast(data, ctypes.POINTER(raw.FPDF_WCHAR)), length)
+    get(ctypes.cast(data, ctypes.POINTER(raw.FPDF_WCHAR)), length)
     return " ".join(data.raw.decode("utf-16-le", "replace").replace("\0", " ").split())
 
 

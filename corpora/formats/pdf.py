@@ -8,13 +8,14 @@ import re
 import threading
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 from ragweave.corpora.blocks import Block, Parsed
-from ragweave.corpora.formats.annotations import written
+from ragweave.corpora.formats.annotations import form_of, written
 from ragweave.corpora.grid import GAP, Cell, Line
 from ragweave.corpora.layout import PageLook, blocks
 from ragweave.corpora.meta import pdf_date
@@ -55,8 +56,7 @@ def parse(path: Path, pictures: PageLook | None = None) -> Parsed:
 def _parse(path: Path, pictures: PageLook | None) -> Parsed:
     import pypdfium2
 
-    document = _open(path)
-    try:
+    with closing(_open(path)) as document, form_of(document) as form:
         count = len(document)
         pages: list[tuple[list[Line], View]] = []
         views: dict[int, View] = {}
@@ -67,7 +67,7 @@ def _parse(path: Path, pictures: PageLook | None) -> Parsed:
         for n in range(min(count, MAX_PAGES)):
             try:
                 more: list[Block] = []
-                lines, view, shown[n + 1] = _page(document, n, pictures, hidden, more)
+                lines, view, shown[n + 1] = _page(document, n, pictures, hidden, more, form)
             except pypdfium2.PdfiumError:
                 warnings.append(f"page {n + 1} is damaged")
                 continue
@@ -79,8 +79,6 @@ def _parse(path: Path, pictures: PageLook | None) -> Parsed:
         if count > MAX_PAGES:
             warnings.append(f"only the first {MAX_PAGES} of {count} pages were read")
         meta = document.get_metadata_dict(skip_empty=True)
-    finally:
-        document.close()
     pages, hidden = without_unseen_lines(pages, hidden)
     # Fields and comments stand behind the text of their page.
     found = sorted([*blocks(without_running_lines(pages)), *notes], key=lambda b: b.page)
@@ -120,7 +118,7 @@ def _open(path: Path) -> Any:
 
 
 def _page(
-    document: Any, number: int, pictures: PageLook | None, hidden: list[str], notes: list[Block]
+    document: Any, number: int, pictures: PageLook | None, hidden: list[str], notes: list[Block], form: Any
 ) -> tuple[list[Line], View, View]:
     """Return the lines of a page in reading order, how they are read, and how the page is shown.
 
@@ -147,7 +145,7 @@ def _page(
                     lines.append(line)
         finally:
             text.close()
-        notes += written(page, number + 1, view, hidden)
+        notes += written(page, number + 1, view, hidden, form)
         if pictures is None:
             return lines, view, shown
         if view is shown:
