@@ -13,6 +13,7 @@ from ragweave.corpora.blocks import Block
 from ragweave.corpora.pages import View
 from ragweave.corpora.types import Box
 
+COMMENT = "Comment"
 _MOST = 1_000
 """Annotations of a page that are looked at."""
 _CHARACTERS = 20_000
@@ -72,7 +73,7 @@ def _said(note: Any, form: Any) -> str:
     if kind in (raw.FPDF_ANNOT_LINK, raw.FPDF_ANNOT_POPUP):
         return ""
     text, author = _string(note, b"Contents"), _string(note, b"T")
-    return (f"Comment by {author}: {text}" if author else f"Comment: {text}") if text else ""
+    return (f"{COMMENT} by {author}: {text}" if author else f"{COMMENT}: {text}") if text else ""
 
 
 def _field(note: Any, form: Any) -> tuple[str, list[str]]:

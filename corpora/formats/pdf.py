@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from ragweave.corpora.blocks import Block, Parsed
-from ragweave.corpora.formats.annotations import form_of, written
+from ragweave.corpora.formats.annotations import COMMENT, form_of, written
 from ragweave.corpora.grid import GAP, Cell, Line
 from ragweave.corpora.layout import PageLook, blocks
 from ragweave.corpora.meta import pdf_date
@@ -72,7 +72,7 @@ def _parse(path: Path, pictures: PageLook | None) -> Parsed:
                 warnings.append(f"page {n + 1} is damaged")
                 continue
             notes += more
-            if not lines and not more:
+            if not lines and all(b.text.startswith(COMMENT) for b in more):
                 warnings.append(f"page {n + 1} has no text (a scan?)")
             pages.append((lines, view))
             views[n + 1] = view

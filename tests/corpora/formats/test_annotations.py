@@ -61,3 +61,10 @@ def test_a_field_that_is_shown_at_several_places_has_the_name_and_value_of_its_p
     data = data.replace(b"/Type /Catalog", b"/Type /Catalog /AcroForm << /Fields [8 0 R 9 0 R] >>")
     parsed = parse(write("a.pdf", data.replace(b"xref\n", fields + b"xref\n", 1)))
     assert [b.text for b in parsed.blocks] == ["An application.", "Name: Greta Holm"]
+
+
+def test_a_comment_makes_no_text_of_a_scan(write: Make, make_pdf: Make) -> None:
+    note = "/Subtype /Text /T (Bo) /Contents (ok) /Rect [72 500 90 520]"
+    parsed = parse(write("a.pdf", annotated(make_pdf([[]]), note)))
+    assert [b.text for b in parsed.blocks] == ["Comment by Bo: ok"]
+    assert parsed.warnings == ("page 1 has no text (a scan?)",)
