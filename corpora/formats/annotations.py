@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ctypes
 import re
-from collections.abc import Callable, Iterator
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import Any
@@ -18,6 +19,8 @@ _MOST = 1_000
 """Annotations of a page that are looked at."""
 _CHARACTERS = 20_000
 """Characters of one that are read, and a tenth of those of all of a page."""
+_ASIDE = 10
+"""Points beside a line that are as near to it as one below: notes stand in margins, and lines may be short."""
 _HIDDEN = 2 | 32
 """Flags of what is neither shown nor printed, or not shown."""
 _NAMED = re.compile(r"[^\W\d_][\w '’().,/-]*")
@@ -59,6 +62,29 @@ def written(page: Any, number: int, view: View, hidden: list[str], form: Any) ->
             hidden.append(text)
         elif text:
             yield Block(text, "text", page=number, bbox=box)
+
+
+def among(notes: Iterable[Block], blocks: Sequence[Block]) -> list[Block]:
+    """Put each field and comment behind the nearest block that does not begin below it: so it has its heading."""
+    lines: dict[int, list[tuple[int, Box]]] = {}
+    for n, block in enumerate(blocks, 1):
+        for span in block.places():
+            if span.bbox:
+                lines.setdefault(span.page, []).append((n, span.bbox))
+
+    def place(note: Block) -> int:
+        if note.bbox is None:
+            return bisect_right(blocks, note.page, key=lambda b: b.page)
+        left, bottom, right, top = note.bbox
+        near = [
+            (max(0, left - b[2], b[0] - right) / _ASIDE + max(0, b[1] - top, bottom - b[3]), n)
+            for n, b in lines.get(note.page, ())
+            if b[3] > bottom
+        ]
+        return min(near)[1] if near else bisect_left(blocks, note.page, key=lambda b: b.page)
+
+    placed = [*enumerate(blocks, 1), *((place(note), note) for note in notes)]
+    return [block for _, block in sorted(placed, key=lambda p: p[0])]
 
 
 def _said(note: Any, form: Any) -> str:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from ragweave.corpora.blocks import Block, Parsed
-from ragweave.corpora.formats.annotations import COMMENT, form_of, written
+from ragweave.corpora.formats.annotations import COMMENT, among, form_of, written
 from ragweave.corpora.grid import GAP, Cell, Line
 from ragweave.corpora.layout import PageLook, blocks
 from ragweave.corpora.meta import pdf_date
@@ -80,8 +80,7 @@ def _parse(path: Path, pictures: PageLook | None) -> Parsed:
             warnings.append(f"only the first {MAX_PAGES} of {count} pages were read")
         meta = document.get_metadata_dict(skip_empty=True)
     pages, hidden = without_unseen_lines(pages, hidden)
-    # Fields and comments stand behind the text of their page.
-    found = sorted([*blocks(without_running_lines(pages)), *notes], key=lambda b: b.page)
+    found = among(notes, blocks(without_running_lines(pages)))
     figures = pictures.figures(found) if pictures is not None else ()
     if not all(view.plain for view in (*views.values(), *shown.values())):
         found = [_kept(b, views) for b in found]

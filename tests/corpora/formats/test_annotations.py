@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ragweave.corpora.formats.pdf import parse
+from ragweave.tests.support.items import paragraphs
 
 Make = Callable[..., Any]
 
@@ -17,7 +18,7 @@ def annotated(data: bytes, *notes: str) -> bytes:
     )
 
 
-def test_fields_of_a_form_and_comments_are_read_behind_the_text_of_their_page(
+def test_fields_of_a_form_and_comments_are_read_behind_the_text_above_them(
     write: Make, make_pdf: Make, set_lines: Make
 ) -> None:
     data = annotated(
@@ -68,3 +69,31 @@ def test_a_comment_makes_no_text_of_a_scan(write: Make, make_pdf: Make) -> None:
     parsed = parse(write("a.pdf", annotated(make_pdf([[]]), note)))
     assert [b.text for b in parsed.blocks] == ["Comment by Bo: ok"]
     assert parsed.warnings == ("page 1 has no text (a scan?)",)
+
+
+def test_a_comment_stands_under_the_heading_that_it_is_on(write: Make, make_pdf: Make, set_lines: Make) -> None:
+    page = [(72, 740, 16, "F2", "Rent"), *set_lines(["The rent of the flat is 500."], 700)]
+    page += [(72, 640, 16, "F2", "Pets"), *set_lines(["Dogs are allowed here."], 600)]
+    data = annotated(
+        make_pdf([page]),
+        "/Subtype /Highlight /T (Bo) /Contents (Is 550 now.) /Rect [72 697 200 712]",
+        "/Subtype /Text /Contents (Of which year?) /Rect [560 660 580 680]",
+        "/Subtype /Text /Contents (Cats too.) /Rect [560 600 580 620]",
+        "/Subtype /Text /Contents (Draft) /Rect [560 800 580 820]",
+    )
+    parsed = parse(write("a.pdf", data))
+    found = [(i.heading, i.text) for i in paragraphs("s", "a.pdf", parsed)]
+    assert found == [
+        ((), "Comment: Draft"),
+        (("Rent",), "The rent of the flat is 500.\n\nComment by Bo: Is 550 now.\n\nComment: Of which year?"),
+        (("Pets",), "Dogs are allowed here.\n\nComment: Cats too."),
+    ]
+
+
+def test_a_comment_beside_a_column_stands_behind_what_it_is_on(write: Make, make_pdf: Make, set_lines: Make) -> None:
+    page = [(72, 740, 16, "F2", "Rent"), *set_lines(["The rent is 500.", "It is paid in May."], 700)]
+    page += [(330, 740, 16, "F2", "Pets"), *set_lines(["Dogs are allowed.", "Cats are not."], 700, left=330)]
+    data = annotated(make_pdf([page]), "/Subtype /Highlight /Contents (550 now) /Rect [72 684 160 696]")
+    parsed = parse(write("a.pdf", data))
+    (found,) = [i for i in paragraphs("s", "a.pdf", parsed) if "550 now" in i.text]
+    assert found.heading == ("Rent",) and "paid in May" in found.text
