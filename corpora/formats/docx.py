@@ -7,6 +7,7 @@ lacks one of its pictures: so the parts are read here.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -43,12 +44,12 @@ def parse(path: Path) -> Parsed:
         document.read(main)
         unseen = ("".join(t.text or "" for t in run.iter(f"{W}t")) for run in main.iter(f"{W}r") if _is_unseen(run))
         hidden = tuple(filter(None, unseen))
+        if "comments" in parts:
+            document.read_comments(archive.xml(parts["comments"]))
         for kind in ("footnotes", "endnotes"):
             if kind in parts:
                 document.read_notes(archive.xml(parts[kind]))
         document.read_edges(archive.xml(part) for part in _edges(related) if archive.has(part))
-        if "comments" in parts:
-            document.read_comments(archive.xml(parts["comments"]))
         properties = core(archive)
     blocks = document.blocks
     top = next((b.text for b in blocks if b.kind == "heading" and b.level == 1), "")
@@ -72,6 +73,8 @@ class _Document:
         self.figures: list[Figure] = []
         self._pictures = pictures
         self._list: list[str] = []
+        self._commented: dict[str, int] = {}
+        """By comment: how many blocks there are up to what it is on."""
         self._styles = {s.get(f"{W}styleId") or "": s for s in styles if s.tag == f"{W}style"}
 
     def read(self, root: Any) -> None:
@@ -82,6 +85,8 @@ class _Document:
                 self._add(*_table(element))
             elif text := _text(element):
                 self._paragraph(element, text)
+            for mark in element.iter(f"{W}commentReference"):
+                self._commented.setdefault(mark.get(f"{W}id") or "", len(self.blocks) + bool(self._list))
         self._add()
 
     def read_notes(self, root: Any) -> None:
@@ -91,12 +96,17 @@ class _Document:
         self.blocks += [Block(t, "text") for t in texts if t]
 
     def read_comments(self, root: Any) -> None:
-        """Read what readers noted, one block each, with who did."""
+        """Put what readers noted, one block each with who did, behind what it is on."""
+        told: list[tuple[int, Block]] = []
         for comment in root.iter(f"{W}comment"):
             author = " ".join((comment.get(f"{W}author") or "").split())
             said = "\n".join(t for p in comment.iter(f"{W}p") if (t := _text(p)))
             if said:
-                self.blocks.append(Block(f"Comment by {author}: {said}" if author else f"Comment: {said}", "text"))
+                at = self._commented.get(comment.get(f"{W}id") or "", len(self.blocks))
+                told.append((at, Block(f"Comment by {author}: {said}" if author else f"Comment: {said}", "text")))
+        before = sorted(at for at, _ in told)
+        self.figures = [replace(f, at=f.at + bisect_right(before, f.at)) for f in self.figures]
+        self.blocks = [b for _, b in sorted([*told, *enumerate(self.blocks)], key=lambda placed: placed[0])]
 
     def read_edges(self, roots: Iterable[Any]) -> None:
         """Put the headers and footers before the body, once each; no page numbers, and nothing that is a heading."""

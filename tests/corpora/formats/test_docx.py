@@ -12,6 +12,7 @@ from docx.document import Document
 
 from ragweave.corpora.formats.docx import parse
 from ragweave.models.errors import SourceError
+from ragweave.tests.support.frames import PIXEL
 
 W = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
 MC = 'xmlns:mc="http://schemas.openxmlformats.org/markup-compatibility/2006"'
@@ -155,3 +156,28 @@ def test_headers_footers_and_comments_are_read(document: Document, tmp_path: Pat
         ("text", 0, "They come at new moon."),
         ("text", 0, "Comment by Ilse Kern: Ask the harbour master."),
     ]
+
+
+def test_a_comment_stands_under_the_heading_that_it_is_on(document: Document, tmp_path: Path) -> None:
+    for heading, text, style in (("Rent", "It is 500.", None), ("Pets", "Dogs", "List Bullet"), ("Keys", "Two.", None)):
+        document.add_heading(heading, 1)
+        told = document.add_paragraph(text, style)
+        document.add_comment(told.runs, text=f"Still so for {heading}?", author="Bo")
+        if style:
+            document.add_paragraph("Cats", style)
+        (tmp_path / "a.jpg").write_bytes(PIXEL)
+        document.add_picture(str(tmp_path / "a.jpg"))
+        document.add_paragraph(f"Figure 1: {heading}")
+    path = tmp_path / "a.docx"
+    document.save(str(path))
+    parsed = parse(path)
+    assert [b.text for b in parsed.blocks][1:8] == [
+        "It is 500.",
+        "Comment by Bo: Still so for Rent?",
+        "Figure 1: Rent",
+        "Pets",
+        "- Dogs\n- Cats",
+        "Comment by Bo: Still so for Pets?",
+        "Figure 1: Pets",
+    ]
+    assert [f.caption for f in parsed.figures] == ["Figure 1: Rent", "Figure 1: Pets", "Figure 1: Keys"]
