@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from datetime import datetime
 from posixpath import dirname, join, normpath
@@ -19,6 +20,8 @@ _DC = "{http://purl.org/dc/elements/1.1/}"
 _TERMS = "{http://purl.org/dc/terms/}"
 _TEMPLATES = ("2013-12-23T23:15:00Z", "2013-01-27T09:14:16Z")
 """When the empty files were made that python-docx and python-pptx begin with: no date of a document."""
+_CURRENCY = re.compile(r"\[\$([^\]-]{1,4})[\]-]|([€$£¥])(?![^\[]*\])")
+"""How a number format states a currency: `[$€-407]`, or its sign."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,3 +71,11 @@ def attribute(element: Any, path: str, name: str) -> str:
     """Return an attribute of the first element at a path below `element`, or ""."""
     found = element.find(path)
     return "" if found is None else found.get(name) or ""
+
+
+def signed(value: float, plain: str, form: str) -> str:
+    """Return a number, written plainly, with its percent sign or currency, which only the number format holds."""
+    if form.endswith("%"):
+        return f"{value * 100:.10g}%"
+    sign = _CURRENCY.search(form)
+    return f"{plain} {sign[1] or sign[2]}" if sign else plain

@@ -30,11 +30,12 @@ def parse(path: Path) -> Parsed:
         properties = core(archive)
     blocks: list[Block] = []
     figures: list[Figure] = []
+    warnings: list[str] = []
     try:
         deck = Presentation(str(path))
         area = float(deck.slide_width or 0) * float(deck.slide_height or 0)
         for number, slide in enumerate(deck.slides, 1):
-            found = list(_blocks(slide, number))
+            found = list(_blocks(slide, number, warnings))
             figures += _figures(slide, number, len(blocks), found, area)
             blocks += found
     except Exception as exc:  # python-pptx lets whatever a broken part causes through
@@ -44,13 +45,19 @@ def parse(path: Path) -> Parsed:
     title = properties.title if properties.title.lower() != "powerpoint presentation" else ""
     first = next((b.text for b in blocks if b.kind == "heading" and b.page == 1), "")
     return Parsed(
-        title or first, tuple(blocks), properties.date, properties.author, properties.language, figures=tuple(figures)
+        title or first,
+        tuple(blocks),
+        properties.date,
+        properties.author,
+        properties.language,
+        tuple(warnings[:10]),
+        figures=tuple(figures),
     )
 
 
-def _blocks(slide: Any, number: int) -> Iterator[Block]:
+def _blocks(slide: Any, number: int, warnings: list[str]) -> Iterator[Block]:
     """Yield the blocks of a slide, its title first, its notes last."""
-    shapes = list(_shapes(slide, number))
+    shapes = list(_shapes(slide, number, warnings))
     title = " ".join(b.text.replace("\n", " ") for is_title, b in shapes if is_title)
     yield Block(title or f"Slide {number}", "heading", 1, page=number)
     yield from (b for is_title, b in shapes if not is_title)
@@ -59,7 +66,7 @@ def _blocks(slide: Any, number: int) -> Iterator[Block]:
         yield Block(f"Notes: {said}", "text", page=number)
 
 
-def _shapes(slide: Any, number: int) -> Iterator[tuple[bool, Block]]:
+def _shapes(slide: Any, number: int, warnings: list[str]) -> Iterator[tuple[bool, Block]]:
     """Yield (whether it is the title, block) for every shape with text and chart, in groups and alternatives too."""
     charts: set[str] = set()
     for element in slide.element.iter(f"{P}sp", f"{A}tbl", f"{C}chart"):
@@ -68,7 +75,7 @@ def _shapes(slide: Any, number: int) -> Iterator[tuple[bool, Block]]:
             part = relation.target_part if relation is not None and not relation.is_external else None
             if part is not None and part.partname not in charts and hasattr(part, "_element"):
                 charts.add(part.partname)
-                yield from ((False, replace(block, page=number)) for block in tables(part._element))
+                yield from ((False, block) for block in tables(part._element, number, warnings))
             continue
         if element.tag == f"{A}tbl":
             yield from ((False, replace(block, page=number)) for block in _table(element))

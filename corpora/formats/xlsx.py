@@ -14,7 +14,7 @@ from ragweave.corpora.archive import Archive
 from ragweave.corpora.blocks import Block, Lines, Parsed
 from ragweave.corpora.formats.csv import has_header, most
 from ragweave.corpora.formats.merged import MAX_COLUMNS, TOP, Merged, Row
-from ragweave.corpora.formats.ooxml import core
+from ragweave.corpora.formats.ooxml import core, signed
 from ragweave.models.errors import SourceError
 
 MAX_ROWS = 200_000
@@ -22,8 +22,6 @@ MAX_ROWS = 200_000
 Spans = dict[int, dict[int, tuple[int, int]]]
 """By row, 1-based, and column, 0-based: how many rows and columns a cell spans."""
 _RANGE = re.compile(r"([A-Z]{1,3})([1-9]\d{0,6}):([A-Z]{1,3})([1-9]\d{0,6})")
-_CURRENCY = re.compile(r"\[\$([^\]-]{1,4})[\]-]|([€$£¥])(?![^\[]*\])")
-"""How a number format states a currency: `[$€-407]`, or its sign."""
 
 
 def parse(path: Path) -> Parsed:
@@ -145,7 +143,7 @@ def _marks(archive: Archive, part: str) -> tuple[Spans, int]:
 
 
 def _cell(value: object, cell: Any) -> str:
-    """Return a value as the sheet shows it: with its percent sign or currency, which only the number format holds."""
+    """Return a value as the sheet shows it."""
     if value is None:
         return ""
     if isinstance(value, datetime) and value.time() == time():
@@ -153,12 +151,8 @@ def _cell(value: object, cell: Any) -> str:
     if isinstance(value, date | time):
         return value.isoformat()
     if isinstance(value, int | float) and not isinstance(value, bool):
-        shown = str(cell.number_format)
-        if shown.endswith("%"):
-            return f"{value * 100:.10g}%"
-        sign = _CURRENCY.search(shown)
         plain = str(int(value)) if float(value).is_integer() and abs(value) < 1e15 else str(value)
-        return f"{plain} {sign[1] or sign[2]}" if sign else plain
+        return signed(value, plain, str(cell.number_format))
     return " ".join(str(value).split())
 
 

@@ -15,6 +15,7 @@ from pptx.chart.data import CategoryChartData
 from pptx.enum.chart import XL_CHART_TYPE
 from pptx.util import Inches
 
+from ragweave.corpora.blocks import Parsed
 from ragweave.corpora.formats import parse, xlsx
 from ragweave.corpora.formats.probe import probe
 from ragweave.models.errors import SourceError
@@ -78,6 +79,36 @@ def test_the_figures_of_a_chart_are_a_table_under_its_title(tmp_path: Path) -> N
         ("text", 0, "Sold by quarter", 1),
         ("table", 1, " | Boats | Oars\nQ1 | 12.1 | 0.3\nQ2 | 3 | 5\nQ3 |  | 7", 1),
     ]
+
+
+def charted(path: Path, drawn: CategoryChartData, since_1904: bool = False) -> Parsed:
+    made = pptx.Presentation()
+    slide = made.slides.add_slide(made.slide_layouts[6])
+    chart = slide.shapes.add_chart(XL_CHART_TYPE.LINE, 0, 0, Inches(4), Inches(3), drawn).chart
+    chart._chartSpace.xpath("c:date1904")[0].set("val", str(int(since_1904)))
+    made.save(str(path))
+    return parse(path, "pptx")
+
+
+def test_dates_shares_and_amounts_of_a_chart_are_read_as_they_are_shown(tmp_path: Path) -> None:
+    drawn = CategoryChartData()
+    drawn.categories = [date(2024, 1, 1), date(2024, 2, 29)]
+    drawn.add_series("Share", (0.25, 0.57), "0%")
+    drawn.add_series("Rent", (500, 0.1 + 0.2), '#,##0.00\\ "€"')
+    path = tmp_path / "a.pptx"
+    table = charted(path, drawn).blocks[-1].text
+    assert table == " | Share | Rent\n2024-01-01 | 25% | 500 €\n2024-02-29 | 57% | 0.3 €"
+    # The dates of some files count from 1904.
+    assert "\n2028-01-02 | 25% | 500 €\n" in charted(path, drawn, since_1904=True).blocks[-1].text
+
+
+def test_a_chart_that_is_read_in_part_says_so(tmp_path: Path) -> None:
+    drawn = CategoryChartData()
+    drawn.categories = [f"n{n}" for n in range(1001)]
+    drawn.add_series("All", range(1001))
+    parsed = charted(tmp_path / "a.pptx", drawn)
+    assert parsed.blocks[-1].text.endswith("\nn999 | 999")
+    assert parsed.warnings == ("of a chart on slide 1 only the first 50 series and 1,000 points were read",)
 
 
 @pytest.fixture
