@@ -76,7 +76,7 @@ def parse(path: Path) -> Parsed:
 
 
 def _document(text: str, around: Any = None) -> Any:
-    """Parse a text into the tree of docutils; the substitutions of the document `around` it hold in it as well."""
+    """Parse a text into the tree of docutils; the substitutions of the document `around` it, and their room, hold."""
     from docutils.frontend import get_default_settings
     from docutils.parsers.rst import Parser
     from docutils.utils import new_document
@@ -89,7 +89,8 @@ def _document(text: str, around: Any = None) -> Any:
     # Docutils' own `class` names a style and drops its words; in manuals it names a class.
     Parser().parse(_CLASS.sub("py:class", text), document)
     _place_rows(document, text.split("\n"))
-    _substitute(document, {} if around is None else around.substitution_defs, 10_000 + _TIMES * len(text))
+    document.room = [10_000 + _TIMES * len(text)] if around is None else around.room
+    _substitute(document, {} if around is None else around.substitution_defs)
     return document
 
 
@@ -108,7 +109,7 @@ def _place_rows(document: Any, lines: list[str]) -> None:
             row.line = at
 
 
-def _substitute(document: Any, known: dict[str, Any], room: int) -> None:
+def _substitute(document: Any, known: dict[str, Any]) -> None:
     """Write what substitutions stand for in their places; one without a definition, or a date of today, is its name."""
     from docutils.nodes import Text
 
@@ -129,8 +130,8 @@ def _substitute(document: Any, known: dict[str, Any], room: int) -> None:
     for node in list(document.findall(lambda n: n.tagname == "substitution_reference")):
         if node.parent is not None and node.parent.tagname != "substitution_definition":
             text = found(node["refname"], ())
-            room -= len(text)
-            if room > 0 and text != node["refname"]:
+            document.room[0] -= len(text)
+            if document.room[0] > 0 and text != node["refname"]:
                 node.children = [Text(text)]
 
 

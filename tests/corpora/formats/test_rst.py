@@ -220,6 +220,11 @@ def test_substitutions_cannot_make_a_text_much_longer(write: Callable[[str, str]
     assert sum(len(b.text) for b in parse(write("a.rst", body)).blocks) < 6 * len(body) + 20_000
 
 
+def test_substitutions_in_directives_share_the_room_of_their_text(write: Callable[[str, str], Path]) -> None:
+    body = ".. |a| replace:: " + "word " * 98 + "\n\n" + (".. foo:: bar\n\n   " + "|a| " * 60 + "\n\n") * 50
+    assert sum(len(b.text) for b in parse(write("a.rst", body)).blocks) < 6 * len(body) + 10_000
+
+
 def test_rows_of_a_csv_table_are_placed_where_they_stand(write: Callable[[str, str], Path]) -> None:
     text = """Boats
 =====
