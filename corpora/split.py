@@ -30,6 +30,8 @@ def split(source: str, file: str, parsed: Parsed) -> list[Item]:
 
     A document is consecutive sections; its `meta["paragraphs"]` lists the ids of their paragraph items.
     """
+    # Where parts are dated, the file is of the day of the last of them, and one without a date is of none.
+    of_file = None if parsed.parted and any(b.date for b in parsed.blocks) else parsed.date
 
     def item(
         corpus: Corpus,
@@ -49,7 +51,7 @@ def split(source: str, file: str, parsed: Parsed) -> list[Item]:
             heading=heading,
             spans=spans,
             ordinal=n,
-            date=date or parsed.date,
+            date=date or of_file,
             language=parsed.language,
         )
 

@@ -66,6 +66,16 @@ def test_every_mail_is_of_the_day_when_it_was_sent(write: Write) -> None:
     assert [i.date and i.date.month for i in documents("s", str(path), parsed)] == [3, 3, 2, 2]
 
 
+def test_a_mail_that_says_no_date_is_not_of_the_day_of_another(write: Write) -> None:
+    new, bare = mail("Rent", "The rent is 900."), mail("Rent", "The rent is 850.")
+    new["Date"] = "Mon, 3 Mar 2025 09:00:00 -0000"
+    box = mailbox(new, bare).replace(b"Thu Feb 01", b"Do Feber 01")
+    parsed = parse(write("box.mbox", box), "mbox")
+    for found in (paragraphs, documents):
+        assert [i.date and i.date.year for i in found("s", "box.mbox", parsed)] == [2025, None]
+    assert parsed.date is not None and parsed.date.year == 2025
+
+
 def test_windows_line_ends_part_mails_as_well(write: Write) -> None:
     path = write("box.mbox", mailbox(mail("One", "First."), mail("Two", "Second.")).replace(b"\n", b"\r\n"))
     assert probe(path) == "mbox"
