@@ -20,8 +20,9 @@ _EDGE = 0.12
 _REPEATED = 0.5
 """A line in that zone on at least this share of the pages is a running header or footer."""
 PAGE_NUMBER = re.compile(
-    r"\W*(?:(?:page|seite|p\.|第)\s*)?(?:\d{1,4}|[ivxlc]{1,7})(?:\s*(?:of|von|de|/)\s*\d{1,4})?\W*页?\W*", re.I
+    r"\W*(?:(?:page|seite|p\.|第)\s*)?(?:\d{1,4}|[ivxlc]{1,7})(?:\s*(?:of|von|de|/)\s*\d{1,4})?\W*+页?\W*+", re.I
 )
+"""A line, or a paragraph of a header or footer of Word, that is only the number of its page."""
 _TINY, _READABLE = 1.5, 5.0
 """Points of a font that nobody reads, and of one that can be read."""
 

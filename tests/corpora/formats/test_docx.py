@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
@@ -181,3 +182,11 @@ def test_a_comment_stands_under_the_heading_that_it_is_on(document: Document, tm
         "Figure 1: Pets",
     ]
     assert [f.caption for f in parsed.figures] == ["Figure 1: Rent", "Figure 1: Pets", "Figure 1: Keys"]
+
+
+def test_a_long_ruler_in_a_footer_costs_no_time(document: Document, tmp_path: Path) -> None:
+    ruler = "1" + "-" * 50_000 + "a"
+    document.sections[0].footer.paragraphs[0].text = ruler
+    document.add_paragraph("Words.")
+    begun = time.process_time()
+    assert read(document, tmp_path)[0] == ("text", 0, ruler) and time.process_time() - begun < 10
