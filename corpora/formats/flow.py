@@ -118,7 +118,9 @@ class _Flow:
         if tag in ("sup", "sub") and self._raised:
             self.text(self._raised.pop())
         if tag in _STRUCK and self._struck:
-            self._withdraw(*self._struck.pop())
+            place = self._struck.pop()
+            if not self._struck:  # what lies inside another goes with it
+                self._withdraw(*place)
         if tag in _INLINE or tag == "br":
             return
         self._flush()

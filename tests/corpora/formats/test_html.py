@@ -153,3 +153,9 @@ def test_deleted_words_are_left_out_where_others_stand(write: Callable[[str, str
     texts = ["Prices", "It costs 150 euros, or less.", "New:", "Deleted words.", "tail", "The lamp."]
     assert [b.text for b in found] == texts
     assert found[-1].line == 2
+
+
+def test_words_that_are_deleted_twice_keep_their_order(write: Callable[[str, str], Path]) -> None:
+    page = "<p><del>Bring <s>two</s> lamps</del></p><p>The <del>old <s>red</s></del> lamp.</p>"
+    found = parse(write("a.html", f"<body><h1>Notes</h1>{page}</body>")).blocks
+    assert [b.text for b in found] == ["Notes", "Bring two lamps", "The lamp."]
