@@ -33,6 +33,10 @@ def parse(path: Path) -> Parsed:
         if not archive.has(package):
             raise SourceError(f"{path.name} is an EPUB without a table of its parts", "convert it again")
         root = archive.xml(package)
+
+        def value(name: str) -> str:
+            return " ".join((root.findtext(f".//{_DC}{name}") or "").split())
+
         items = {
             i.get("id"): normpath(join(dirname(package), unquote(i.get("href") or "")))
             for i in root.iter(f"{_OPF}item")
@@ -43,7 +47,7 @@ def parse(path: Path) -> Parsed:
         blocks: list[Block] = []
         figures: list[Figure] = []
         warnings: list[str] = []
-        titles = {" ".join((root.findtext(f".//{_DC}title") or "").split())}
+        titles = {value("title")}
         for name in dict.fromkeys(order):
             if not archive.has(name):
                 warnings.append(f"the part {name} is missing")
@@ -64,9 +68,6 @@ def parse(path: Path) -> Parsed:
                     part = normpath(join(dirname(name), unquote(figure.ref.partition("#")[0])))
                     figures.append(replace(figure, ref=part, at=figure.at + len(blocks), line=0))
             blocks += [replace(b, line=0, spans=()) for b in chapter.blocks]
-
-    def value(name: str) -> str:
-        return " ".join((root.findtext(f".//{_DC}{name}") or "").split())
 
     return Parsed(
         title=value("title"),

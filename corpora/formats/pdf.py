@@ -84,10 +84,7 @@ def _parse(path: Path, pictures: PageLook | None) -> Parsed:
     figures = pictures.figures(found) if pictures is not None else ()
     if not all(view.plain for view in (*views.values(), *shown.values())):
         found = [_kept(b, views) for b in found]
-        # A page may break off after its pictures were taken.
-        figures = tuple(
-            replace(f, bbox=shown[f.page].kept(f.bbox)) if f.bbox and f.page in shown else f for f in figures
-        )
+        figures = tuple(replace(f, bbox=shown[f.page].kept(f.bbox)) if f.bbox else f for f in figures)
     stated = str(meta.get("Title", "")).strip()
     # Headings are ranked by size: the largest of the first page, if it stands alone on top, is the title.
     first = next((b for b in found if b.kind == "heading" and b.page == 1), None)
