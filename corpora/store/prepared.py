@@ -16,7 +16,7 @@ from ragweave.corpora.store.rows import pack, unpack
 from ragweave.corpora.types import Item, digest
 from ragweave.models.text import storable
 
-VERSION = 11
+VERSION = 12
 """Raise it when parsing, splitting or the lexical terms change: every source is then read anew by its next run."""
 
 
