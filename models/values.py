@@ -94,9 +94,13 @@ def decimal_mark(cells: Sequence[str]) -> str:
 def grouping_mark(cells: Sequence[str]) -> str:
     """Return the mark that parts thousands in a column by the size of its numbers, or "": 1.200, 980 and 2.450.
 
-    The whole numbers below a thousand are far above the others only where the mark is read as decimal.
+    The whole numbers below a thousand are far above the others only where the mark is read as decimal, and all of them
+    are of one unit: 750 g is no more than 1.500 kg.
     """
-    found = [m["n"] for c in cells if (m := _NUMBER.fullmatch(_SPACES.sub(" ", c.strip())))]
+    read = [m for c in cells if (m := _NUMBER.fullmatch(_SPACES.sub(" ", c.strip())))]
+    if len({CURRENCIES.get(u.lower(), u) for m in read if (u := (m["after"] or m["before"] or "").strip(". "))}) > 1:
+        return ""
+    found = [m["n"] for m in read]
     marked, plain = [n for n in found if not n.isdigit()], [n for n in found if n.isdigit()]
     marks = {n[-4] for n in marked if re.fullmatch(r"[1-9]\d{0,2}[.,]\d{3}", n)}
     if len(marks) != 1 or any(not re.fullmatch(r"[1-9]\d{0,2}[.,]\d{3}", n) for n in marked):

@@ -49,6 +49,26 @@ def test_the_language_tells_a_notation_that_the_numbers_leave_open() -> None:
         assert found is not None and total in found.text
 
 
+PARCELS = "Parcel | Weight\nBooks | 1.500 kg\nWine | 2.250 kg\nTea | 750 g"
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("Which parcels weigh more than 10 kg?", ""),
+        ("Which parcel has the most weight?", "Wine: Weight 2.250 kg, the highest of 3 rows."),
+        (
+            "What is the difference in weight between Books and Wine?",
+            "Weight: 2.250 − 1.500 = 0.750 kg (Wine against Books).",
+        ),
+    ],
+)
+def test_numbers_of_another_unit_do_not_tell_the_notation_by_their_size(question: str, answer: str) -> None:
+    (table,) = tables([PARCELS], ["en"])
+    found = compute(question, table, "", lambda term: 1.0)
+    assert (found.text if found else "") == answer
+
+
 GEAR = """Item | Weight | Length | Price
 Anchor | 12 kg | 1.2 m | €120.00
 Buoy | 800 g | 45 cm | £30.00
