@@ -7,7 +7,7 @@ cells beside it tell whether 1.240 is one thousand two hundred and forty.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal, InvalidOperation
@@ -41,6 +41,8 @@ _NUMBER = re.compile(
 _COMMA, _DOT = (
     re.compile(rf"\d{m}(?:\d{{1,2}}|\d{{4,}})(?!\d)|(?<![\d.,])(?:0|\d{{4,}}){m}\d{{3}}(?!\d)") for m in (",", r"\.")
 )
+_THOUSANDS = re.compile(r"[1-9]\d{0,2}[.,]\d{3}")
+_MARK = re.compile(r"(?<=\d)[.,](?=\d)")
 _GROUPED = re.compile(r"\d([.,])\d{3}(?!\d)")
 _ALIKE = 2
 """How many times a whole number must exceed all that have three digits behind a mark, to be of one size with them only
@@ -85,9 +87,10 @@ def decimal_mark(cells: Sequence[str]) -> str:
     A mark before one, two, or more than three digits is decimal, and one behind 0 alone or more than three digits; one
     before three may part thousands.
     """
-    cells = [c for c in cells if _NUMBER.fullmatch(_SPACES.sub(" ", c.strip()))]
-    comma = any(_COMMA.search(c) or _mixed(c) == "," for c in cells)
-    dot = any(_DOT.search(c) or _mixed(c) == "." for c in cells)
+    marked = [m.group() for m in _figures(c for c in cells if "," in c or "." in c)]
+    last = set(map(_mixed, marked))
+    comma = "," in last or any(map(_COMMA.search, marked))
+    dot = "." in last or any(map(_DOT.search, marked))
     return "" if comma == dot else "," if comma else "."
 
 
@@ -97,13 +100,15 @@ def grouping_mark(cells: Sequence[str]) -> str:
     The whole numbers below a thousand are far above the others only where the mark is read as decimal, and all of them
     are of one unit: 750 g is no more than 1.500 kg.
     """
-    read = [m for c in cells if (m := _NUMBER.fullmatch(_SPACES.sub(" ", c.strip())))]
-    if len({CURRENCIES.get(u.lower(), u) for m in read if (u := (m["after"] or m["before"] or "").strip(". "))}) > 1:
+    if not any(map(_GROUPED.search, cells)):
         return ""
-    found = [m["n"] for m in read]
-    marked, plain = [n for n in found if not n.isdigit()], [n for n in found if n.isdigit()]
-    marks = {n[-4] for n in marked if re.fullmatch(r"[1-9]\d{0,2}[.,]\d{3}", n)}
-    if len(marks) != 1 or any(not re.fullmatch(r"[1-9]\d{0,2}[.,]\d{3}", n) for n in marked):
+    read = _figures(cells)
+    marked, plain = [m["n"] for m in read if not m["n"].isdigit()], [m["n"] for m in read if m["n"].isdigit()]
+    marks = {n[-4] if _THOUSANDS.fullmatch(n) else "" for n in marked}
+    if len(marks) != 1 or "" in marks:
+        return ""
+    units = {(m["after"] or m["before"] or "").strip(". ") for m in read} - {""}
+    if len({CURRENCIES.get(u.lower(), u) for u in units}) > 1:
         return ""
     largest = max(int(n[:-4]) for n in marked) + 1
     whole = bool(plain) and all(100 <= int(n) < 1_000 and int(n) >= _ALIKE * largest for n in plain)
@@ -116,13 +121,17 @@ def is_open(cells: Sequence[str]) -> bool:
 
     1,200 is read as one thousand two hundred where nothing tells the notation.
     """
-    found = [m["n"] for c in cells if (m := _NUMBER.fullmatch(_SPACES.sub(" ", c.strip())))]
-    return any(m[1] == "." for n in found for m in _GROUPED.finditer(n))
+    return any(m[1] == "." for read in _figures(c for c in cells if "." in c) for m in _GROUPED.finditer(read["n"]))
+
+
+def _figures(cells: Iterable[str]) -> list[re.Match[str]]:
+    """Read those cells that are numbers."""
+    return [m for c in cells if (m := _NUMBER.fullmatch(_SPACES.sub(" ", c.strip())))]
 
 
 def _mixed(cell: str) -> str:
     """Return the last mark of a number that has both, or one of them after another twice."""
-    marks = re.findall(r"(?<=\d)[.,](?=\d)", cell)
+    marks = _MARK.findall(cell)
     if len(set(marks)) == 2:
         return str(marks[-1])
     return "" if len(marks) < 2 else ("," if marks[0] == "." else ".")
