@@ -66,13 +66,18 @@ class Column:
     @cached_property
     def numbers(self) -> tuple[Value | None, ...]:
         """The numbers of its cells."""
-        mark = notation(self.cells) or self.mark or "."
+        mark = self._own or self.mark or "."
         return tuple(number(c, mark) for c in self.cells)
 
     @cached_property
     def unsure(self) -> bool:
         """Tell whether nothing tells the notation of its numbers, so that what they amount to is not known."""
-        return not (notation(self.cells) or self.mark) and is_open(self.cells)
+        return not (self._own or self.mark) and is_open(self.cells)
+
+    @cached_property
+    def _own(self) -> str:
+        """The decimal mark of which its own cells leave no doubt, or ""."""
+        return notation(self.cells)
 
     @cached_property
     def days(self) -> tuple[date | None, ...]:
@@ -129,20 +134,28 @@ class Table:
 
     @cached_property
     def columns(self) -> tuple[Column, ...]:
-        """Its columns; what a last row adds up is not among their cells."""
-        body = self.body
+        """Its columns; the cells of rows that add up others are not among theirs."""
+        return self._read(self.body) if self._sums[0] else self._all
+
+    @cached_property
+    def _all(self) -> tuple[Column, ...]:
+        """Its columns with the cells of every row."""
+        return self._read(self.rows)
+
+    def _read(self, rows: Sequence[Row]) -> tuple[Column, ...]:
         return tuple(
-            Column(*_with_unit(head), tuple(r.cells[n] for r in body), self._mark, not n)
+            Column(*_with_unit(head), tuple(r.cells[n] for r in rows), self._mark, not n)
             for n, head in enumerate(self.heads)
         )
 
     @cached_property
     def _mark(self) -> str:
         """The decimal mark of columns that leave it open: that of the others, else of the language, or ""."""
-        found = decimal_mark([c for r in self.rows for c in r.cells])
+        if found := decimal_mark([c for r in self.rows for c in r.cells]):
+            return found
         told = {notation([r.cells[n] for r in self.rows]) for n in range(len(self.heads))} - {""}
-        by_size = told.pop() if not found and len(told) == 1 else ""
-        return found or by_size or ("," if self.language in _DECIMAL_COMMA else "." if self.language else "")
+        by_size = told.pop() if len(told) == 1 else ""
+        return by_size or ("," if self.language in _DECIMAL_COMMA else "." if self.language else "")
 
     @cached_property
     def body(self) -> tuple[Row, ...]:
@@ -161,11 +174,7 @@ class Table:
 
     @cached_property
     def _sums(self) -> tuple[set[int], bool]:
-        added = []
-        for n, head in enumerate(self.heads[1:], 1):
-            column = Column(*_with_unit(head), tuple(r.cells[n] for r in self.rows), self._mark)
-            if column.kind == "number" and "%" not in column.measure:
-                added.append(column.numbers)
+        added = [c.numbers for c in self._all[1:] if c.kind == "number" and "%" not in c.measure]
         return sums([r.cells for r in self.rows], added)
 
     def label(self, at: int) -> str:

@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ragweave.models import table as module
 from ragweave.models.table import Table, tables
 
 FLEET = """Vans of the bakery, as of 3 March 2026
@@ -79,6 +81,14 @@ def test_a_column_that_leaves_its_notation_open_is_read_like_the_others_or_its_l
     by_others = only(open_.replace("| 5", "| 5,5"))
     (by_language,) = tables([open_], ["de"])
     assert [[int(v.amount) for v in t.columns[1].numbers if v] for t in (by_others, by_language)] == [[1240, 3100]] * 2
+
+
+def test_the_notation_of_a_column_is_found_out_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[tuple[str, ...]] = []
+    monkeypatch.setattr(module, "notation", lambda cells: asked.append(tuple(cells)) or ".")
+    for column in only(FLEET.replace("30,150", "30,150.5")).columns:
+        assert column.kind and column.numbers and not column.unsure
+    assert len(asked) == len(set(asked))
 
 
 @given(st.lists(st.lists(st.text("abc |\\", max_size=6), min_size=2, max_size=4), min_size=1, max_size=6))
