@@ -12,7 +12,7 @@ Stage = Literal["read", "embed", "commit"]
 
 @dataclass(slots=True)
 class Report:
-    """What a run did.
+    """What a run did; `id` is that of the library, which keeps it under another name.
 
     `linked` are files whose bytes the library held under another path; `failed` and `skipped` have (path, reason),
     `understood` (path, how well) of each recording that was taken in, `partial` (path, what was not) of each file of
@@ -42,6 +42,7 @@ class Report:
     understood: list[tuple[str, str]] = field(default_factory=list)
     spent: list[Spend] = field(default_factory=list)
     partial: list[tuple[str, str]] = field(default_factory=list)
+    id: str = ""
 
     def count_once(self) -> None:
         """Count a file that was read anew under its new name as read, and no more as linked or unchanged."""

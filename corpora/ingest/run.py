@@ -110,7 +110,7 @@ def _index(
         committer = Committer(held.catalog, row, params_hash())
         committer.recover()
         embed_missing(held, row, mind)
-        report = Report(row.name)
+        report = Report(row.name, id=row.id)
         run = _Run(settings, held, library.id, mind, committer, Media.of(library.id), models, report, tell, stop, alone)
         files, unread = run.walk(roots)
         run.read(files, roots)

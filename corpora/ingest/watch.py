@@ -53,7 +53,7 @@ async def watch(
                 library = (await asyncio.to_thread(stores().catalog.row, id)).name
             if seen != indexed and rested:
                 report = await index(paths, library, models=models, id=id)
-                id = id or (await asyncio.to_thread(stores().catalog.library, library)).id
+                id = report.id
                 # What changed while the run was at work differs from `seen`, and is found by the next look.
                 indexed, restless = seen, 0.0
                 if on_report is not None:

@@ -87,6 +87,26 @@ async def test_a_library_that_was_renamed_is_watched_under_its_new_name(watching
     assert [row.name for row in stores().catalog.libraries()] == ["travels"]
 
 
+async def test_a_library_that_is_renamed_during_the_first_run_is_watched_under_its_new_name(notes, monkeypatch):
+    index = module.index
+
+    async def renamed(*args, **options):
+        report = await index(*args, **options)
+        stores().catalog.rename("default", "travels")
+        await create_library("default")
+        return report
+
+    monkeypatch.setattr(module, "index", renamed)
+    watching = Watching(notes)
+    assert (await watching.report()).library == "default"
+    monkeypatch.setattr(module, "index", index)
+    (notes / "petra.md").write_text("# Petra\n\nCarved from sandstone.\n")
+    report = await watching.report()
+    watching.task.cancel()
+    assert (report.library, report.indexed, report.unchanged) == ("travels", 1, 3)
+    assert await (await open_library("default")).sources() == []
+
+
 async def test_a_library_that_was_made_under_the_old_name_of_a_watched_one_is_left_alone(watching, notes):
     stores().catalog.rename("default", "travels")
     await create_library("default")
