@@ -20,6 +20,8 @@ except ImportError:  # a system without such locks; what was left behind there s
     fcntl = None  # type: ignore[assignment]
 
 _PREFIX = "ragweave-at-work-"
+_UNHELD = ".ragweave-made-"
+"""How a folder begins until it is held: no other process takes that for one that was left."""
 
 
 @contextmanager
@@ -32,12 +34,13 @@ def temporary(where: Path | None = None) -> Iterator[Path]:
     """
     prefix = f".{_PREFIX}" if where else _PREFIX
     try:
-        made = Path(tempfile.mkdtemp(prefix=f".{prefix}", dir=where))
+        made = Path(tempfile.mkdtemp(prefix=_UNHELD, dir=where))
         for left in made.parent.glob(f"{prefix}*"):
             if forsaken(left):
                 shutil.rmtree(left, ignore_errors=True)
         held = hold(made)
-        folder = made.rename(made.with_name(made.name[1:]))  # from here on others see it, and see that it is held
+        # From here on others see it, and see that it is held.
+        folder = made.rename(made.with_name(prefix + made.name.removeprefix(_UNHELD)))
     except OSError as error:
         if where:
             raise
