@@ -12,7 +12,7 @@ from pathlib import Path, PurePosixPath
 
 from ragweave.corpora.settings import corpora_settings
 from ragweave.corpora.store.folders import unwritable
-from ragweave.corpora.store.objects import Objects, folders_of
+from ragweave.corpora.store.objects import Objects, folders_among
 from ragweave.models.errors import InputError
 
 _STATES = ".mirror.json"
@@ -45,7 +45,7 @@ def _mirrored(address: str) -> Path:
         raise InputError(f"Nothing lies at {address}", "check the address; the library stays as it is")
     if "" in there:
         raise InputError(f"A single object lies at {address}", "give the address of what it lies in")
-    if both := sorted(folders_of(there) & there.keys()):
+    if both := sorted(folders_among(there)):
         what = f"At {address} lie an object {both[0][:80]!r} and others below that name, which no folder can hold"
         raise InputError(what, "rename it")
     if strange := next((name for name in there if not _is_inside(name)), None):

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import timedelta
 from functools import lru_cache
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -104,7 +105,7 @@ class Objects:
             found = self._fs.find(self._root, detail=True)
         root = len(self._root.rstrip("/")) + 1
         rows = {name[root:]: row for name, row in found.items()}
-        for name in folders_of(rows) & rows.keys():
+        for name in folders_among(rows):
             if rows[name].get("size") == 0:
                 del rows[name]
         return {name: " ".join(str(row.get(k, "")) for k in _STATE) for name, row in rows.items()}
@@ -123,9 +124,10 @@ class Objects:
         return f"{self._root}/{path.relative_to(self._home).as_posix()}"
 
 
-def folders_of(names: Iterable[str]) -> set[str]:
-    """Return the folders in which objects of such names lie, with "" for the one that holds all."""
-    return {"", *(name[:at] for name in names for at, letter in enumerate(name) if letter == "/")}
+def folders_among(names: Collection[str]) -> set[str]:
+    """Return those of the names below which others lie; "" is the one of what holds all."""
+    above = (name[:at] for name in names for at, letter in enumerate(name) if letter == "/")
+    return {name for name in chain([""], above) if name in names}
 
 
 def objects() -> Objects | None:

@@ -1,5 +1,6 @@
 """Media in an object store: what lies there counts, whatever a home has copies of."""
 
+import tracemalloc
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,7 @@ from ragweave.corpora.settings import corpora_settings
 from ragweave.corpora.store.bundle import export_library, import_library
 from ragweave.corpora.store.library import delete_library, open_library
 from ragweave.corpora.store.media import Media
-from ragweave.corpora.store.objects import Objects, objects
+from ragweave.corpora.store.objects import Objects, folders_among, objects
 from ragweave.corpora.store.repair import repair
 from ragweave.corpora.store.stores import close_stores
 from ragweave.models.errors import InputError, LibraryError, MissingExtra, StorageError
@@ -143,3 +144,13 @@ def test_a_store_that_is_away_is_told_in_a_sentence(monkeypatch, tmp_path):
 def test_an_address_of_no_store_is_refused(address, error, tmp_path):
     with pytest.raises(error):
         Objects(address, tmp_path)
+
+
+def test_folders_among_long_names_take_no_more_memory_than_the_names():
+    names = {"", "a", "a/b", *(f"{n:06d}/" + "/".join("a" * 400) for n in range(100)), "a/b/c", "ab"}
+    tracemalloc.start()
+    try:
+        assert folders_among(names) == {"", "a", "a/b"}
+        assert tracemalloc.get_traced_memory()[1] < sum(map(len, names))
+    finally:
+        tracemalloc.stop()
