@@ -18,7 +18,7 @@ from ragweave.corpora.images.scans import PdfPictures
 from ragweave.corpora.split import split
 from ragweave.corpora.store.prepared import Prepared, made_of
 from ragweave.corpora.types import Item
-from ragweave.corpora.video.cues import is_transcript, read_transcript, unread
+from ragweave.corpora.video.cues import is_transcript, transcript
 from ragweave.corpora.video.items import items_of
 from ragweave.models.errors import SourceError
 
@@ -88,9 +88,9 @@ def prepare(
 
 def _transcript(path: Path, source: str, max_words: int) -> Prepared:
     items: list[Item] = []
-    recordings = read_transcript(path)
+    recordings, warnings = transcript(path)
     for recording in recordings:
         items += items_of(source, str(path), recording, sum(i.corpus == "clip" for i in items))
     title = recordings[0].title if len(recordings) == 1 else path.stem
     language = recordings[0].language
-    return made_of(TRANSCRIPT, title, items, max_words, language=language, warnings=unread(path))
+    return made_of(TRANSCRIPT, title, items, max_words, language=language, warnings=warnings)

@@ -38,7 +38,7 @@ _LINES = (".jsonl", ".ndjson")
 _LONGEST_TIME = 1_000_000.0
 """Seconds; a larger number is no time in a recording."""
 _NAMED = 10
-"""Lines that are named where they cannot be read."""
+"""Lines that are named where they cannot be read; the others are counted."""
 _SAMPLE = 200
 """Rows looked at to tell whether JSON is a transcript."""
 
@@ -65,14 +65,19 @@ def is_transcript(head: str, suffix: str) -> bool:
 
 
 def read_transcript(path: Path) -> list[Recording]:
-    """Read a transcript; a file of JSON rows may hold several recordings.
+    """Return the recordings of a transcript, as `transcript` reads them."""
+    return transcript(path)[0]
+
+
+def transcript(path: Path) -> tuple[list[Recording], tuple[str, ...]]:
+    """Return the recordings of a transcript, of a file of JSON rows maybe several, and which of its lines are no JSON.
 
     Raises:
         SourceError: it holds no utterance with a time.
     """
-    text = read_text(path).lstrip("\ufeff")
+    text, unread = read_text(path).lstrip("\ufeff"), list[int]()
     if path.suffix.lower() in (*_LINES, ".json"):
-        found = _from_json(text, path.stem)
+        found, unread = _from_json(text, path.stem)
     else:
         cues = ass.ass_cues(text) if ass.is_ass(text) else timed_cues(text)
         found = [_recording("", cues)]
@@ -82,15 +87,10 @@ def read_transcript(path: Path) -> list[Recording]:
         raise SourceError(
             f"{path.name} holds no utterance with a time", "check that it is a whole VTT, SRT, ASS, JSONL"
         )
-    return found
-
-
-def unread(path: Path) -> tuple[str, ...]:
-    """Return a warning for each line of a file of JSON rows that is no JSON: the others are read."""
-    if path.suffix.lower() not in _LINES:
-        return ()
-    rows = _json_rows(read_text(path).lstrip("\ufeff").split("\n"))
-    return tuple(f"line {number} is not JSON" for number, row in rows if row is None)[:_NAMED]
+    warnings = [f"line {number} is not JSON" for number in unread[:_NAMED]]
+    if len(unread) > _NAMED:
+        warnings.append(f"{len(unread) - _NAMED} more lines are not JSON")
+    return found, tuple(warnings)
 
 
 def timed_cues(text: str) -> tuple[Cue, ...]:
@@ -230,13 +230,16 @@ def _time(value: Any) -> float | None:
     return float(value) if 0 <= value < _LONGEST_TIME else None
 
 
-def _from_json(text: str, stem: str) -> list[Recording]:
+def _from_json(text: str, stem: str) -> tuple[list[Recording], list[int]]:
+    """Return the recordings of JSON, or of lines of it, and the numbers of those that cannot be read."""
+    unread: list[int] = []
     try:
         whole = json.loads(text)
     except RecursionError:
-        return []
+        return [], []
     except ValueError:
-        whole = [row for _, row in _json_rows(text.split("\n"))]
+        rows = _json_rows(text.split("\n"))
+        whole, unread = [row for _, row in rows], [number for number, row in rows if row is None]
     if isinstance(whole, dict):
         whole = whole.get("segments") if isinstance(whole.get("segments"), list) else [whole]
     groups: dict[str, list[_Row]] = {}
@@ -246,7 +249,8 @@ def _from_json(text: str, stem: str) -> list[Recording]:
             # A row that says neither when nor of what goes on where the row before it stands.
             name = row.recording or (stem if row.start is not None else name)
             groups.setdefault(name, []).append(row)
-    return [_recording(name, _placed(rows)) for name, rows in groups.items() if any(r.start is not None for r in rows)]
+    timed = {name: rows for name, rows in groups.items() if any(r.start is not None for r in rows)}
+    return [_recording(name, _placed(rows)) for name, rows in timed.items()], unread
 
 
 def _placed(rows: Sequence[_Row]) -> list[Cue]:

@@ -9,9 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ragweave.corpora.decode import read_text
 from ragweave.corpora.ingest.run import index
-from ragweave.corpora.ingest.stages import kind_of
+from ragweave.corpora.ingest.stages import kind_of, prepare
 from ragweave.corpora.store.library import open_library
+from ragweave.corpora.video import cues as module
 from ragweave.corpora.video.cues import is_transcript, read_transcript, timed_cues
 from ragweave.models.errors import SourceError
 
@@ -176,6 +178,19 @@ async def test_rows_of_a_transcript_that_are_no_json_are_named(home: Path, tmp_p
     assert (await index([path])).indexed == 1
     [source] = await (await open_library()).sources()
     assert source.kind == "transcript" and source.warnings == ("line 22 is not JSON", "line 32 is not JSON")
+
+
+def test_a_transcript_is_read_once_and_of_many_lines_that_are_no_json_the_others_are_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reads: list[Path] = []
+    monkeypatch.setattr(module, "read_text", lambda path: reads.append(path) or read_text(path))
+    rows = [json.dumps({"text": f"The mill grinds wheat number {n}.", "start": 4 * n}) for n in range(300)]
+    path = tmp_path / "mill.jsonl"
+    path.write_text("\n".join([*rows, *["broken"] * 12]))
+    warnings = prepare(path, "src", 300).warnings
+    assert reads == [path] and warnings[0] == "line 301 is not JSON"
+    assert len(warnings) == 11 and warnings[-1] == "2 more lines are not JSON"
 
 
 def test_whisper_segments_are_read(tmp_path: Path) -> None:
