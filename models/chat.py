@@ -32,7 +32,7 @@ from ragweave.models.chat_reply import (
     with_images,
     without_thoughts,
 )
-from ragweave.models.errors import BudgetSpent, InputError, ModelError, ModelTransient, RagweaveError, ReplyCut
+from ragweave.models.errors import InputError, ModelError, ModelTransient, RagweaveError, ReplyCut
 from ragweave.models.failures import explain, is_transient, pause_before
 from ragweave.models.meter import Meter, Spend
 from ragweave.models.settings import model_settings
@@ -267,8 +267,7 @@ class Chat:
                 yield call
             except TimeoutError as exc:
                 if meter.out_of_time():
-                    told = f"{node} was cut off by the run's limit of {meter.refused}"
-                    raise BudgetSpent(told, "raise the limit or ask for less") from exc
+                    raise meter.cut_off(node) from exc
                 raise
             finally:
                 took = time.perf_counter() - started

@@ -16,7 +16,7 @@ from weakref import WeakKeyDictionary
 from pydantic import SecretStr
 
 from ragweave.models.chat_json import Structured
-from ragweave.models.errors import BudgetSpent, ModelError
+from ragweave.models.errors import ModelError
 from ragweave.models.failures import status_of
 from ragweave.models.meter import Meter
 from ragweave.models.settings import Endpoint, ModelSettings, model_settings
@@ -191,8 +191,7 @@ async def slot(host: str, width: int, node: str, meter: Meter) -> AsyncIterator[
             await gate.acquire()
     except TimeoutError as exc:
         meter.out_of_time()
-        told = f"{node} was cut off by the run's limit of {meter.limits.seconds:g} seconds"
-        raise BudgetSpent(told, "raise the limit or ask for less") from exc
+        raise meter.cut_off(node) from exc
     try:
         yield
     finally:

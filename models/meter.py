@@ -135,6 +135,11 @@ class Meter:
                 self._refused = self._refused or f"{self.limits.seconds:g} seconds"
             return late
 
+    def cut_off(self, node: str) -> BudgetSpent:
+        """Return the error of a call, or of the wait for one, that the time limit ended."""
+        told = f"{node} was cut off by the run's limit of {self.limits.seconds:g} seconds"
+        return BudgetSpent(told, "raise the limit or ask for less")
+
     @property
     def elapsed(self) -> float:
         """Seconds since the meter was made."""

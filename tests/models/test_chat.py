@@ -191,6 +191,16 @@ async def test_a_time_limit_cuts_a_slow_call_short() -> None:
         await injected(model).text(ASK, node="n", meter=Meter(Limits(calls=-1, seconds=0.05)))
 
 
+async def test_a_call_that_the_time_limit_cuts_off_says_so_though_another_limit_refused_one_before() -> None:
+    meter = Meter(Limits(calls=1, seconds=0.5))
+    slow = asyncio.create_task(injected(ScriptedChat(replies=["late"], delay=30)).text(ASK, node="n", meter=meter))
+    await asyncio.sleep(0.01)
+    with pytest.raises(BudgetSpent, match="1 model calls"):
+        await injected(ScriptedChat(replies=["x"])).text(ASK, node="m", meter=meter)
+    with pytest.raises(BudgetSpent, match=r"n was cut off by the run's limit of 0\.5 seconds"):
+        await slow
+
+
 async def test_calls_wait_for_a_free_slot(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RAGWEAVE_CHAT_WIDTH", "2")
     running, most = 0, 0
