@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, time
 
 from ragweave.corpora.blocks import Block
 from ragweave.models.text import fold
-from ragweave.models.values import days
+from ragweave.models.values import days, names_day
 
 _LABEL = re.compile(
     r"\b(?:(?:date|datum|fecha)(?: [^\W\d_]+){1,3}:|"
@@ -66,6 +66,25 @@ def of_heading(heading: Sequence[str]) -> datetime | None:
         if when:
             return _at(when)
     return None
+
+
+def known(when: datetime, names: Sequence[str], text: str) -> str:
+    """Return what is known of an item's date: 2024-03-11, 2024-03, or 2024.
+
+    A month, a quarter and a year count from their first day. So a first of the month that has no time is taken for a
+    day only where the names of the document and its sections, or a line that dates itself, say that day.
+    """
+    day = when.date()
+    if day.day > 1 or when.time() != time():
+        return day.isoformat()
+    top = text.split("\n")[:_TOP]
+    lines = [*names, *(line for line in top if day in _labelled(line))]
+    found = [fold(said)[a:b] for said in lines for a, b, d in days(said) if d == day]
+    found = found or [fold(line)[a:b] for line in top if day == _alone(line) for a, b, _ in days(line)[:1]]
+    if any(map(names_day, found)):
+        return day.isoformat()
+    bare = not found and (day.month == 1 or any(_QUARTER.search(fold(said)) for said in names))
+    return str(day.year) if bare else day.isoformat()[:7]
 
 
 def noted(when: datetime | None, blocks: Iterable[Block]) -> datetime | None:

@@ -48,7 +48,9 @@ class Evidence(TypedDict):
     relevance: float
     """Calibrated relevance to `query` in [-1, 1]."""
     date: str
-    """ISO date of the document, or empty."""
+    """ISO date of the document, or empty; the first day of what is known only to the month or the year."""
+    dated: NotRequired[str]
+    """The month or the year, where that is all that is known of the date."""
     also: NotRequired[list[Locator]]
     """Other places where the same text stands."""
     global_score: NotRequired[float]

@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import lru_cache
 from pathlib import PurePath
 
+from ragweave.corpora.dates import known
 from ragweave.corpora.parts import described
 from ragweave.corpora.store.library import Library
 from ragweave.corpora.types import Item, Locator
@@ -119,7 +120,7 @@ def evidence_of(item: Item, query: str, hop: int, score: float, relevance: float
     # What was cut to a time range is blank at its ends.
     start, end = next(iter(trimmed(item.text, *best_window(item.text, query))), (0, 0))
     heads = column_heads(item.text, start)
-    return {
+    made: Evidence = {
         "id": item.id,
         "corpus": item.corpus,
         "origin": "library",
@@ -132,6 +133,12 @@ def evidence_of(item: Item, query: str, hop: int, score: float, relevance: float
         "relevance": round(float(relevance), 4),
         "date": item.date.date().isoformat() if item.date else "",
     }
+    if item.date:
+        # A name of a file has its words apart as it likes.
+        stem = PurePath(item.locator.get("file", "")).stem.replace("_", " ")
+        dated = known(item.date, (item.title, *item.heading, stem, stem.replace("-", " ")), item.text)
+        made |= {"dated": dated} if dated != made["date"] else {}
+    return made
 
 
 def column_heads(text: str, start: int) -> str:
@@ -207,7 +214,7 @@ def headed(title: str, row: Evidence | None) -> str:
     facts = [name.name] if name.name and name.stem != title else []
     if place.get("kind") == "time":
         facts.append(f"{clock(place.get('start', 0.0))}-{clock(place.get('end', 0.0))}")
-    facts += [row["date"]] if row and row["date"] else []
+    facts += [row.get("dated") or row["date"]] if row and row["date"] else []
     others = dict.fromkeys(PurePath(p.get("file", "")).name for p in row.get("also", [])) if row else {}
     if others:
         facts.append("also in " + ", ".join(list(others)[:_ALSO]))

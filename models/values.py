@@ -210,6 +210,11 @@ def days(text: str) -> list[tuple[int, int, date]]:
     return sorted(found)
 
 
+def names_day(said: str) -> bool:
+    """Tell whether a date, as it stands in a folded line, names its day: 1 March 2024 and 2024-03-01, not 2024-03."""
+    return len(re.findall(r"\d+", said)) + bool(re.search(r"[^\W\d_]{3}", said)) > 2
+
+
 def _near_years(line: str) -> list[tuple[int, int]]:
     """Return the stretches of a line in which dates with a year may stand: most lines name none."""
     near: list[tuple[int, int]] = []

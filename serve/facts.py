@@ -12,7 +12,7 @@ from datetime import date
 
 from ragweave.corpora.types import Item
 from ragweave.models.text import fold, sentences
-from ragweave.models.values import days
+from ragweave.models.values import days, names_day
 
 _SHORTEST, _LONGEST = 25, 220
 """Characters of a sentence that is told as it stands."""
@@ -133,7 +133,7 @@ def _question(said: str, common: Container[str]) -> str:
 def _when(said: str) -> tuple[date | None, str]:
     """Return the first date of a sentence and what of it stands there."""
     for a, b, when in days(said):
-        return when, "day" if len(re.findall(r"\d+", fold(said)[a:b])) > 1 else "month"
+        return when, "day" if names_day(fold(said)[a:b]) else "month"
     if m := re.search(r"\b(?:in|since|until|of|by) (1[0-9]{3}|20[0-4]\d)\b(?![-–/]\d)", said):
         return date(int(m[1]), 1, 1), "year"
     return None, ""

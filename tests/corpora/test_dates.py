@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from ragweave.corpora.blocks import Block, Parsed
-from ragweave.corpora.dates import noted, of_heading, stated
+from ragweave.corpora.dates import known, noted, of_heading, stated
 from ragweave.corpora.split import split
 
 
@@ -72,3 +72,23 @@ def test_what_a_program_noted_yields_to_a_text_that_speaks_of_a_later_time() -> 
     made = datetime(2019, 5, 1, tzinfo=UTC)
     assert noted(made, [Block("We met in June 2018.", "text")]) == made
     assert noted(made, [Block("We met in June 2024.", "text")]) is None
+
+
+@pytest.mark.parametrize(
+    ("when", "names", "text", "told"),
+    [
+        ("2024-01-01", ("news autumn",), "Newsletter autumn 2024 (Priya)", "2024"),
+        ("2024-01-01", ("Accounts 2024",), "2024-01-08 | Fees", "2024"),
+        ("2024-03-01", ("Minutes, March 2024",), "On 1 March 2024 the pump failed.", "2024-03"),
+        ("2024-03-01", ("2024-03_minutes",), "", "2024-03"),
+        ("2025-07-01", ("Report, Q3 2025",), "", "2025"),
+        ("2025-01-01", ("Fees",), "Valid from 1 January 2025", "2025-01-01"),
+        ("2025-03-01", ("2025-03-01 board",), "", "2025-03-01"),
+        ("2024-03-11", ("Meeting",), "", "2024-03-11"),
+        ("2025-03-01T18:40", ("Offer",), "", "2025-03-01"),
+    ],
+)
+def test_of_a_date_no_more_is_told_than_the_document_says(
+    when: str, names: tuple[str, ...], text: str, told: str
+) -> None:
+    assert known(datetime.fromisoformat(when), names, text) == told

@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
-from ragweave.minds.passages import column_heads, distinct, headed
+from ragweave.corpora.types import Item
+from ragweave.minds.passages import column_heads, distinct, evidence_of, headed
 
 
 def places(*files: str) -> list[Any]:
@@ -17,6 +19,7 @@ def places(*files: str) -> list[Any]:
         (None, "A title"),
         ({"date": ""}, "A title"),
         ({"date": "2024-02-29"}, "A title (2024-02-29)"),
+        ({"date": "2024-01-01", "dated": "2024"}, "A title (2024)"),
         ({"date": "2024-02-29", "locator": {"file": "/x/plan.md"}}, "A title (plan.md; 2024-02-29)"),
         (
             {"date": "", "locator": {"kind": "time", "file": "/a.mp4", "start": 5, "end": 9}},
@@ -30,6 +33,13 @@ def places(*files: str) -> list[Any]:
 )
 def test_a_title_comes_with_its_date_and_a_few_other_places_on_one_line(row: Any, shown: str) -> None:
     assert headed("A\n title", row) == shown
+
+
+def test_a_newsletter_of_an_autumn_is_not_of_the_first_of_january() -> None:
+    text, place = "Newsletter autumn 2024\n\nA locker costs 18 EUR a year now.", places("/x/news_autumn.txt")[0]
+    item = Item("n", "paragraph", "s", "news_autumn", text, place, date=datetime(2024, 1, 1, tzinfo=UTC))
+    found = evidence_of(item, "locker", 1, 0.5, 0.5)
+    assert (found["date"], headed(found["title"], found)) == ("2024-01-01", "news_autumn.txt (2024)")
 
 
 def row(id: str, text: str, corpus: str = "paragraph", file: str = "/a.md", worth: float = 0.0) -> Any:

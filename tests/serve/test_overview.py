@@ -53,6 +53,7 @@ def test_a_sentence_becomes_a_question_where_its_form_allows_it(said: str, quest
     [
         ("The lamp was lit on 3 October 1874 at night.", "1874-10-03", "day"),
         ("The work begins in May 2025 after the tides.", "2025-05-01", "month"),
+        ("The work begins in 2025-05 after the tides.", "2025-05-01", "month"),
         ("He was born in Stavelhurst in 1743 in winter.", "1743-01-01", "year"),
         ("There were 2,310 nests on the 1743 rocks there.", "", ""),
     ],
