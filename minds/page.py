@@ -12,6 +12,7 @@ from ragweave.minds.evidence import Citation, Evidence, Sentence, Strip, Support
 from ragweave.minds.known import Checked
 from ragweave.minds.passages import as_strip, best_sentence, headed
 from ragweave.minds.phrases import as_heard
+from ragweave.models.text import sentences, terms
 
 SECOND = 0.6
 """Confidence of a sentence that only a second opinion verifies."""
@@ -19,6 +20,8 @@ COPIED = 1.0
 """Score of a sentence that stands in its evidence; of any other the small check cannot tell whose value it gives."""
 NEAREST = 2
 """Places that are cited where nothing answers."""
+_QUOTED = 500
+"""Characters of a quote, at most."""
 SLACK = 1.0
 """Seconds that a time in prose may lie outside its evidence: writers round."""
 _CLOCK = re.compile(r"(?<![\d:.,])(?:(\d{1,2}):)?(\d{1,3}):([0-5]\d)(?![\d:])")
@@ -156,9 +159,10 @@ class Page:
 
     def note(self, strip: Strip) -> Citation:
         """Cite what came closest, where no sentence is shown."""
-        return self._cite(
-            strip, best_sentence(strip["text"], strip["text"]) if len(strip["text"]) > 500 else strip["text"]
-        )
+        text = strip["text"]
+        spans = sentences(text) if len(text) > _QUOTED else []
+        a, b = max(spans, key=lambda s: len(set(terms(text[slice(*s)]))), default=(0, len(text)))
+        return self._cite(strip, text[a:b])
 
     def nearest(self) -> None:
         """Cite the best of what was found, where no sentence is shown and nothing came close."""
@@ -176,7 +180,7 @@ class Page:
             id=strip["evidence"],
             title=strip["title"],
             locator=place,
-            quote=words[:500],
+            quote=words[:_QUOTED],
             also=tuple(self._rows[strip["evidence"]].get("also", ())) if strip["evidence"] in self._rows else (),
             origin="web" if strip["origin"] == "web" else "library",
         )
@@ -202,7 +206,9 @@ def exact(strip: Strip, words: str, item: Item | None) -> Locator:
     locator = strip["locator"]
     at = strip["text"].find(words)
     if item is not None and locator.get("kind") not in ("time", "image"):
-        start = item.text.find(words)
+        # Rows of a table, or lines of a list, may read alike: the strip's own comes first.
+        start = item.text.find(words, (locator.get("chars") or [0])[0])
+        start = item.text.find(words) if start < 0 else start
         return item.locate(start, start + len(words)) if start >= 0 and words else locator
     if item is None or locator.get("kind") not in ("time", "image") or at < 0:
         return locator

@@ -14,7 +14,7 @@ from ragweave.corpora.store.library import Library
 from ragweave.corpora.types import Item, Locator
 from ragweave.corpora.video.title import filed_as
 from ragweave.minds.evidence import TEXT_LIMIT, Evidence, Strip
-from ragweave.models import relevance
+from ragweave.models import relevance, tables
 from ragweave.models.numerals import as_said
 from ragweave.models.relevance import Passage
 from ragweave.models.relevance_features import vocabulary
@@ -166,10 +166,22 @@ async def reread(library: Library, question: str, rows: Sequence[Evidence]) -> l
 
 
 def best_sentence(text: str, passage: str) -> str:
-    """Return the sentence of a passage that shares most words with a text: the quote of a citation."""
-    wanted = set(terms(text))
-    spans = sentences(passage)
-    a, b = max(spans, key=lambda s: len(wanted & set(terms(passage[s[0] : s[1]]))), default=(0, len(passage)))
+    """Return the sentence of a passage that shares most words with a text: the quote of a citation.
+
+    Of several that share as many it is the one with the fewest others. A row of a table is read under its heads; rows
+    of one table that share as many are quoted from the first to the last, and a table from its heads.
+    """
+    wanted, spans = set(terms(text)), tables.spans(passage)
+    said = {s: set(terms(tables.told(passage, *s))) for s in spans if not tables.is_heads(passage, *s)}
+    if not said:
+        return passage
+    shared = {s: len(wanted & words) for s, words in said.items()}
+    best = a, b = max(said, key=lambda s: (shared[s], shared[s] and -len(said[s])))
+    top, bottom = passage.rfind("\n\n", 0, a), passage.find("\n\n", b) % (len(passage) + 1)
+    alike = [s for s in said if top < s[0] < bottom and shared[s] == shared[best]]
+    if len(alike) > 1 and tables.is_row(passage[a:b]):
+        above = spans[max(0, spans.index(alike[0]) - 1)]
+        a, b = (alike[0] if above in said else above)[0], alike[-1][1]
     return passage[a:b]
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from ragweave.corpora.types import Item
-from ragweave.minds.passages import column_heads, distinct, evidence_of, headed
+from ragweave.minds.passages import best_sentence, column_heads, distinct, evidence_of, headed
 
 
 def places(*files: str) -> list[Any]:
@@ -89,3 +89,30 @@ def test_what_was_read_before_is_not_kept_again() -> None:
 def test_a_table_that_is_cut_keeps_its_column_heads(text: str, heads: str) -> None:
     assert column_heads(text, text.index("Tuesday")) == heads
     assert column_heads(text, 0) == ""
+
+
+PLOTS = "plot | tenant | fee\n3 | Adeyemi | 74\n12 | Castellanos | 0\n17 | Adeyemi | 74\n21 | Dvorak | 37"
+
+
+@pytest.mark.parametrize(
+    ("told", "quoted"),
+    [
+        ("Plot 21, tenant Dvorak, paid a fee of 37 EUR.", PLOTS.split("\n")[4:]),
+        ("21 | Dvorak | 37", PLOTS.split("\n")[4:]),
+        ("The tenant of 17 is Adeyemi.", PLOTS.split("\n")[3:4]),
+        ("Adeyemi and Dvorak are tenants.", PLOTS.split("\n")),
+        ("The fee was 185 EUR in all, with the plots of each tenant.", PLOTS.split("\n")),
+        ("It is due by May.", ["Due by May."]),
+    ],
+)
+def test_of_a_table_the_row_is_quoted_that_a_sentence_tells_or_all_that_it_may_tell(
+    told: str, quoted: list[str]
+) -> None:
+    assert best_sentence(told, f"Due by May.\n\n{PLOTS}") == "\n".join(quoted)
+
+
+def test_of_a_mail_the_line_is_quoted_that_a_sentence_tells_and_not_all_of_its_head() -> None:
+    head = "From: Jonas Vik <jonas@vik-holz.example>\nTo: Priya Nair <priya@tern.example>\nSubject: Offer shed roof"
+    mail = f"{head}\n\nFor the roof:\n- larch boards: 1,140 EUR\n- work: 960 EUR\n\nAll without VAT (25 %)."
+    assert best_sentence("Jonas Vik offers it: 2,100 EUR without VAT.", mail) == "All without VAT (25 %)."
+    assert best_sentence("Jonas Vik offers the larch boards for 1,140 EUR.", mail) == "- larch boards: 1,140 EUR"

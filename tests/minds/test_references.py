@@ -51,6 +51,15 @@ def test_text_without_a_clip_keeps_its_place() -> None:
     assert exact(strip(locator=page), "It was bright.", None) == page
 
 
+def test_a_row_is_cited_with_its_own_line_also_where_rows_read_alike() -> None:
+    place: Locator = {"kind": "heading", "file": "/fees.csv", "line": 1}
+    rows, at = ("plot | fee", "3 | 74", "8 | 74", "3 | 74"), (0, 11, 18, 25)
+    spans = tuple(Span(a, a + len(row), line=n) for n, (a, row) in enumerate(zip(at, rows, strict=True), 1))
+    held = Item("c", "paragraph", "s", "Fees", "\n".join(rows), place, spans=spans)
+    found = [exact(strip(held.text[a:], {**place, "chars": [a, 31]}), rows[1], held) for a in (0, 18)]
+    assert [(f["line"], f["chars"]) for f in found] == [(2, [11, 17]), (4, [25, 31])]
+
+
 @pytest.mark.parametrize(
     ("place", "inside"),
     [
