@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import tempfile
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from email import message_from_bytes, policy
 from email.message import EmailMessage
@@ -39,8 +39,8 @@ def parse(path: Path) -> Parsed:
     """Read a message, what is attached to it, and the messages inside it."""
     mail = Mail(path)
     try:
-        message = message_from_bytes(read_bytes(path), policy=policy.default)
-        headers = mail.read(message)
+        data = read_bytes(path)
+        headers = mail.read(message_from_bytes(data, policy=policy.default), raw=data)
     except ODD as exc:
         raise SourceError(
             f"{path.name} is not a readable e-mail ({exc})", "save it again from the mail program"
@@ -65,7 +65,10 @@ class _Parts:
 
 
 class Mail:
-    """What is read of messages and of those inside them; places in the file would point nowhere, and are dropped."""
+    """What is read of messages and of those inside them.
+
+    A text that stands in the file as it is read has its lines there; other places would point nowhere, and are dropped.
+    """
 
     def __init__(self, path: Path) -> None:
         self.blocks: list[Block] = []
@@ -73,14 +76,24 @@ class Mail:
         self.hidden: list[str] = []
         self._path = path
         self._bytes = 0
+        self._raw, self._at, self._line = b"", 0, 1
 
     def read(
-        self, message: EmailMessage, level: int = 0, line: int = 1, received: datetime | None = None
+        self,
+        message: EmailMessage,
+        level: int = 0,
+        line: int = 1,
+        received: datetime | None = None,
+        raw: bytes = b"",
+        first: int = 1,
     ) -> dict[str, str]:
         """Read a message, under a heading of that level unless it is 0, and return its headers.
 
-        It is of the day when it was sent; where it does not say so, of that when it was `received`.
+        It is of the day when it was sent; where it does not say so, of that when it was `received`. `raw` is what it
+        was parsed from, which begins in line `first` of the file; without it the message lies in the one before.
         """
+        if raw:
+            self._raw, self._at, self._line = raw, 0, first
         headers = {name: _header(message, name) for name in _SHOWN}
         parts = self._parts(message)
         if level:
@@ -139,8 +152,22 @@ class Mail:
         except SourceError as error:
             self.warnings.append(f"a part of the mail was not read: {error.what}")
             return
-        self.blocks += _below(found, level)
+        self.blocks += _below(found, level, self._before(part, data) if kind == "text/plain" else None)
         self.hidden += hidden
+
+    def _before(self, part: EmailMessage, data: bytes) -> int | None:
+        """Return how many lines of the file stand before a text, None where it is encoded or not found."""
+        said = str(part.get("Content-Transfer-Encoding", "")).strip().lower()
+        if not data.strip() or said not in ("", "7bit", "8bit", "binary"):
+            return None
+        found = [(n, gap) for gap in (b"\n\n", b"\r\n\r\n") if (n := self._raw.find(gap + data, self._at)) >= 0]
+        if not found:
+            self._at = len(self._raw)  # nothing is looked for twice: a file may hold hundreds of parts
+            return None
+        at = min(n + len(gap) for n, gap in found)
+        self._line += self._raw.count(b"\n", self._at, at)
+        self._at = at
+        return self._line - 1
 
     def _open(self, parts: list[EmailMessage], level: int) -> None:
         """Read the files that are attached, each under a heading with its name, and tell what could not be read."""
@@ -232,9 +259,18 @@ def _read(title: str, data: bytes) -> Parsed:
         return parse_file(path, kind)
 
 
-def _below(blocks: Iterable[Block], level: int) -> list[Block]:
-    """Return blocks without their places, their headings below one of that level."""
-    return [Block(b.text, b.kind, min(b.level + level, 6) if b.kind == "heading" else b.level) for b in blocks]
+def _below(blocks: Iterable[Block], level: int, before: int | None = None) -> list[Block]:
+    """Return blocks, their headings below one of that level, with so many lines before theirs; None drops the lines."""
+    return [
+        Block(
+            b.text,
+            b.kind,
+            min(b.level + level, 6) if b.kind == "heading" else b.level,
+            0 if before is None else b.line + before,
+            spans=() if before is None else tuple(replace(s, line=s.line + before) for s in b.spans),
+        )
+        for b in blocks
+    ]
 
 
 def _safe(last: str) -> str:

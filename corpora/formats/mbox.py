@@ -33,7 +33,7 @@ def parse(path: Path) -> Parsed:
         body = _ESCAPED.sub(b"", data[start.end() : end])
         received = sent(b" ".join(start[0].split()[2:]).decode("ascii", "replace"))
         try:
-            mail.read(message_from_bytes(body, policy=policy.default), 1, line, received)
+            mail.read(message_from_bytes(body, policy=policy.default), 1, line, received, body, line + 1)
         except ODD as exc:
             warnings.append(f"the mail in line {line} is not readable ({exc})")
     if len(starts) > MAX_MAILS:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Callable
 from email.message import EmailMessage
 from pathlib import Path
@@ -111,3 +112,26 @@ def test_what_an_attachment_hides_or_lacks_is_told_of_the_mail(write: Write) -> 
 def test_of_very_many_parts_the_rest_is_told(write: Write) -> None:
     parsed = parse(write("a.eml", HEAD + parts(*[PLAIN.format(f"Note {n}.") for n in range(600)])), "eml")
     assert "only the first 500 parts" in parsed.warnings[0]
+
+
+def placed(path: Path, kind: str, words: str) -> str:
+    """Return the line of the file that a citation of words opens at, or "" where it has none."""
+    item = next(i for i in paragraphs("s", str(path), parse(path, kind)) if words in i.text)
+    at = item.text.index(words)
+    line = item.locate(at, at + len(words)).get("line", 0)
+    return path.read_bytes().decode("latin-1").splitlines()[line - 1] if line else ""
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_a_line_of_a_mail_is_cited_where_it_stands_in_the_file(write: Write, end: str) -> None:
+    body = "Hello Priya,\n\nfor the roof:\n - boards: 1,140 EUR\n - work: 960 EUR\n\nHello Priya,\n\nand bye."
+    both = parts(PLAIN.format("Hello"), PLAIN.format(body), HTML.format("Bye."))
+    for name, told in (("a.eml", f"\n{body}"), ("b.eml", both)):
+        path = write(name, f"{HEAD}{told}".replace("\n", end).encode())
+        assert placed(path, "eml", "- work: 960 EUR") == " - work: 960 EUR"
+        assert placed(path, "eml", "and bye.") == "and bye."
+
+
+def test_a_text_that_is_encoded_in_the_file_opens_its_mail(write: Write) -> None:
+    path = write("a.eml", f"{HEAD}Content-Transfer-Encoding: base64\n\n{b64encode(b'The roof leaks.').decode()}\n")
+    assert placed(path, "eml", "The roof leaks.") == "From: a@b.c"

@@ -46,6 +46,15 @@ def test_the_mails_of_a_mailbox_stand_under_their_subjects(write: Write, name: s
     assert parsed.warnings == ()
 
 
+def test_a_line_of_a_mail_is_cited_where_it_stands_in_the_mailbox(write: Write) -> None:
+    path = write("box.mbox", mailbox(mail("Rent", "The rent is 55."), mail("Rent", "Dear all,\n\nThe rent is 60.")))
+    lines = path.read_text().split("\n")
+    for text in ("The rent is 55.", "The rent is 60."):
+        item = next(i for i in paragraphs("s", str(path), parse(path, "mbox")) if text in i.text)
+        at = item.text.index(text)
+        assert lines[item.locate(at, at + len(text))["line"] - 1] == text
+
+
 def test_every_mail_is_of_the_day_when_it_was_sent(write: Write) -> None:
     old, new, bare = (mail("Rent", f"The rent is {n}.") for n in (900, 950, 980))
     old["Date"], new["Date"] = "Mon, 3 Mar 2025 09:00:00 -0000", "Tue, 4 Mar 2026 09:00:00 +0100"
