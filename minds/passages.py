@@ -189,16 +189,19 @@ def distinct(rows: Iterable[Evidence], most: int, read: Sequence[Evidence] = ())
     """Return the first `most` rows of text that no other row of their file holds, nor one that was read before.
 
     The whole takes the place of its first part and is worth as much as the best of them; headings alone are a part.
+    A whole that says no more than what was read before, but for its title, was read.
     """
     kept: list[tuple[Evidence, str]] = []
     before = [(r, _flat(r)) for r in read]
     for row in rows:
         if len(kept) == most:
             break
-        text = " ".join(row["text"].split())
-        if row["corpus"] not in _NESTED:
+        text, said = (" ".join(t.split()) for t in (row["text"], untitled(row)))
+        if not is_nested(row):
             kept.append((row, ""))
-        elif not any(text in whole and _same_file(row, r) for r, whole in (*kept, *before)):
+        elif any(said in whole and _same_file(row, r) for r, whole in before):
+            continue
+        elif not any(text in whole and _same_file(row, r) for r, whole in kept):
             whole = _flat(row)
             parts = [n for n, (r, _) in enumerate(kept) if _same_file(row, r) and " ".join(r["text"].split()) in whole]
             if parts:
@@ -212,11 +215,16 @@ def distinct(rows: Iterable[Evidence], most: int, read: Sequence[Evidence] = ())
 
 
 def _flat(row: Evidence) -> str:
-    return " ".join(f"{row['title']}\n{row['text']}".split()) if row["corpus"] in _NESTED else ""
+    return " ".join(f"{row['title']}\n{row['text']}".split()) if is_nested(row) else ""
 
 
 def _same_file(one: Evidence, other: Evidence) -> bool:
-    return one["locator"].get("file") == other["locator"].get("file") and other["corpus"] in _NESTED
+    return one["locator"].get("file") == other["locator"].get("file") and is_nested(other)
+
+
+def is_nested(row: Evidence) -> bool:
+    """Tell whether other rows of its file may hold the text of a row, or their texts be part of its."""
+    return row["corpus"] in _NESTED
 
 
 def headed(title: str, row: Evidence | None) -> str:
@@ -234,8 +242,8 @@ def headed(title: str, row: Evidence | None) -> str:
     return " ".join((shown + (f" ({'; '.join(facts)})" if facts else "")).split())
 
 
-def untitled(strip: Strip) -> str:
-    """Return the text of a strip as it is read under its title: without a first line that repeats it."""
+def untitled(strip: Evidence | Strip) -> str:
+    """Return the text of a row as it is read under its title: without a first line that repeats it."""
     first, end, rest = strip["text"].partition("\n")
     return rest.lstrip() if end and rest.strip() and first.strip() in strip["title"] else strip["text"]
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pydantic import BaseModel, field_validator
 
 from ragweave.minds.desk import Desk
-from ragweave.minds.evidence import Support
+from ragweave.minds.evidence import Strip, Support
 from ragweave.minds.page import Claim
+from ragweave.minds.passages import untitled
 from ragweave.models.text import clip
 from ragweave.prompts import load, quote
 
@@ -39,11 +40,12 @@ class Opinions(BaseModel):
 
 async def check(desk: Desk, question: str, claims: Sequence[Claim]) -> list[Support] | None:
     """Return a verdict for each claim; None where none can be read."""
-    strips = list({s["id"]: s for c in claims for s in c.seen}.values())
-    at = {s["id"]: n for n, s in enumerate(strips, 1)}
-    evidence = "\n\n".join(
-        f"[{n}] " + quote(f"{s['title']}\n{clip(s['text'], _SHOWN)}") for n, s in enumerate(strips, 1)
-    )
+    strips = {s["id"]: s for c in claims for s in c.seen}
+    texts = {i: clip(untitled(s), _SHOWN) for i, s in strips.items()}
+    wholes = {i: _whole(i, strips, texts) for i in strips}
+    numbers = {i: n for n, i in enumerate(dict.fromkeys(wholes.values()), 1)}
+    at = {i: numbers[whole] for i, whole in wholes.items()}
+    evidence = "\n\n".join(f"[{n}] " + quote(f"{strips[i]['title']}\n{texts[i]}") for i, n in numbers.items())
     marks = ["".join(f"[{at[s['id']]}]" for s in c.rests) for c in claims]
     listed = "\n".join(f"{n}. {c.text} {m}".strip() for n, (c, m) in enumerate(zip(claims, marks, strict=True), 1))
     reply = await desk.json(load("check", question=question, sentences=listed, evidence=evidence or "(none)"), Opinions)
@@ -55,6 +57,13 @@ async def check(desk: Desk, question: str, claims: Sequence[Claim]) -> list[Supp
         )
         return None
     return [verdict or "unverified" for verdict in said]
+
+
+def _whole(part: str, strips: Mapping[str, Strip], texts: Mapping[str, str]) -> str:
+    """Return the id of the longest strip of a file that shows all of another one's text; of most that is their own."""
+    file = strips[part]["locator"].get("file")
+    same = [i for i, s in strips.items() if file and s["locator"].get("file") == file and texts[part] in texts[i]]
+    return max(same, key=lambda i: len(texts[i]), default=part)
 
 
 async def doubt(desk: Desk, question: str, claims: Sequence[Claim]) -> list[Support]:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Container, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ragweave.minds.evidence import TEXT_LIMIT, Hop, Strip
 from ragweave.minds.known import Known
 from ragweave.minds.llm.prose import long
 from ragweave.minds.llm.turn import turn_of
-from ragweave.minds.passages import headed, untitled
+from ragweave.minds.passages import headed, is_nested, untitled
 from ragweave.models.chat_reply import tokens_of
 from ragweave.models.text import clip
 from ragweave.prompts import Messages, load, quote
@@ -18,6 +18,10 @@ NOTHING = "No new document was found."
 RECALLED = "From your own memory, not from the library"
 _SHORTEST = 120
 """Characters to which documents are cut, at most, when even the last round does not fit."""
+_LEFT_OUT = " […] "
+"""What stands between passages of one document."""
+_REPEATED = 40
+"""Characters from which a passage that an earlier round showed is not shown again in its document."""
 
 
 @dataclass(frozen=True)
@@ -32,6 +36,7 @@ class Round:
         recalled: the documents are the model's own words.
         also: what else was asked in the same turn.
         shown: ids of the documents.
+        files: where each document comes from; "" where no other can hold its text.
     """
 
     query: str
@@ -41,6 +46,7 @@ class Round:
     recalled: bool = False
     also: tuple[str, ...] = ()
     shown: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
 
 
 def rounds(known: Known, most: int) -> list[Round]:
@@ -53,13 +59,14 @@ def rounds(known: Known, most: int) -> list[Round]:
     before, learnt, missing = 0, known.plan, ""
     for hop, fresh in zip(known.hops, shown(known.hops, texts, most), strict=True):
         documents = tuple(
-            (before + n, headed(texts[i][0]["title"], rows.get(i)), " […] ".join(untitled(s) for s in texts[i]))
+            (before + n, headed(texts[i][0]["title"], rows.get(i)), _LEFT_OUT.join(untitled(s) for s in texts[i]))
             for n, i in enumerate(fresh, 1)
         )
         recalled = bool(fresh) and all(texts[i][0]["origin"] == "model" for i in fresh)
         # What the first round asked besides are words of rules, not of the model.
         also = tuple(hop.get("also", ())) if out else ()
-        out.append(Round(hop["query"], learnt, missing, documents, recalled, also, tuple(fresh)))
+        files = tuple(rows[i]["locator"].get("file", "") if i in rows and is_nested(rows[i]) else "" for i in fresh)
+        out.append(Round(hop["query"], learnt, missing, documents, recalled, also, tuple(fresh), files))
         before += len(fresh)
         learnt, missing = hop["learnt"], hop["missing"]
     return out
@@ -85,7 +92,7 @@ def conversation(question: str, past: Sequence[Round], budget: int, told: str = 
     while True:
         messages = [*opening]
         for n, r in enumerate(past):
-            documents = documents_message(r, length, n < folded)
+            documents = documents_message(_fresh(r, past[folded:n]), length, n < folded)
             if n == 0 and r.query == question and not r.learnt:
                 messages[-1] = ("user", f"{messages[-1][1]}\n\n{documents}")
                 continue
@@ -98,6 +105,24 @@ def conversation(question: str, past: Sequence[Round], budget: int, told: str = 
             folded += 1
         else:
             length //= 2
+
+
+def _fresh(r: Round, before: Sequence[Round]) -> Round:
+    """Return a round whose documents refer to what earlier rounds showed of their files instead of saying it again."""
+    known = [
+        (part, file, n)
+        for b in before
+        for (n, _, text), file in zip(b.documents, b.files, strict=False)
+        for part in text.split(_LEFT_OUT)
+        if file and len(part) >= _REPEATED
+    ]
+    documents = list(r.documents)
+    for at, file in enumerate(r.files):
+        number, title, text = documents[at]
+        for part, of, n in sorted(known, key=lambda k: -len(k[0])):
+            text = text.replace(part, f"[… as in [{n}]]") if of == file else text
+        documents[at] = number, title, text
+    return replace(r, documents=tuple(documents))
 
 
 def documents_message(r: Round, length: int = TEXT_LIMIT, folded: bool = False) -> str:

@@ -76,6 +76,9 @@ def test_the_whole_is_worth_as_much_as_its_best_part() -> None:
 
 def test_what_was_read_before_is_not_kept_again() -> None:
     assert distinct([row("p", "It burnt down.")], 3, [row("d", "It burnt down. More.", "document")]) == []
+    assert distinct([row("d", "Mill\n\nIt burnt down.", "document")], 3, [row("p", "It burnt down.")]) == []
+    (more,) = distinct([row("d", "Mill\n\nIt burnt down. More.", "document")], 3, [row("p", "It burnt down.")])
+    assert more["id"] == "d"
 
 
 @pytest.mark.parametrize(

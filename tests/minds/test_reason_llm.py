@@ -166,6 +166,30 @@ def test_passages_per_turn_are_bounded_and_the_rest_may_come_later() -> None:
     assert [d[1] for r in made for d in r.documents] == ["A", "C"]
 
 
+BEES = "Ruta may keep two hives behind plot 31, to begin with for one season."
+
+
+@pytest.mark.parametrize(
+    ("of", "budget", "told"),
+    [
+        ("/minutes.md", 6000, "Fees\n\nThey stay.\n\nBees\n\n[… as in [1]]"),
+        ("/copy.md", 6000, f"Fees\n\nThey stay.\n\nBees\n\n{BEES}"),
+        ("/minutes.md", 1, "Fees\n\nThey stay.\n\nBees\n\nRuta may keep"),
+    ],
+)
+def test_a_document_refers_to_what_an_earlier_round_showed_of_it_while_that_stands_there(
+    of: str, budget: int, told: str
+) -> None:
+    strips = [strip("a", BEES), strip("b", f"Fees\n\nThey stay.\n\nBees\n\n{BEES}", hop=2)]
+    rows: Any = [
+        {"id": "a", "corpus": "paragraph", "date": "", "locator": {"file": "/minutes.md"}},
+        {"id": "b", "corpus": "document", "date": "", "locator": {"file": of}},
+    ]
+    hops = (hop(1, "first", ["a"]), hop(2, "second", ["b"]))
+    messages = conversation("q?", rounds(Known("q?", hops, rows, strips), 5), budget)
+    assert told in messages[-1][1]
+
+
 def test_round_without_anything_new_is_stated() -> None:
     made = rounds(known([strip("a", "A")], hop(1, "first", ["a"]), hop(2, "second", ["a"])), 5)
     assert conversation("q?", made, 6000)[-1] == ("user", NOTHING)

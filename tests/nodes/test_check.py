@@ -88,6 +88,20 @@ async def test_evidence_cannot_leave_its_quotation(runtime: Any) -> None:
     assert model.calls[0].messages[-1].text.count("\n>>>") == 1
 
 
+async def test_a_second_opinion_reads_no_title_and_no_passage_twice(runtime: Any) -> None:
+    model = ScriptedChat(replies=[{"verdicts": {"1": "verified"}}])
+    run, place = Run("generate", state(), runtime(check_by="llm")), {"file": "/scope.md"}
+    part: Any = {**strip(), "locator": place, "title": "Telescope (scope.md)"}
+    whole: Any = {**part, "id": "d#0-99", "text": f"Telescope\n\nIt is 8 m long.\n\n{EVIDENCE}"}
+    other: Any = {**part, "id": "o#0-9", "locator": {"file": "/copy.md"}}
+    with override(writer=model):
+        assert run.minds.second is not None
+        await run.minds.second(run, "q?", [Claim(OTHER, "unverified", (part, other), 0.0, (part, whole, other))])
+    shown = model.calls[0].messages[-1].text
+    assert f"[1] <<<\nTelescope (scope.md)\nIt is 8 m long.\n\n{EVIDENCE}\n>>>\n\n[2] <<<" in shown
+    assert f"1. {OTHER} [1][2]" in shown and shown.count(EVIDENCE) == 2
+
+
 async def test_asking_for_a_model_that_is_not_there_is_an_error_with_a_remedy(runtime: Any) -> None:
     with pytest.raises(ModelError, match="RAGWEAVE_CHAT"):
         _ = Run("generate", state(), runtime(check_by="llm")).minds
