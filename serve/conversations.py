@@ -57,11 +57,13 @@ async def of_the_server() -> AsyncIterator[Saver]:
 
 async def forget_library(tables: Database, library: str) -> None:
     """Delete the conversations with a library that is gone, their links with them, and what else was kept of it."""
-    threads = await asyncio.to_thread(tables.forget_library, library)
-    if threads:
-        async with of_the_server() as saver:
-            for thread in threads:
-                await saver.adelete_thread(thread)
+    # Once while the rows still name them, so that what is cut short leaves no steps without a name; and once for what a
+    # server added meanwhile.
+    for named in (tables.asked_of, tables.forget_library):
+        if threads := await asyncio.to_thread(named, library):
+            async with of_the_server() as saver:
+                for thread in threads:
+                    await saver.adelete_thread(thread)
 
 
 async def latest(saver: Saver, limit: int) -> list[str]:

@@ -135,17 +135,25 @@ class Database:
         """Begin a transaction that writes."""
         return self._writing.begin() if self.shared else write(self._writing)
 
+    def asked_of(self, library: str) -> list[str]:
+        """Return the ids of the conversations with a library, and of what is answered beside them: each has steps."""
+        with self.reading() as db:
+            return _asked_of(db, library)
+
     def forget_library(self, library: str) -> list[str]:
         """Delete what anybody asked of a library, watches in it or noted of it; return the ids of the conversations."""
         with self.writing() as db:
-            # What was answered beside a conversation has steps of its own.
-            asked = "SELECT thread FROM runs WHERE library = :library AND thread <> ''"
-            query = f"SELECT id FROM threads WHERE library = :library UNION {asked}"
-            threads = sent(db, query, library=library).scalars().all()
+            threads = _asked_of(db, library)
             sent(db, "DELETE FROM runs WHERE library = :library AND thread <> ''", library=library)  # a job ends itself
             for table in ("threads", "watches", "notes"):
                 sent(db, f"DELETE FROM {table} WHERE library = :library", library=library)
-        return list(threads)
+        return threads
+
+
+def _asked_of(db: Connection, library: str) -> list[str]:
+    asked = "SELECT thread FROM runs WHERE library = :library AND thread <> ''"
+    query = f"SELECT id FROM threads WHERE library = :library UNION {asked}"
+    return list(sent(db, query, library=library).scalars())
 
 
 def sent(db: Connection, statement: str, **given: Any) -> CursorResult[Any]:

@@ -70,8 +70,7 @@ async def delete_library(caller: CallerNow, desk: DeskNow, id: str) -> None:
     caller.require_all()
     row = await library_by_id(caller, id)
     await libraries.delete_library(row.name)
-    threads = await asyncio.to_thread(desk.store.threads, library=row.id)  # whoever's they are
-    await forget_threads(desk, [thread.id for thread in threads])
+    await forget_threads(desk, await asyncio.to_thread(desk.store.asked_of, row.id))  # whoever's they are
     await asyncio.to_thread(desk.store.forget_library, row.id)
 
 

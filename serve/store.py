@@ -59,12 +59,12 @@ def now() -> str:
 class Store(Database):
     """Conversations, each with its turns."""
 
-    def threads(self, owner: str | None = None, library: str | None = None, words: str = "") -> list[Thread]:
-        """Return conversations of one owner or all, with one library or all, the last used first.
+    def threads(self, owner: str, library: str | None = None, words: str = "") -> list[Thread]:
+        """Return the conversations of an owner, with one library or all, the last used first.
 
         With `words`, those alone whose title, questions or answers hold them.
         """
-        mine = "owner = coalesce(:owner, owner) AND library = coalesce(:library, library)"
+        mine = "owner = :owner AND library = coalesce(:library, library)"
         given = {"owner": owner, "library": library}
         with self.reading() as db:
             rows = sent(db, f"SELECT * FROM threads WHERE {mine} ORDER BY updated DESC, id", **given).mappings()
