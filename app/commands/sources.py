@@ -230,14 +230,18 @@ def move(
 
 @library.command("delete")
 def delete(name: str, yes: YesOption = False) -> None:
-    """Delete a library with its conversations, its notes and what was uploaded to it; other files are not touched."""
+    """Delete a library with its conversations in the page, its notes and what was uploaded to it.
+
+    Other files are not touched, and conversations of `ragweave chat` stay.
+    """
     from ragweave.corpora.settings import corpora_settings
     from ragweave.corpora.store.objects import uploads
     from ragweave.corpora.store.stores import stores
 
     sent = len(uploads(corpora_settings().home, stores().catalog.library(name).id))
     also = f"{counted(sent, 'uploaded file')}, " if sent else ""
-    common.confirm(f"Delete library {name} with everything in it, {also}its conversations and its notes?", yes)
+    goes = f"everything in it, {also}its conversations in the page and its notes"
+    common.confirm(f"Delete library {name} with {goes} (conversations of `ragweave chat` stay)?", yes)
     run(_delete(name))
     if sent:
         typer.echo(f"Deleted library {name} with {counted(sent, 'uploaded file')}; other files are where they were.")

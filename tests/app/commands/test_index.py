@@ -234,10 +234,9 @@ def test_uploaded_files_are_counted_before_they_are_deleted_with_their_library(
 ) -> None:
     kept = _uploaded(home, indexed)
     monkeypatch.setattr("sys.stdin", io.StringIO("n\n"))
-    assert (
-        "with everything in it, 1 uploaded file, its conversations and its notes?"
-        in main("library", "delete", "default")[1]
-    )
+    asked = main("library", "delete", "default")[1]
+    assert "with everything in it, 1 uploaded file, its conversations in the page and its notes (" in asked
+    assert "conversations of `ragweave chat` stay" in asked
     assert kept.exists()
     told = "Deleted library default with 1 uploaded file; other files are where they were.\n"
     assert main("library", "delete", "default", "--yes")[1] == told
