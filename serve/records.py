@@ -101,6 +101,11 @@ class Records:
         found = self._found("id = :id", id=id)
         return found[0] if found else None
 
+    def kept(self, thread: str) -> bool:
+        """Tell whether there is a conversation; the id of one that is gone is given to no other."""
+        with self._store.reading() as db:
+            return sent(db, "SELECT 1 FROM threads WHERE id = :id", id=thread).scalar() is not None
+
     def open(self, thread: str) -> list[Record]:
         """Return what answers a conversation, or waits for consent in it."""
         return self._found("thread = :thread AND status IN ('running', 'waiting')", thread=thread)

@@ -237,7 +237,7 @@ class Runs:
         try:
             beside = not run.turn and run.status != "waiting"
             # The library was deleted by another process, and the conversation with it: its steps go as well.
-            if beside or (run.status == "failed" and await asyncio.to_thread(self._records.get, run.id) is None):
+            if beside or (run.status == "failed" and not await asyncio.to_thread(self._records.kept, run.thread)):
                 await self._saver.adelete_thread(run.thread)
             elif run.status == "done":  # the steps of the last turn are kept, to be gone back to
                 await forget_steps(self._saver, run.thread, run.id)

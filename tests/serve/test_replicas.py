@@ -15,11 +15,13 @@ import pytest
 from fastapi import FastAPI
 
 from ragweave.corpora.store.stores import stores
-from ragweave.serve import uploads
+from ragweave.serve import runs, uploads
 from ragweave.serve.access import OWNER
 from ragweave.serve.app import create_app
+from ragweave.serve.direct import events_of
 from ragweave.serve.journal import Entry
-from ragweave.serve.records import Lost, Record, Records
+from ragweave.serve.records import Lost, Record, Records, Status
+from ragweave.serve.run import Run
 from ragweave.serve.settings import ServeSettings
 from ragweave.serve.store import Store
 from ragweave.tests.serve.conftest import QUESTION, TEA, TEXTS
@@ -36,6 +38,7 @@ from ragweave.tests.support.serving import (
     on_loopback,
     parse_events,
     told,
+    until,
 )
 
 pytestmark = pytest.mark.both
@@ -107,6 +110,33 @@ async def test_a_run_is_stopped_and_its_conversation_deleted_through_the_other_s
     assert (await b.delete(f"/api/threads/{second['thread']}")).status_code == 204
     assert graph.stopped == 2 and (await a.get(f"/api/threads/{second['thread']}")).status_code == 404
     assert (await a.get(f"/api/runs/{second['run']}")).status_code == 404
+
+
+async def test_a_run_that_failed_leaves_the_steps_of_the_one_that_replaced_it_on_the_other_server(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await build_library(tmp_path / "notes", TEXTS)
+    end, failing = runs.Runs._end, [RuntimeError("the model is gone")]
+
+    def once(*given: Any, **how: Any) -> Any:
+        if failing:
+            raise failing.pop()
+        return events_of(*given, **how)
+
+    async with in_process(create_app(ServeSettings(workers=2))) as b:
+
+        async def replaced(self: runs.Runs, run: Run, status: Status, *events: Any, **kept: Any) -> None:
+            await end(self, run, status, *events, **kept)
+            if status == "failed":
+                await ask_over_http(b, QUESTION, thread=run.thread, replaces=1)
+
+        monkeypatch.setattr(runs.Runs, "_end", replaced)
+        monkeypatch.setattr(runs, "events_of", once)
+        async with in_process(create_app(ServeSettings(workers=2))) as a:
+            thread = (await begin(a, QUESTION))["thread"]
+            await until(lambda: not failing)
+        again = await b.post(f"/api/threads/{thread}/turns/1/again", json={"step": "generate"})
+        assert again.status_code == 202, again.text
 
 
 async def test_two_servers_do_not_answer_one_conversation_at_once(two: Any, graph: Graph) -> None:
