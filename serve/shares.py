@@ -95,10 +95,12 @@ def _add(store: Store, caller: Caller, thread: str, title: str, page: str, days:
     until = (datetime.now(UTC) + timedelta(days=days)).isoformat(timespec="milliseconds")
     row = {"id": id, "hash": hashed(secret), "owner": caller.id, "thread": thread, "title": title, "page": page}
     row |= {"key": caller.key, "created": now(), "expires": until}
+    there = stores().catalog.kept.ids()
     with store.writing() as db:
-        sent(db, "DELETE FROM shares WHERE expires <= :now", now=now())
-        held = sent(db, "SELECT count(*) FROM shares WHERE owner = :owner", owner=caller.id).scalar_one()
-        if held >= _MOST:
+        sent(db, f"DELETE FROM shares WHERE NOT ({_OPEN})", now=now())
+        # Those that are listed: of them one can be taken back.
+        held = sent(db, f"SELECT {_LIBRARY} FROM shares WHERE owner = :owner", owner=caller.id).scalars()
+        if sum(library in there for library in held) >= _MOST:
             raise Refused(409, f"there are {_MOST} links already", "take one back")
         values = "(:id, :hash, :owner, :thread, :title, :page, :created, :expires, :key)"
         sent(db, f"INSERT INTO shares VALUES {values}", **row)

@@ -136,6 +136,21 @@ async def test_what_a_key_for_all_libraries_shared_goes_with_it_and_what_another
     assert (await _open(owner, kept["url"])).status_code == 200
 
 
+async def test_links_that_open_nothing_any_more_leave_their_places_to_others(
+    app: FastAPI, owner: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ragweave.serve.shares._MOST", 1)
+    thread = (await ask_over_http(owner, LAMP))[0]["thread"]
+    lost, secret = app.state.keys.create("lost laptop", None)
+    assert (await owner.post(f"/api/threads/{thread}/share", json={}, headers=bearer(secret))).status_code == 201
+    assert (await owner.post(f"/api/threads/{thread}/share", json={})).status_code == 409
+    app.state.keys.revoke(lost.id)
+    assert (await owner.post(f"/api/threads/{thread}/share", json={})).status_code == 201
+    await delete_library("default")
+    thread = (await ask_over_http(owner, "How hot is tea brewed?", library="tea room"))[0]["thread"]
+    assert (await owner.post(f"/api/threads/{thread}/share", json={})).status_code == 201
+
+
 async def test_a_script_in_a_source_is_text_behind_a_link(owner: httpx.AsyncClient, tmp_path: Path) -> None:
     note = tmp_path / "beacon.md"
     note.write_text("# Beacon\n\nThe beacon is <script>alert(1)</script> painted red.\n")
