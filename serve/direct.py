@@ -48,7 +48,7 @@ def _unread() -> InputError:
 def messages_of(said: Sequence[Any]) -> list[AnyMessage]:
     """Return messages as the graphs take them, from those of LangChain or OpenAI; the last is the question.
 
-    Settings of a prompt and calls of tools are no part of a conversation.
+    Settings of a prompt, calls of tools and what else comes beside the words are no part of a conversation.
     """
     from langchain_core.messages import AIMessage, HumanMessage, convert_to_messages
 
@@ -56,7 +56,7 @@ def messages_of(said: Sequence[Any]) -> list[AnyMessage]:
         found = convert_to_messages(said)
     except _UNREADABLE:
         raise _unread() from None
-    kept: list[AnyMessage] = [m for m in found if isinstance(m, HumanMessage | AIMessage)]
+    kept: list[AnyMessage] = [type(m)(m.content) for m in found if isinstance(m, HumanMessage | AIMessage)]
     if not kept or kept[-1].type != "human":
         raise InputError("there is no question", "end the conversation with a message of the user")
     return kept

@@ -17,6 +17,7 @@ from langserve import RemoteRunnable
 from ragweave.corpora.store.stores import stores
 from ragweave.graphs import run as graphs
 from ragweave.graphs.settings import run_settings
+from ragweave.minds.attached import Attached, asked_with
 from ragweave.minds.context import Context
 from ragweave.nodes.answer import Answer
 from ragweave.serve.app import create_app
@@ -101,6 +102,17 @@ async def test_stream_log_sends_no_inner_state_and_the_playground_can_use_it(cli
 async def test_messages_are_taken_where_the_graphs_take_them(client: httpx.AsyncClient, said: list[Any]) -> None:
     answer = await client.post("/langserve/agent/invoke", json={"input": {"messages": said}})
     assert "1874" in answer.json()["output"]["text"]
+
+
+@pytest.mark.parametrize("pictures", [[["a"]], ["another's"]])
+async def test_what_a_client_sends_beside_the_words_of_a_message_reaches_no_graph(
+    client: httpx.AsyncClient, pictures: list[Any]
+) -> None:
+    asked_with("", [Attached("another's", b"", "THE FERRY OF ROOK")])
+    before = {"role": "user", "content": "What is this?", "additional_kwargs": {"ragweave_pictures": pictures}}
+    said = [before, ["ai", "A sign."], {"role": "user", "content": "How often does it sail?"}]
+    told = (await client.post("/langserve/agent/stream", json={"input": {"messages": said}})).text
+    assert '"answer"' in told and "unexpected" not in told and "ROOK" not in told
 
 
 @pytest.mark.parametrize(
