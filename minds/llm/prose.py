@@ -15,8 +15,8 @@ REPORT = 20
 """Sentences from which an answer has paragraphs."""
 LONGEST = 4_000
 """Characters of one sentence."""
-_BEHIND, _AHEAD = 400, 100
-"""Characters before and behind an end by which it is judged."""
+_BEHIND = 400
+"""Characters before an end by which it is judged; and of what has come last, by which is found what is settled."""
 REFUSES = re.compile(
     r"(?:i(?:['’]m| am) (?:very )?sorry|sorry,|i (?:can(?:no|['’])t|am unable|am not able)|as an ai)\b"
     r"|(?:很?抱歉|对不起)",
@@ -28,6 +28,8 @@ _MARK = re.compile(r"\s*[\[【](\d{1,3}(?:\s*[,;，、]\s*\d{1,3})*)[\]】]")
 _END = re.compile(r"(?:[.!?…][\"'”’)]*|[。！？][」』”’）]*)(?:\s*[\[【]\d{1,3}(?:\s*[,;，、]\s*\d{1,3})*[\]】])*|\n")
 _CAPTION = re.compile(r"[\"“„«](?:\w+ )?\d+\.$")
 _ORDINAL, _NEXT = re.compile(r"(?<![\w.,])\d{1,2}\.$"), re.compile(r"(\w+)\W")
+_WORDS = re.compile(r".*[^\W\d_](?=\W)", re.S)
+"""All up to where the last word ends: what belongs to the end of a sentence, quotes, marks, blanks, has no letter."""
 _FORMATTING = re.compile(r"^\s*(?:[-*•]|#{1,6}|\d{1,2}[.)](?!\d))\s+")
 _LISTED = re.compile(r"\s*([-*•|]|\d{1,2}[.)])(?:\s+(?=\S)|(?<=\|))")
 """A line of a list or of a table, which is told whole."""
@@ -56,7 +58,7 @@ async def complete_sentences(tokens: AsyncIterator[str]) -> AsyncIterator[str]:
             sentence, buffer, judged = buffer[:end].strip(), buffer[end:], 0
             if sentence:
                 yield sentence
-        judged = settled_to(buffer)
+        judged = settled_to(buffer, judged)
     for sentence in split(buffer):
         yield sentence
 
@@ -70,9 +72,10 @@ def split(text: str) -> list[str]:
     return [s for s in [*out, text.strip()] if s]
 
 
-def settled_to(buffer: str) -> int:
-    """Return up to where no more text can make an end of a sentence of what was none."""
-    return max(0, buffer.rfind(" ", 0, max(0, len(buffer) - _AHEAD)))
+def settled_to(buffer: str, judged: int) -> int:
+    """Return up to where no more text can make an end of a sentence of what was none; `judged` is known to be so."""
+    found = _WORDS.match(buffer, max(judged, len(buffer) - _BEHIND))
+    return found.end() if found else judged
 
 
 def boundary(buffer: str, judged: int = 0) -> int | None:

@@ -187,7 +187,7 @@ class Answering:
         while self.told < self._most:
             stop = boundary(answer[self._at :], self._judged)
             if stop is None and not (ended or end is not None):
-                self._judged = settled_to(answer[self._at :])
+                self._judged = settled_to(answer[self._at :], self._judged)
                 return True
             sentence = answer[self._at :][:stop].strip(_DRESS if stop is None else None)
             self._at, self._judged = self._at + (len(answer) if stop is None else stop), 0

@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from ragweave.minds.llm.prose import complete_sentences, marks, plain, sign, split
@@ -40,6 +40,9 @@ async def test_sentences_do_not_depend_on_how_the_stream_is_cut(size: int) -> No
 
 
 @given(st.lists(st.text(alphabet="abAB.。!? \n[]123", max_size=160), max_size=8))
+@example(["The lamp was lit in 1874." + " " * 130, "The ferry sails at noon. It is blue."])
+@example(["The lamp was lit in 1874.\n" + " " * 130, "The ferry sails at noon. It is blue."])
+@example(["The lamp was lit in 1874." + " " * 130 + "[1", "] The ferry sails at noon. It is blue."])
 async def test_no_cut_of_a_stream_changes_its_sentences(parts: list[str]) -> None:
     assert [s async for s in complete_sentences(_stream(parts))] == split("".join(parts))
 
