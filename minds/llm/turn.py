@@ -80,9 +80,12 @@ def _labels(text: str) -> list[tuple[str, re.Match[str]]]:
 def _apart(text: str, marks: Sequence[tuple[str, re.Match[str]]], *kinds: str) -> Iterator[re.Match[str]]:
     """Yield the labels of these kinds that stand in no braces: what JSON says as a value is no label of the turn."""
     depth = at = 0
+    prose = not text.lstrip().startswith(("{", "[", "```"))
     for kind, m in marks:
         depth = max(0, depth + text.count("{", at, m.start()) - text.count("}", at, m.start()))
         at = m.start()
+        if prose and kind == _FINAL and text[max(0, at - _BEFORE) : at].rstrip("*#>_ ").endswith("\n"):
+            depth = 0  # a brace of the prose before, of code or of a formula that was cut, is closed no more
         if not depth and kind in kinds:
             yield m
 

@@ -81,7 +81,10 @@ def test_words_of_an_answer_that_are_spelt_as_a_label_stay_in_it() -> None:
         '{"query": "tea", "limit": 5}',
     ],
 )
-@pytest.mark.parametrize("before", ["", 'Learnt: the file has {"query": "salt"} [1].\n', 'It has {"query": "salt"}. '])
+@pytest.mark.parametrize(
+    "before",
+    ["", 'Learnt: the file has {"query": "salt"} [1].\n', 'It has {"query": "salt"}. ', "Learnt: the set {a, b [1].\n"],
+)
 def test_json_quoted_in_an_answer_is_part_of_it_and_not_the_turn(answer: str, before: str) -> None:
     turn = read_turn(f"{before}Final Answer: {answer}")
     assert turn is not None
