@@ -36,13 +36,18 @@ _KNOWN = 1_500
 _blind: set[tuple[str, str]] = set()
 """(host, model) of the models that take no pictures at all, for the life of the process: they are not asked again."""
 _TAKES_NONE = re.compile(
-    r"(?:images|image[ _](?:inputs?|url)) (?:is|are) (?:not|only) (?:supported|enabled)(?! (?!(?:by|for)\b)\w)"
-    r"|(?:not|n['’]t) (?:support|accept|take) (?:any )?(?:images?|pictures|vision|multi-?modal)\b(?: inputs?\b)?(?! \w)"
-    r"|takes no (?:images|pictures)|no endpoints .{0,20}support image input|not a (?:multi-?modal|vision) model"
-    r"|at most 0 image|unknown variant .?image_url|required for image input",
+    r"(?:(?:images|image[ _]inputs?|image_url) (?:is|are) (?:not|only) (?:supported|enabled)"
+    r"|(?:not|n['’]t) (?:support|accept|take) (?:any )?(?:images?|pictures|vision|multi-?modal)(?: inputs?)?"
+    r"|takes no (?:images|pictures))"
+    r"(?=[.!\"'\n]|$| \((?:ref|request)\b| - hint| (?:by|for) (?:this|certain) models?\b(?! \w))"
+    r"|no endpoints .{0,20}support image input|not a (?:multi-?modal|vision) model"
+    r"|at most 0 image|unknown variant .?image_url|(?:vision|mmproj) is required for image input",
     re.I,
 )
-"""What servers say of a model without eyes; any other refusal may be that of one picture, of one key, of one prompt."""
+"""What servers say of a model without eyes; any other refusal may be that of one picture, of one key, of one prompt.
+
+Where more follows than a stop or the model, it may be such a condition: what is missed costs one refused call a turn.
+"""
 
 
 @dataclass(slots=True)
