@@ -159,7 +159,8 @@ class Runs:
             await self._stop(run)
         elif record.status == "running" and run is not None and run.task is not None:
             await asyncio.wait([run.task])  # how it ended is being written down
-            if (now := await asyncio.to_thread(self._records.get, run.id)) and now.status == "waiting":
+            now = await asyncio.to_thread(self._records.get, run.id)
+            if now and (now.status == "waiting" or self.lost(now)):
                 await self._take_over(now, "cancelled")
         elif record.status == "waiting" or self.lost(record):
             await self._take_over(record, "cancelled")
