@@ -19,11 +19,20 @@ from ragweave.serve.records import Record, Records
 from ragweave.serve.settings import ServeSettings
 from ragweave.serve.store import Store, Turn
 from ragweave.tests.serve.conftest import QUESTION
-from ragweave.tests.support.serving import Graph, ask_over_http, begin, in_process, on_loopback, parse_events, until
+from ragweave.tests.support.serving import (
+    Graph,
+    ask_over_http,
+    begin,
+    in_process,
+    on_loopback,
+    parse_events,
+    told,
+    until,
+)
 
 
-async def told(client: httpx.AsyncClient, run: str, **options: Any) -> list[dict[str, Any]]:
-    return parse_events((await client.get(f"/api/runs/{run}/events", **options)).text)
+async def resumed(client: httpx.AsyncClient, run: str, last: int) -> list[dict[str, Any]]:
+    return parse_events((await client.get(f"/api/runs/{run}/events", headers={"last-event-id": str(last)})).text)
 
 
 async def wait_for(client: httpx.AsyncClient, run: str, status: str) -> None:
@@ -50,8 +59,8 @@ async def test_a_run_goes_on_without_listeners_and_tells_all_who_come(client: ht
     everything = await told(client, run["run"])
     assert [e["type"] for e in everything] == ["start", "step", "answer", "end"]
     for n in range(len(everything) + 1):
-        assert await told(client, run["run"], headers={"last-event-id": str(n)}) == everything[n:]
-        assert await told(client, run["run"], params={"after": n}) == everything[n:]
+        assert await resumed(client, run["run"], n) == everything[n:]
+        assert await told(client, run["run"], after=n) == everything[n:]
 
 
 @pytest.mark.parametrize("number", ["x", "-1", "1e9", "٣", "9" * 30])
@@ -73,7 +82,7 @@ async def test_who_loses_the_connection_in_mid_stream_comes_back_where_it_was(
                 if len(seen) == 2:
                     break
         graph.may.set()
-        rest = await told(client, run["run"], headers={"last-event-id": "2"})
+        rest = await resumed(client, run["run"], 2)
         assert seen == ["event: start", "event: step"] and [e["type"] for e in rest] == ["answer", "end"]
         assert graph.stopped == 0
 
