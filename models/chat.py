@@ -22,6 +22,7 @@ from ragweave.models.chat_reply import (
     Messages,
     ThoughtFilter,
     add_to_last,
+    can_be_shown,
     digest_of,
     finish_of,
     invoke,
@@ -146,7 +147,8 @@ class Chat:
     ) -> AsyncGenerator[str, None]:
         """Yield the reply in parts as they arrive. A reply from the cache comes in one part.
 
-        Only a failure before the first part is retried: what was yielded is never taken back.
+        Only a failure before the first part is retried: what was yielded is never taken back. A reply that has to be
+        `whole` is for a reader of whole sentences: its first part is its first sentence.
 
         Raises as `text` does, ModelTransient also when the reply breaks off; and ReplyCut, after the last part, where
         the reply has to be `whole` and was cut off at a limit of tokens.
@@ -158,14 +160,23 @@ class Chat:
             return
         parts: list[str] = []
         for attempt in itertools.count(1):
+            held = ""
             try:
                 # Closed at once when the reader leaves early: its slot is wanted.
                 async with aclosing(self._parts(messages, node, meter, images)) as arriving:
                     async for part in arriving:
-                        parts.append(part)
-                        yield part
+                        held += part
+                        if parts or not whole or can_be_shown(held):
+                            parts.append(held)
+                            held = ""
+                            yield parts[-1]
+                if held:
+                    parts.append(held)
+                    yield held
                 break
             except ReplyCut:
+                if held:
+                    yield held
                 if whole:
                     raise
                 return

@@ -25,6 +25,9 @@ _NEGATION = frozenset({"not", "no", "never", "isn", "aren", "wasn", "cannot", "n
 _ARTICLES = frozenset({"a", "an", "the"})
 LONGEST = 200_000
 """Characters of a reply that are read."""
+_HELD = 1_000
+"""Characters of a first sentence that are waited for."""
+_ENDED = re.compile(r"[.!?…][\"'”’)\]】]*\s|[。！？]|\S\s*\n")
 
 
 class Call:
@@ -94,6 +97,11 @@ def is_cut(reply: BaseMessage | None) -> bool:
 def text_of(message: BaseMessage) -> str:
     """Return the text of a message, so that it can be stored and printed."""
     return storable(str(message.text))
+
+
+def can_be_shown(begun: str) -> bool:
+    """Tell whether a reader of whole sentences may have something to show of a reply that begins so."""
+    return len(begun) > _HELD or _ENDED.search(begun) is not None
 
 
 def tokens_of(text: str) -> int:

@@ -100,6 +100,17 @@ async def test_a_bad_reply_ends_in_an_answer_or_a_reason_within_the_budget(
         assert answer.notes or answer.abstained
 
 
+@pytest.mark.parametrize("asked", [agent, crag], ids=["agent", "crag"])
+async def test_a_reply_that_breaks_off_before_a_sentence_was_shown_is_asked_for_again(
+    server: ScriptedServer, asked: Any
+) -> None:
+    label = "" if asked is crag else "Final Answer: "
+    server.queue(Fault.cut(parts=(label, "It ", "was ")), f"{label}It was opened in 1931 [1].")
+    answer: Answer = (await asked.graph.ainvoke({"messages": [("human", QUESTION)]}))["answer"]
+    assert answer.text.startswith("It was opened in 1931.") and answer.mind == "llm" and not answer.notes
+    assert len(server.requests) == 2
+
+
 @pytest.mark.parametrize(
     "begun", [[], ["Final Answer: ", "It was 1931, by a mayor [1]. "]], ids=["nothing", "a sentence"]
 )

@@ -204,6 +204,44 @@ async def test_a_stream_that_fails_before_its_first_part_is_tried_again(server: 
     assert "".join(await stream()) == "It is Paris."
 
 
+BROKEN = pytest.mark.parametrize(
+    "fault",
+    [Fault.cut(2), Fault.cut(2, clean=True), Fault.error_event(after=2)],
+    ids=["cut", "ends early", "error event"],
+)
+
+
+@BROKEN
+async def test_a_stream_for_whole_sentences_that_breaks_off_before_its_first_is_tried_again(
+    server: ScriptedServer, fault: Fault
+) -> None:
+    server.queue(fault, "It is Paris. It lies on the Seine.")
+    parts = [part async for part in writer().stream(ASK, node="n", meter=Meter(), whole=True)]
+    assert "".join(parts) == "It is Paris. It lies on the Seine."
+    assert parts[0].startswith("It is Paris.") and len(parts) > 1
+    assert len(server.requests) == 2
+
+
+@BROKEN
+async def test_a_stream_that_breaks_off_before_its_first_sentence_is_tried_three_times(
+    server: ScriptedServer, fault: Fault
+) -> None:
+    server.queue(*[fault] * 3)
+    with pytest.raises(ModelTransient):
+        [part async for part in writer().stream(ASK, node="n", meter=Meter(), whole=True)]
+    assert len(server.requests) == 3
+
+
+async def test_a_stream_that_breaks_off_after_a_sentence_is_not_tried_again(server: ScriptedServer) -> None:
+    server.queue(Fault.cut(parts=("It is Paris. ", "It lies ")))
+    seen: list[str] = []
+    with pytest.raises(ModelTransient, match=r"the reply of small at .* broke off"):
+        async for part in writer().stream(ASK, node="n", meter=Meter(), whole=True):
+            seen.append(part)
+    assert "".join(seen) == "It is Paris. It lies "
+    assert len(server.requests) == 1
+
+
 async def test_a_stream_that_stalls_is_told(server: ScriptedServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RAGWEAVE_CHAT_TIMEOUT", "0.2")
     server.queue(Fault.stall(1))

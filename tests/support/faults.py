@@ -17,6 +17,7 @@ class Fault:
     retry_after: str = ""
     after: int = 0
     clean: bool = False
+    parts: tuple[str, ...] = ()
 
     @classmethod
     def status(cls, code: int, message: str = "scripted fault", *, error: str = "", retry_after: str = "") -> Fault:
@@ -34,9 +35,9 @@ class Fault:
         return cls("drop")
 
     @classmethod
-    def cut(cls, after: int = 1, *, clean: bool = False) -> Fault:
+    def cut(cls, after: int = 1, *, clean: bool = False, parts: tuple[str, ...] = ()) -> Fault:
         """End a stream after some parts: the connection breaks, or, if `clean`, the stream just ends too early."""
-        return cls("cut", after=after, clean=clean)
+        return cls("cut", after=after, clean=clean, parts=parts)
 
     @classmethod
     def html(cls) -> Fault:

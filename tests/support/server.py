@@ -257,7 +257,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("Transfer-Encoding", "chunked")
         self.end_headers()
         fault = reply if isinstance(reply, Fault) else None
-        parts = [f"part{i} " for i in range(fault.after)] if fault else as_parts(reply)
+        parts = [*fault.parts] or [f"part{i} " for i in range(fault.after)] if fault else as_parts(reply)
         head = _head(request, "chat.completion.chunk")
         deltas: list[dict[str, Any]] = [{"role": "assistant", "content": ""}, *({"content": p} for p in parts)]
         if request.method == "function_calling" and is_structured(reply):
