@@ -61,6 +61,8 @@ async def write(desk: Desk, brief: Brief, page: Page) -> str | None:
         why = await _converse(desk, brief, page)
     else:
         why = await (_prose(desk, brief, page) if brief.strips else small.say_nothing(desk, brief))
+        if reply is not None and not page.sentences:  # pictures were looked at, and what it had said still holds
+            why = await _carry(desk, brief, page, reply)
     if why is None:
         desk.note("The chat model gave no answer that can be used; what is shown is quoted from the library.")
     else:

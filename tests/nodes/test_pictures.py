@@ -118,6 +118,20 @@ async def test_a_model_that_sees_is_shown_the_picture_and_what_it_saw_supports_i
     assert len(looks) == len(parts) - 1 and "Which colour" in looks[0].prompt
 
 
+async def test_where_looking_finds_nothing_either_the_reason_of_the_turn_is_told(harbour: str) -> None:
+    def looking(messages: Any) -> Any:
+        system = str(messages[0].content)
+        if "from numbered documents" in system:
+            return "Final Answer: UNKNOWN. The crane of Pell lifts forty tonnes [1], and no colour is named."
+        return "NOTHING" if "You look at a picture" in system else "UNKNOWN"
+
+    model = ScriptedChat(react=looking)
+    state = await ask("Which colour has the steam crane of Pell?", model, route_by="small", grade_by="small")
+    answer = state["answer"]
+    assert answer.abstained and "lifts forty tonnes, and no colour is named" in answer.text
+    assert sum("numbered evidence" in c.prompt for c in model.calls) == 1
+
+
 async def test_with_look_off_no_picture_is_sent(harbour: str) -> None:
     model = ScriptedChat(react=react("The steam crane of Pell lifts forty tonnes [1]."))
     state = await ask("How much does the steam crane lift?", model, route_by="small", grade_by="small", look="off")
