@@ -15,7 +15,7 @@ from ragweave.minds.evidence import Evidence, Hop, Reply, Strip, Support, Timeli
 from ragweave.minds.known import Checked, Decision, Known
 from ragweave.minds.mind import Made
 from ragweave.minds.page import Claim, Page
-from ragweave.models.relevance import Passage
+from ragweave.models.relevance import LOWER, Passage
 
 
 class Core(NamedTuple):
@@ -182,6 +182,7 @@ class Brief:
         searched: something was to be searched.
         chunks: ids of the clips that are read beside the strips, in the order of their chunks.
         reply: the answer of the reasoning turn, where there is one.
+        lower: relevance below which the last evaluator calls a row irrelevant.
     """
 
     question: str
@@ -194,6 +195,7 @@ class Brief:
     searched: bool
     chunks: Sequence[str] = ()
     reply: Reply | None = None
+    lower: float = LOWER
 
     @property
     def own(self) -> list[Strip]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from ragweave.minds.evidence import Evidence, Hop, Strip
 from ragweave.minds.phrases import as_heard
+from ragweave.models.relevance import LOWER
 from ragweave.models.text import clip, content_terms, sentences
 
 
@@ -53,6 +54,7 @@ class Known:
         last: nothing more can be searched.
         tell: shows a sentence of an answer while it is being written.
         plan: what was thought before the first search (Auto-RAG's R0).
+        lower: relevance below which the round's evaluator calls a row irrelevant.
     """
 
     question: str
@@ -64,6 +66,7 @@ class Known:
     last: bool = False
     tell: Tell | None = None
     plan: str = ""
+    lower: float = LOWER
 
     def asked(self, query: str) -> bool:
         """Tell whether a query has the same content words as one that was asked before."""

@@ -103,6 +103,12 @@ def clean(question: str) -> str:
     return text if len(text) <= 800 else f"{text[:600]} {text[-200:]}"
 
 
+def cues(question: str) -> set[str]:
+    """Return the names of the cues whose words stand in a question."""
+    plain = fold(clean(question))
+    return {name for name, pattern in _PATTERNS.items() if pattern.search(plain)}
+
+
 def features(questions: Sequence[str]) -> NDArray[np.float32]:
     """Return a row per question: phrases, skeleton, pieces, form, cues, embedding; a wordless question has zeros.
 

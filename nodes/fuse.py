@@ -16,7 +16,7 @@ from ragweave.minds.desk import reads
 from ragweave.minds.evidence import Evidence, RankedList
 from ragweave.minds.fusion import fused
 from ragweave.minds.llm.conversation import shown as shown_of
-from ragweave.minds.looks import told
+from ragweave.minds.looks import told, worth_a_look
 from ragweave.minds.merge import blended, merged
 from ragweave.minds.passages import distinct
 from ragweave.minds.recency import HALF_LIFE, asks_recency, by_age
@@ -61,7 +61,12 @@ async def fuse(state: State, runtime: Runtime[Context]) -> Update:
         rows = await asyncio.to_thread(by_age, rows, half_life, now)
         aged = f", newer first (half-life {half_life:g} days)"
     found_all = len(rows)
-    rows = distinct(rows, most, read) if reads(run.context) else rows[:most]
+    if reads(run.context):
+        # A picture without words takes no passage's place where nobody is going to look at it.
+        worth = worth_a_look(f"{state['question']} {query}", rows)
+        rows = distinct((r for r in rows if r["text"].strip() or r["id"] in worth), most, read)
+    else:
+        rows = rows[:most]
     looked = state.get("looked", {})
     rows = [{**r, "seen": looked[r["id"]]} if r["id"] in looked else r for r in rows]
     # What a look added was not judged yet.

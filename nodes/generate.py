@@ -17,7 +17,7 @@ from ragweave.minds.phrases import phrase
 from ragweave.minds.small.choose import offered
 from ragweave.nodes.answer import lead, marked
 from ragweave.nodes.run import Run, push_text, sentence_event
-from ragweave.nodes.state import State, Update, known, message_id
+from ragweave.nodes.state import State, Update, bound, known, message_id
 
 
 async def open_page(run: Run, state: State, strips: Sequence[Strip]) -> Page:
@@ -80,6 +80,7 @@ async def generate(state: State, runtime: Runtime[Context]) -> Update:
         timeline=timeline,
         choices=choices,
         reply=state.get("reply"),
+        lower=bound(state),
         chunks=state.get("chunks", []),
         searched=routed is None or routed["corpora"] != ["none"],
     )

@@ -8,6 +8,7 @@ from ragweave.minds.context import Context
 from ragweave.minds.contracts import Graded
 from ragweave.minds.evidence import Action, Evidence, Grade
 from ragweave.minds.llm.look import look_first
+from ragweave.minds.looks import worth_a_look
 from ragweave.minds.mind import Made
 from ragweave.models import relevance
 from ragweave.nodes.refine import shown_whole
@@ -25,7 +26,8 @@ async def grade(state: State, runtime: Runtime[Context]) -> Update:
     run = Run("grade", state, runtime)
     rows = {e["id"]: e for e in state.get("evidence", [])}
     items = [rows[i] for i in state.get("candidates", []) if i in rows]
-    looked = await look_first(run, state["query"], items, relevance.UPPER)
+    worth = worth_a_look(f"{state['question']} {state['query']}", items)
+    looked = await look_first(run, state["query"], [e for e in items if e["id"] in worth], relevance.UPPER)
     items = [Evidence(**{**e, "seen": looked[e["id"]]}) if e["id"] in looked else e for e in items]
     made = Made(Graded([], relevance.UPPER, relevance.LOWER), "small")
     if items:

@@ -19,7 +19,7 @@ from ragweave.minds.passages import as_strip
 from ragweave.nodes.generate import open_page, written
 from ragweave.nodes.route import fallback_corpora
 from ragweave.nodes.run import Run
-from ragweave.nodes.state import State, Then, Update, ended, merge_strips, on_timeline
+from ragweave.nodes.state import State, Then, Update, bound, ended, merge_strips, on_timeline
 
 SELECTED = 5
 """Best items over all hops that an answer always sees."""
@@ -53,7 +53,7 @@ async def reason(state: State, runtime: Runtime[Context]) -> Update:
         await tell(raw, [[s for s in strips if s["evidence"] == i] for i in shown], page)
 
     first = state["query"] if opening and not reads(context) else state["question"]  # a query that was edited counts
-    known = Known(first, hops, placed, strips, gap, others, last, say, state.get("plan", ""))
+    known = Known(first, hops, placed, strips, gap, others, last, say, state.get("plan", ""), bound(state))
     spent = _spent(run)
     if on_timeline(state):
         made = Made(Decision(known.learnt()), "timeline")

@@ -13,9 +13,8 @@ from ragweave.minds.mind import Made
 from ragweave.minds.passages import as_read, as_seen, as_strip
 from ragweave.minds.recency import faded
 from ragweave.minds.strips import cut, select, strip_of
-from ragweave.models import relevance
 from ragweave.nodes.run import Run
-from ragweave.nodes.state import State, Update
+from ragweave.nodes.state import State, Update, bound
 
 NEAREST = 3
 """Items that are kept where none looks relevant: which is said of them, is told by their sentences."""
@@ -27,12 +26,13 @@ async def refine(state: State, runtime: Runtime[Context]) -> Update:
     A chat model is shown every item whole: it leaves out itself what does not help.
     """
     run = Run("refine", state, runtime)
-    grade = state.get("grade")
-    lower = grade["lower"] if grade else relevance.LOWER
+    lower = bound(state)
     rows = {e["id"]: e for e in state.get("evidence", [])}
     found = [rows[i] for i in state.get("candidates", []) if i in rows]
     if shown_whole(run.context):
-        whole = [s for e in found for s in (as_strip(e), *as_seen(e))]
+        # A picture without words, of which a look says nothing, holds nothing to read.
+        said = [e for e in found if e["text"].strip() or e.get("seen") != "" or e["relevance"] >= lower]
+        whole = [s for e in said for s in (as_strip(e), *as_seen(e))]
         run.by = "rule"
         return run.done(f"{len(whole)} passages, whole", data={"strips": [s["id"] for s in whole]}, knowledge=whole)
     kept = [e for e in found if e["relevance"] >= lower] or found[:NEAREST]

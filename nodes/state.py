@@ -27,6 +27,7 @@ from ragweave.minds.evidence import (
     Timeline,
 )
 from ragweave.minds.passages import as_seen, as_strip
+from ragweave.models.relevance import LOWER
 from ragweave.nodes.answer import Answer, NodeUsage
 
 Then = Literal["more", "recall", "generate"]
@@ -171,6 +172,12 @@ def known(state: State, limit: int) -> list[Strip]:
         rows = sorted(state.get("evidence", []), key=lambda e: (-e["relevance"], -e["score"], e["id"]))
         knowledge = [s for e in rows[:limit] for s in (as_strip(e), *as_seen(e))]
     return sorted(knowledge, key=lambda s: s["origin"] == "model")
+
+
+def bound(state: State) -> float:
+    """Return the relevance below which the evaluator of this hop calls a row irrelevant."""
+    grade = state.get("grade")
+    return grade["lower"] if grade else LOWER
 
 
 def ended(state: State) -> Hop:

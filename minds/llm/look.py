@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections import Counter
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Collection, Mapping, Sequence
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, field
 from typing import TypeVar
@@ -14,11 +14,12 @@ from ragweave.corpora.store.media import Media
 from ragweave.corpora.types import Item
 from ragweave.minds.desk import Desk, chosen
 from ragweave.minds.evidence import Evidence, Strip
-from ragweave.minds.looks import told
+from ragweave.minds.looks import apart, frames, told, worth_a_look
 from ragweave.models.chat import Chat, Role
 from ragweave.models.chat_reply import IMAGE_TOKENS
 from ragweave.models.errors import BudgetSpent, ModelTransient, RagweaveError
 from ragweave.models.failures import causes
+from ragweave.models.relevance import LOWER
 from ragweave.models.text import clip, clock
 from ragweave.prompts import Messages, load, quote
 
@@ -81,9 +82,14 @@ def viewer(desk: Desk) -> Chat | None:
 
 
 async def look_at(
-    desk: Desk, question: str, rows: list[list[Strip]], evidence: Mapping[str, Evidence]
+    desk: Desk,
+    question: str,
+    rows: list[list[Strip]],
+    evidence: Mapping[str, Evidence],
+    lower: float = LOWER,
+    films: bool = True,
 ) -> tuple[list[list[Strip]], Pictures]:
-    """Have a vision model look at the pictures among the evidence.
+    """Have a vision model look at the pictures among the evidence that are worth it; without `films`, at no frames.
 
     What it sees becomes a strip of the same evidence, so that sentences about it can be checked. Without a vision
     model, or with one that takes no pictures, the evidence stays as it is; what was looked at before is not looked at
@@ -94,10 +100,13 @@ async def look_at(
         The rows with what was seen, and the pictures themselves where the writer is the vision model.
     """
     model = viewer(desk)
+    held = {row[0]["evidence"]: evidence[row[0]["evidence"]] for row in rows if row[0]["evidence"] in evidence}
+    worth = worth_a_look(question, [*held.values()], lower)
     wanted = [
         (n, row[0]["locator"].get("image", ""))
         for n, row in enumerate(rows)
         if row[0]["origin"] == "library" and row[0]["locator"].get("kind") in ("image", "page")
+        if row[0]["evidence"] in worth or row[0]["evidence"] not in held
     ]
     if model is None:
         return rows, Pictures()
@@ -114,8 +123,8 @@ async def look_at(
         return rows, Pictures()
     out, pictures = list(rows), Pictures()
     shows = sees(desk, "writer")
-    recorded = [(n, evidence[row[0]["evidence"]]) for n, row in enumerate(rows, 1) if row[0]["evidence"] in evidence]
-    filmed = await unlooked(desk, recorded)
+    recorded = [(n, held[row[0]["evidence"]]) for n, row in enumerate(rows, 1) if row[0]["evidence"] in held]
+    filmed = await unlooked(desk, recorded, worth) if films else []
     if filmed and not (shows and desk.context.check_by == "off"):
         seen_in = await look_closer(desk, question, [], [item for _, item in filmed])
         for n, item in filmed:
@@ -123,7 +132,7 @@ async def look_at(
                 first = rows[n - 1][0]
                 out[n - 1] = [*rows[n - 1], Strip(**{**first, "id": seen_id(item.id, text), "text": text})]
     for (n, image), text in zip(able, replies, strict=True):
-        if shows:
+        if shows and text != "":  # in which nothing was seen is not sent twice
             pictures.images.append(image)
             pictures.numbers.append(n + 1)
         first = rows[n][0]
@@ -143,19 +152,32 @@ def sees(desk: Desk, role: Role) -> bool:
     return model is not None and viewing is not None and (model.host, model.name) == (viewing.host, viewing.name)
 
 
-async def unlooked(desk: Desk, rows: Sequence[tuple[int, Evidence]]) -> list[tuple[int, Item]]:
-    """Return the first clips and recordings among numbered evidence that have frames and that nobody looked at."""
-    wanted = {e["id"]: n for n, e in rows if e["corpus"] in ("clip", "video") and "seen" not in e}
+async def unlooked(desk: Desk, rows: Sequence[tuple[int, Evidence]], worth: Collection[str]) -> list[tuple[int, Item]]:
+    """Return the first clips and recordings worth a look, among numbered evidence, with frames nobody looked at.
+
+    Clips come first: of a whole recording what they do not show is left, and nothing where its clips were looked at.
+    """
+    looked = {e["locator"].get("file") for _, e in rows if e["corpus"] == "clip" and "seen" in e}
+    wanted = {
+        e["id"]: n
+        for n, e in rows
+        if e["id"] in worth and "seen" not in e
+        if e["corpus"] == "clip" or (e["corpus"] == "video" and e["locator"].get("file") not in looked)
+    }
     items = await (await desk.library()).items(list(wanted)) if wanted else {}
-    return [(n, items[i]) for i, n in wanted.items() if i in items and frames(items[i], 1)][:MOST]
+    found = [(n, items[i]) for i, n in wanted.items() if i in items and frames(items[i], 1)][:MOST]
+    found.sort(key=lambda row: row[1].corpus == "video")
+    left = apart([item for _, item in found], 1)
+    return [row for row, shown in zip(found, left, strict=True) if shown]
 
 
 async def watched(desk: Desk, filmed: Sequence[tuple[int, Item]]) -> Pictures:
     """Return frames of clips and recordings for a writer, `look_frames` of them in all (UniversalRAG, appendix B)."""
     out = Pictures()
     most = _affordable(desk, desk.context.method.look_frames)
-    for n, item in filmed:
-        opened = await _opened(desk, frames(item, max(1, most // len(filmed))), most - len(out.images))
+    shares = apart([item for _, item in filmed], max(1, most // max(1, len(filmed))))
+    for (n, _), share in zip(filmed, shares, strict=True):
+        opened = await _opened(desk, share, most - len(out.images))
         out.images += [image for _, image in opened]
         out.numbers += [n] * len(opened)
     return out
@@ -214,7 +236,9 @@ async def look_closer(desk: Desk, query: str, keywords: Sequence[str], clips: Se
     The frames are those stored at indexing, so the original file is not needed.
     """
     model = viewer(desk)
-    able = [(item, shown) for item in clips[:CLIPS] if (shown := frames(item, desk.context.method.look_frames))]
+    wanted = clips[:CLIPS]
+    spread = apart(wanted, desk.context.method.look_frames)
+    able = [(item, shown) for item, shown in zip(wanted, spread, strict=True) if shown]
     if model is None:
         return {}
 
@@ -236,16 +260,6 @@ async def look_closer(desk: Desk, query: str, keywords: Sequence[str], clips: Se
 async def nothing(desk: Desk, query: str, keywords: Sequence[str], clips: Sequence[Item]) -> dict[str, str]:
     """See nothing: the small mind has no eyes."""
     return {}
-
-
-def frames(item: Item, most: int) -> list[tuple[float, str]]:
-    """Return up to `most` frames of a clip as (seconds, media id), evenly spread over it."""
-    rows, spread = item.frames, item.meta.get("pictures")
-    if not rows and isinstance(spread, list):  # a whole recording keeps no times of its frames
-        rows = [(item.locator.get("start", 0.0), str(image)) for image in spread]
-    if len(rows) <= most:
-        return rows
-    return [rows[round(n * (len(rows) - 1) / max(1, most - 1))] for n in range(most)]
 
 
 def _affordable(desk: Desk, most: int = MOST) -> int:

@@ -15,6 +15,7 @@ from ragweave.minds.known import Decision, Known
 from ragweave.minds.llm.conversation import Round, conversation, rounds
 from ragweave.minds.llm.look import Pictures, sees, showing, unlooked, watched
 from ragweave.minds.llm.turn import ANSWER, SAID, Answering, Turn, read_turn
+from ragweave.minds.looks import worth_a_look
 from ragweave.minds.small.choose import offered
 from ragweave.models.chat_reply import tokens_of
 from ragweave.models.errors import RagweaveError
@@ -65,12 +66,14 @@ async def reason(desk: Desk, known: Known) -> Decision | None:
 
 
 async def _frames(desk: Desk, known: Known, past: Sequence[Round]) -> Pictures:
-    """Return frames of the clips that came with the last round and that nobody looked at, for a model that can see."""
+    """Return frames of the clips of the last round that are worth it and not looked at, for a model that can see."""
     if not past or not sees(desk, "reasoner"):
         return Pictures()
     rows, before = {e["id"]: e for e in known.rows}, sum(len(r.shown) for r in past[:-1])
     numbered = [(n, rows[i]) for n, i in enumerate(past[-1].shown, before + 1) if i in rows]
-    return await watched(desk, await unlooked(desk, numbered))
+    asked = f"{known.question} {known.hops[-1]['query']}"
+    worth = worth_a_look(asked, [e for _, e in numbered], known.lower)
+    return await watched(desk, await unlooked(desk, numbered, worth))
 
 
 async def _reply(desk: Desk, messages: Messages, pictures: Pictures, answering: Answering) -> str:

@@ -13,10 +13,11 @@ from ragweave.corpora.web.plain import one_line
 from ragweave.minds.contracts import Brief
 from ragweave.minds.desk import Desk, idf_of
 from ragweave.minds.evidence import Evidence, Origin, Reply, Strip
-from ragweave.minds.llm.look import look_at, showing, viewer
+from ragweave.minds.llm.look import look_at, sees, showing, viewer
 from ragweave.minds.llm.prose import LONGEST, complete_sentences, long, plain, sign, split, tell
 from ragweave.minds.llm.reason import today
 from ragweave.minds.llm.turn import unknown
+from ragweave.minds.looks import worth_a_look
 from ragweave.minds.page import Page
 from ragweave.minds.passages import as_strip, best_window, evidence_of, headed, untitled
 from ragweave.minds.phrases import as_heard, phrase
@@ -119,7 +120,9 @@ async def _prose(desk: Desk, brief: Brief, page: Page) -> str | None:
     """Stream prose; a sentence is offered once it is complete, with what it cites."""
     beside = await _chunks(desk, brief)
     rows = await whole(desk, by_origin([*grouped(desk, brief), *([as_strip(e)] for e in beside)]), brief)
-    rows, pictures = await look_at(desk, brief.question, rows, brief.rows)
+    # Frames that the reasoning turn was shown are not sent again.
+    films = brief.reply is None or not sees(desk, "reasoner")
+    rows, pictures = await look_at(desk, brief.question, rows, brief.rows, brief.lower, films)
     shown = labelled(rows, {**{e["id"]: e for e in beside}, **brief.rows}) + pictures.told
     many = desk.context.sentences
     length = _LENGTHS.get(many) or long(many)
@@ -181,9 +184,11 @@ def _nearest(strips: Sequence[Strip]) -> str:
 
 
 def pictured(desk: Desk, brief: Brief) -> bool:
-    """Tell whether a vision model could look at pictures among the evidence."""
-    shown = any(s["locator"].get("kind") == "image" and s["locator"].get("image") for s in brief.own)
-    return shown and viewer(desk) is not None
+    """Tell whether a vision model could look at pictures among the evidence that are worth it."""
+    wanted = {s["evidence"] for s in brief.own if s["locator"].get("kind") == "image" and s["locator"].get("image")}
+    shown = [brief.rows[i] for i in {s["evidence"] for s in brief.own} if i in brief.rows]
+    worth = wanted & worth_a_look(brief.question, shown, brief.lower)
+    return any(brief.rows[i].get("seen") != "" for i in worth) and viewer(desk) is not None
 
 
 async def finish(desk: Desk, brief: Brief, page: Page) -> None:

@@ -7,11 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from PIL import Image
 
-from ragweave.app.api import astate
+from ragweave.app.api import aindex, astate
 from ragweave.minds.llm import look as looking
 from ragweave.models.chat import override
 from ragweave.models.errors import ModelError
+from ragweave.models.relevance import LOWER
 from ragweave.tests.support import ScriptedChat
 from ragweave.tests.support.frames import add_frames
 from ragweave.tests.support.knobs import context as knobs_of
@@ -96,6 +98,43 @@ async def test_where_sentences_are_checked_what_the_frames_show_is_written_down_
         state = await astate(QUESTION, context=knobs, graph="universal_rag")
     assert [pictures(c) for c in vision.calls] == [15]
     assert "green" in state["answer"].text
+
+
+@pytest.fixture
+async def quiet(filmed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A film, a photograph without a word, and a note with the rules."""
+    folder = tmp_path / "house"
+    folder.mkdir()
+    Image.new("RGB", (120, 90), (90, 140, 200)).save(folder / "crater.png")
+    (folder / "rules.md").write_text("# Rules\n\nThe quiet hours are from ten to six.\n")
+    monkeypatch.setenv("RAGWEAVE_OCR", "off")
+    await aindex(folder)
+
+
+def house(messages: list[Any]) -> Any:
+    system = messages[0].text
+    if "Final Answer" in system:
+        return "Final Answer: UNKNOWN. No lake is named."
+    return "NOTHING" if "You look at" in system else "UNKNOWN"
+
+
+@pytest.mark.parametrize("question", ["What are the quiet hours?", "When are the quiet hours at the lake?"])
+async def test_pictures_and_frames_that_have_nothing_to_do_with_a_question_cost_neither_call_nor_place(
+    quiet: None, question: str
+) -> None:
+    model = ScriptedChat(react=house)
+    with override(writer=model):
+        state = await astate(question, context=knobs_of(mind="llm"))
+    assert [pictures(c) for c in model.calls] == [0] and "No lake is named" in state["answer"].text
+    assert "rules.md" in model.calls[0].prompt and "crater" not in model.calls[0].prompt
+
+
+async def test_a_question_for_what_is_seen_is_looked_at_beside_texts_that_bear_on_it(quiet: None) -> None:
+    model = ScriptedChat(react=house)
+    with override(writer=model):
+        state = await astate("What is on the photo of the quiet hours?", context=knobs_of(mind="llm"))
+    assert max(e["relevance"] for e in state["evidence"] if e["corpus"] == "document") > LOWER
+    assert [pictures(c) for c in model.calls if "You look at a picture" in c.prompt] == [1]
 
 
 async def test_a_document_is_read_whole(tmp_path: Path, home: Path) -> None:

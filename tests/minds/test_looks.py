@@ -15,9 +15,10 @@ from ragweave.app.api import astate
 from ragweave.corpora.ingest.run import index, seeing
 from ragweave.corpora.store.library import open_library
 from ragweave.corpora.store.seeing import UNRELATED, deviations
+from ragweave.corpora.types import Item
 from ragweave.minds.context import Context
 from ragweave.minds.llm import look as pictures
-from ragweave.minds.looks import SPREAD, by_look, joined
+from ragweave.minds.looks import SPREAD, apart, by_look, joined, worth_a_look
 from ragweave.models import relevance
 from ragweave.models.chat import override
 from ragweave.tests.support import ScriptedChat
@@ -156,3 +157,44 @@ async def test_a_model_that_grades_reads_texts_and_the_look_counts_beside_its_ve
     assert state["grade"]["by"] == "llm" and state["grade"]["best"] > 0
     assert state["answer"].text.startswith("Found by look alone") and state["answer"].citations[0].title == "IMG_0"
     assert len(model.calls) == 1
+
+
+def found(corpus: str, relevance: float, **more: Any) -> Any:
+    return {"id": corpus, "corpus": corpus, "origin": "library", "query": "q", "relevance": relevance, **more}
+
+
+MEDIA = [found("image", -0.99), found("clip", -0.99)]
+TOLD = found("paragraph", -0.3)
+
+
+@pytest.mark.parametrize(
+    ("question", "worth"),
+    [
+        ("What are the quiet hours?", set()),
+        ("Show me what was paid in 2025", set()),
+        ("What is on the photo?", {"image"}),
+        ("Who is seen in the film?", {"clip"}),
+        ("Which colour is the boat?", {"image", "clip"}),
+        ("Welche Farbe hat das Boot?", {"image", "clip"}),
+    ],
+)
+def test_beside_a_text_that_bears_on_the_question_only_the_kind_that_it_names_is_looked_at(
+    question: str, worth: set[str]
+) -> None:
+    assert worth_a_look(question, [TOLD, *MEDIA]) - {"paragraph"} == worth
+
+
+def test_what_bears_on_the_question_is_looked_at_and_all_where_nothing_does() -> None:
+    asked = "What are the quiet hours?"
+    assert worth_a_look(asked, MEDIA) == {"image", "clip"}
+    assert worth_a_look(asked, [found("paragraph", -0.95), *MEDIA]) >= {"image", "clip"}
+    assert worth_a_look(asked, [TOLD, found("image", -0.4), MEDIA[1]]) == {"paragraph", "image"}
+    assert worth_a_look(asked, [TOLD, found("image", -0.99, looks=0.1), MEDIA[1]]) == {"paragraph", "image"}
+    assert worth_a_look(asked, [found("paragraph", 0.0), found("clip", -0.9)], -0.5) == {"paragraph"}
+
+
+def test_beside_a_clip_its_recording_shows_only_other_frames() -> None:
+    clip = Item("1", "clip", "s", "", "", {"kind": "time"}, meta={"frames": [[0, "a"], [2, "b"]]})
+    whole = Item("2", "video", "s", "", "", {"kind": "time"}, meta={"pictures": ["a", "b", "c", "d"]})
+    assert [[i for _, i in shown] for shown in apart([clip, whole], 15)] == [["a", "b"], ["c", "d"]]
+    assert [len(shown) for shown in apart([clip, clip], 15)] == [2, 2], "a slide that stands is shown by each clip"
