@@ -98,14 +98,21 @@ class Flow:
         self._sign = ""
 
     def sentence(self, text: str, numbers: Sequence[int], support: str, sign: str = "") -> None:
-        """Write one sentence with its citation numbers, an item of a list on a line of its own.
+        """Write one sentence with its citation numbers; an item of a list, a row and code on lines of their own.
 
         What no source supports is marked as such.
         """
-        if sign or self._sign:
+        code, begun = sign.startswith("```"), bool(self._column)
+        if sign or self._sign.strip():
             self.end()
+        if begun and sign == "\n\n":
+            self._console.print()
         self._sign = sign
-        if sign:
+        if code:
+            for line in text.splitlines():
+                self._console.print(Text("    " + clean(line.expandtabs(4))), soft_wrap=True)
+            text = ""
+        elif sign.strip():
             self._put(f"{clean(sign)} ", "")
         style = "italic" if support == "model" else ""
         # A script without spaces joins its sentences without one.
@@ -119,7 +126,9 @@ class Flow:
         if support == "unverified":
             self._write(f" {phrase('unverified', text)}", "yellow")
         for n in numbers:
-            self._write(f" [{n}]" if n == numbers[0] else f"[{n}]", "cyan")
+            self._write(f" [{n}]" if n == numbers[0] and not code else f"[{n}]", "cyan")
+        if sign == "|":
+            self._write(" |", "")
         self._last = "]" if numbers or support == "model" else text.rstrip()[-1:]
 
     def end(self) -> None:

@@ -18,6 +18,8 @@ SECOND = 0.6
 """Confidence of a sentence that only a second opinion verifies."""
 COPIED = 1.0
 """Score of a sentence that stands in its evidence; of any other the small check cannot tell whose value it gives."""
+CLEAR = 0.85
+"""Score from which what stands elsewhere shows that a writer named the wrong document."""
 NEAREST = 2
 """Places that are cited where nothing answers."""
 _QUOTED = 500
@@ -28,7 +30,10 @@ _CLOCK = re.compile(r"(?<![\d:.,])(?:(\d{1,2}):)?(\d{1,3}):([0-5]\d)(?![\d:])")
 
 
 class Claim(NamedTuple):
-    """A sentence of a chat model: what the check says of it, what it rests on and how well, what judges it."""
+    """A sentence of a chat model: what the check says of it, what it rests on and how well, what judges it.
+
+    `named` is what the model says that it rests on, where the check found it in something else.
+    """
 
     text: str
     support: Support
@@ -36,6 +41,7 @@ class Claim(NamedTuple):
     score: float
     seen: tuple[Strip, ...] = ()
     sign: str = ""
+    named: tuple[Strip, ...] = ()
 
 
 class Page:
@@ -55,6 +61,7 @@ class Page:
         sentences: what was shown.
         citations: what it rests on, numbered.
         dropped: sentences that were left out.
+        named: what the last line that a chat model wrote is said to rest on.
     """
 
     def __init__(
@@ -71,6 +78,7 @@ class Page:
         self.sentences: list[Sentence] = []
         self.citations: list[Citation] = []
         self.dropped = 0
+        self.named: Sequence[Strip] = ()
         self._check, self._emit, self._rows, self._items = check, emit, rows, items
         self._second, self._strict, self._every, self._checked = second, strict, every, checked
         self._waiting: list[Claim] = []
@@ -85,7 +93,7 @@ class Page:
             sign: what makes it an item of a list, or a row.
         """
         shown = {*(s.text for s in self.sentences), *(c.text for c in self._waiting)}
-        if not shown.isdisjoint((text, as_heard(text, {"doubtful": True}))):
+        if sign != "|" and not shown.isdisjoint((text, as_heard(text, {"doubtful": True}))):
             return
         if not self._checked:
             self._put(Claim(text, "unchecked", tuple(named), 0.0, sign=sign))
@@ -94,11 +102,29 @@ class Page:
         for strips in filter(None, (named, known)):
             checked = await self._check(text, self._headed(strips))
             by = [strips[i] for i in checked.by]
-            if checked.supported and times_agree(text, by):
-                # Of what it names, that is cited as well which says the rest of it: who, in another document.
-                also = [strips[i] for i in checked.adds[:2]] if strips is named else []
-                claim = Claim(text, "verified", (*by[:2], *also), checked.score, self._headed(strips), sign)
-                break
+            if not checked.supported or not times_agree(text, by):
+                continue
+            # Of what it names, that is cited as well which says the rest of it: who, in another document.
+            also = [strips[i] for i in checked.adds[:2]] if strips is named else []
+            rests = tuple(sorted((*by[:2], *also), key=strips.index))
+            claim = Claim(text, "verified", rests, checked.score, self._headed(strips), sign)
+            if named and strips is not named and checked.score < CLEAR:
+                # Some words of it stand in many a document.
+                claim = claim._replace(seen=self._headed((*named, *by[:2])), named=tuple(named))
+            break
+        self._add(claim)
+
+    def frame(self, text: str, sign: str = "") -> None:
+        """Show a line that only frames what is told: nothing in it is checked, or cited."""
+        self._add(Claim(text, "unchecked", (), 0.0, sign=sign))
+
+    @property
+    def last(self) -> str | None:
+        """The sign of what was told last, None where nothing was."""
+        signs = [*(s.sign for s in self.sentences), *(c.sign for c in self._waiting)]
+        return signs[-1] if signs else None
+
+    def _add(self, claim: Claim) -> None:
         # Nothing is shown before what was written before it.
         if self._waiting or self._doubted(claim):
             self._waiting.append(claim)
@@ -106,9 +132,9 @@ class Page:
             self._put(claim)
 
     def _doubted(self, claim: Claim) -> bool:
-        if self._second is None:
+        if self._second is None or claim.support == "unchecked":
             return False
-        return claim.score < COPIED if self._every else claim.support != "verified"
+        return claim.score < COPIED if self._every else claim.support != "verified" or bool(claim.named)
 
     def _headed(self, strips: Sequence[Strip]) -> tuple[Strip, ...]:
         """Return strips under the titles that a model reads, with file and date."""
@@ -191,10 +217,11 @@ class Page:
 def _heard(claim: Claim, opinion: Support) -> Claim:
     """Return a claim as a second opinion leaves it.
 
-    Who cannot tell takes nothing back that the check found; and what names nothing that it rests on is not verified.
+    Who cannot tell takes nothing back that the check found.
     """
-    kept = claim.support == "verified" if opinion == "unverified" else opinion == "verified" and not claim.rests
-    return claim if kept else claim._replace(support=opinion)
+    if opinion == "unverified" and claim.support == "verified":
+        return claim
+    return claim._replace(support=opinion, rests=claim.named or claim.rests)
 
 
 def exact(strip: Strip, words: str, item: Item | None) -> Locator:

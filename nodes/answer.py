@@ -75,23 +75,35 @@ class Answer(BaseModel):
         return sum(u.input_tokens + u.output_tokens for u in self.usage)
 
 
-def lead(sign: str, before: str | None) -> str:
-    """Return what stands before a sentence: nothing, a space, or the end of a line and its list sign.
+def set_out(sign: str, before: str | None, text: str, marks: str = "") -> str:
+    """Return a sentence with its marks as it follows what was told: in its line, its list, its table or as code.
 
     `before` is the sign of the sentence before it, None where it is the first.
     """
-    gap = "" if before is None else "\n" if sign and before else "\n\n" if sign or before else " "
-    return f"{gap}{sign} " if sign else gap
+    if before is None:
+        gap = ""
+    elif sign.strip() or before.strip():
+        kinds = [{"|": "row", "`": "code"}.get(s[:1], "item" if s.strip() else "prose") for s in (before, sign)]
+        gap = "\n" if kinds in (["row", "row"], ["item", "item"]) else "\n\n"
+    else:
+        gap = sign or " "
+    if sign.startswith("```"):
+        return f"{gap}{sign}\n{text}\n```" + (f"\n{marks}" if marks else "")
+    said = " ".join(filter(None, (sign.strip(), text, marks)))
+    if sign != "|":
+        return gap + said
+    heads = "" if before == "|" else "\n" + "|---" * (text.count("|") + 1) + "|"
+    return f"{gap}{said} |{heads}"
 
 
 def told(sentences: Sequence[Sentence]) -> str:
     """Return sentences as one text with their marks."""
     signs = [None, *(s.sign for s in sentences)]
-    return "".join(lead(s.sign, before) + marked(s) for s, before in zip(sentences, signs, strict=False))
+    return "".join(following(s, before) for s, before in zip(sentences, signs, strict=False))
 
 
-def marked(sentence: Sentence) -> str:
-    """Return a sentence followed by its citation marks, and by a word where nothing was found that says it."""
+def following(sentence: Sentence, before: str | None) -> str:
+    """Return a sentence as it follows another, with its marks and a word where nothing was found that says it."""
     signs = "".join(f"[{n}]" for n in sentence.citations)
     doubt = phrase("unverified", sentence.text) if sentence.support == "unverified" else ""
-    return " ".join(filter(None, (sentence.text, signs, doubt)))
+    return set_out(sentence.sign, before, sentence.text, " ".join(filter(None, (signs, doubt))))

@@ -42,7 +42,7 @@ async def check(state: State, runtime: Runtime[Context]) -> Update:
         text=text,
         sentences=tuple(draft),
         citations=citations,
-        confidence=round(min((s.confidence for s in draft), default=0.0), 3),
+        confidence=round(min((s.confidence for s in draft if s.support != "unchecked"), default=0.0), 3),
         abstained=not draft,
         sure=sure,
         why=why,

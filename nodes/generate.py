@@ -15,7 +15,7 @@ from ragweave.minds.mind import Made
 from ragweave.minds.page import Claim, Page
 from ragweave.minds.phrases import phrase
 from ragweave.minds.small.choose import offered
-from ragweave.nodes.answer import lead, marked
+from ragweave.nodes.answer import following
 from ragweave.nodes.run import Run, push_text, sentence_event
 from ragweave.nodes.state import State, Update, bound, known, message_id
 
@@ -34,7 +34,7 @@ async def open_page(run: Run, state: State, strips: Sequence[Strip]) -> Page:
     def emit(sentence: Sentence, citations: list[Citation]) -> None:
         run.event(sentence_event(sentence, citations))
         before = page.sentences[-2].sign if len(page.sentences) > 1 else None
-        push_text(message_id(state), lead(sentence.sign, before) + marked(sentence))
+        push_text(message_id(state), following(sentence, before))
 
     second = run.minds.second
 

@@ -17,7 +17,7 @@ from ragweave.corpora.store.catalog import LibraryRow, check_name
 from ragweave.graphs import run as graphs
 from ragweave.graphs.settings import run_settings
 from ragweave.models.errors import RagweaveError
-from ragweave.nodes.answer import lead
+from ragweave.nodes.answer import set_out
 from ragweave.serve.access import Caller, CallerNow, library_for, visible
 from ragweave.serve.chat_request import SOURCES, ChatRequest, check, conversation
 from ragweave.serve.desk import Desk, DeskNow
@@ -151,16 +151,16 @@ class Writer:
 
     def _sentence(self, event: Mapping[str, Any]) -> str:
         """Append a sentence with links to its sources, and return what was appended."""
-        begin = len(self._text)
-        self._text += lead(event["sign"], self._sign if self._text else None) + in_markdown(event["text"])
-        self._sign = event["sign"]
-        if event["support"] == "model":
-            self._text += " (no source)"
-        for citation in event["citations"]:
-            start = len(self._text)
-            n, url = citation["n"], self._link(citation)
-            self._text += f" [[{n}]]({url})" if url else f" [{n}]"
-            self._marks.append((n, start + 1, len(self._text)))
+        begin, sign = len(self._text), event["sign"]
+        text = event["text"] if sign.startswith("```") else " | ".join(map(in_markdown, event["text"].split(" | ")))
+        opens = [(c["n"], self._link(c)) for c in event["citations"]]
+        marks = [f"[[{n}]]({url})" if url else f"[{n}]" for n, url in opens]
+        said = " ".join(["(no source)"] * (event["support"] == "model") + marks)
+        self._text += set_out(sign, self._sign if self._text else None, text, said)
+        self._sign, at = sign, self._text.rindex(said)
+        for (n, _), mark in zip(opens, marks, strict=True):
+            at = self._text.index(mark, at)
+            self._marks.append((n, at, at + len(mark)))
         return self._text[begin:]
 
     def _close(self) -> str:

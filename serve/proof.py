@@ -34,7 +34,7 @@ _STATES = {
     "unverified": "? unverified: nothing was found that says this",
     "contradicted": "≠ contradicted: a source says otherwise",
     "model": "the model's own knowledge: no source says this",
-    "unchecked": "not checked: this run asked for no check",
+    "unchecked": "not checked: it only frames the answer, or this run asked for no check",
 }
 _LINKED = """The hash of a source is the SHA-256 of its file: `sha256sum FILE` prints it. A link opens for whoever may
 read the library; pictures of the cited places are in the same proof as HTML."""
@@ -102,7 +102,9 @@ def _asked(turn: Turn, answer: Mapping[str, Any]) -> str:
 def _sentence(turn: int, sentence: Mapping[str, Any]) -> str:
     marks = "".join(f'<sup><a href="#s{turn}-{int(n)}">[{int(n)}]</a></sup>' for n in sentence["citations"])
     state = _state(sentence)
-    sign = {"-": "• ", "|": "", "": ""}.get(sentence["sign"], sentence["sign"] + " ")
+    if sentence["sign"].startswith("```"):
+        return f'<pre class="{state}">{escape(sentence["text"])}</pre><p>{marks}</p>'
+    sign = {"-": "• ", "|": ""}.get(sentence["sign"], sentence["sign"].strip() and sentence["sign"] + " ")
     text = with_formulas(sign + sentence["text"])
     return f'<p class="{state}" dir="auto">{text}{marks} <span class="state">{_STATES[state]}</span></p>'
 
@@ -139,7 +141,9 @@ def _markdown(turn: Turn, answer: Mapping[str, Any], held: Mapping[str, Any], ba
 
 def _line(sentence: Mapping[str, Any]) -> str:
     marks = "".join(rf"\[{int(n)}\]" for n in sentence["citations"])
-    sign = {"|": "", "": ""}.get(sentence["sign"], sentence["sign"] + " ")
+    if sentence["sign"].startswith("```"):
+        return f"{sentence['sign']}\n{sentence['text']}\n```\n{marks}"
+    sign = "" if sentence["sign"] == "|" or not sentence["sign"].strip() else f"{sentence['sign']} "
     return f"{sign}{_lines(sentence['text'])} {marks} *({_STATES[_state(sentence)]})*"
 
 

@@ -51,6 +51,12 @@ def one_line(text: str, limit: int = 200) -> str:
     return clip(" ".join(plain(text, 4 * limit).split()), limit)
 
 
+def verbatim(text: str, limit: int) -> str:
+    """Return lines of code as they stand, without invisible characters, at most `limit` characters."""
+    text = _JOINER.sub("", _INVISIBLE.sub("", _BREAKS.sub("\n", text[:limit])))
+    return re.sub(r"\A(?:[^\S\n]*\n)+", "", text).rstrip()
+
+
 _ADDRESS = re.compile(r"\b(?:https?|ftp|data|javascript):\S+|\bwww\.\S+", re.I)
 _FOOTNOTE = re.compile(r"\s*[\[【]\s*\d{1,3}(?:\s*[,;–-]\s*\d{1,3})*\s*[\]】]")
 

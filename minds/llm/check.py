@@ -46,7 +46,7 @@ async def check(desk: Desk, question: str, claims: Sequence[Claim]) -> list[Supp
     numbers = {i: n for n, i in enumerate(dict.fromkeys(wholes.values()), 1)}
     at = {i: numbers[whole] for i, whole in wholes.items()}
     evidence = "\n\n".join(f"[{n}] " + quote(f"{strips[i]['title']}\n{texts[i]}") for i, n in numbers.items())
-    marks = ["".join(f"[{at[s['id']]}]" for s in c.rests) for c in claims]
+    marks = ["".join(f"[{at[s['id']]}]" for s in c.named or c.rests) for c in claims]
     listed = "\n".join(f"{n}. {c.text} {m}".strip() for n, (c, m) in enumerate(zip(claims, marks, strict=True), 1))
     reply = await desk.json(load("check", question=question, sentences=listed, evidence=evidence or "(none)"), Opinions)
     read = reply.verdicts if reply is not None else {}

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import AsyncIterator, Sequence
 
-from ragweave.corpora.web.plain import one_line
+from ragweave.corpora.web.plain import one_line, verbatim
 from ragweave.minds.evidence import Strip
 from ragweave.minds.page import Page
 from ragweave.models.text import sentences
 from ragweave.models.values import month_of
 
+LEFT = "The model wrote more than was asked for; the rest is left out. How long an answer may be is set by `sentences`."
 REPORT = 20
 """Sentences from which an answer has paragraphs."""
 LONGEST = 4_000
@@ -33,8 +34,18 @@ _WORDS = re.compile(r".*[^\W\d_](?=\W)", re.S)
 _FORMATTING = re.compile(r"^\s*(?:[-*•]|#{1,6}|\d{1,2}[.)](?!\d))\s+")
 _LISTED = re.compile(r"\s*([-*•|]|\d{1,2}[.)])(?:\s+(?=\S)|(?<=\|))")
 """A line of a list or of a table, which is told whole."""
-_FRAME = re.compile(r"[\s|:`~*_-]*|\s*`{3,}\w*\s*")
-"""What only frames: the line under the heads of a table, the fence of code."""
+_FRAME = re.compile(r"[\s|:`~*_-]*")
+"""What only frames: the line under the heads of a table."""
+_OPENS = re.compile(r"\s*(?:(?P<code>```+(?P<named>[\w+#.-]{0,20})[^\S\n]*\n)|(?P<dollars>\$\$)|\\\[)")
+"""The begin of what is told whole: a fence of code, a formula that stands alone."""
+_CLOSES = {"code": re.compile(r"^ {0,3}```+", re.M), "dollars": re.compile(r"\$\$"), None: re.compile(r"\\\]")}
+_CODE = re.compile(
+    r"\s*```+(?P<named>[\w+#.-]{0,20})[^\S\n]*\n(?P<lines>.*?)(?:^ {0,3}```+(?P<behind>[^`]*))?", re.S | re.M
+)
+_ENDS = re.compile(r"[.!?…。！？][\"'”’)」』”’）*_]*\s*$")
+_TITLE = re.compile(r"\s*(?:#{1,6}\s|\*\*[^*]+\*\*\s*$)")
+_SHORT = 4
+"""Words of a line that frames an answer and says nothing: a greeting, who signs."""
 _LINK = re.compile(r"!?\[([^\]\n]*)\]\([^)\s]*\)")
 _URL = re.compile(r"\b(?:https?|ftp)://\S+", re.I)
 
@@ -46,7 +57,7 @@ def long(sentences: int) -> str:
     most = {1: "one sentence", 2: "one or two sentences", 3: "one to three sentences"}.get(sentences)
     if most is None and sentences >= REPORT:
         return f"a report of several paragraphs, at most {sentences} sentences"
-    return most or f"a paragraph of at most {sentences} sentences"
+    return f"{most or f'a paragraph of at most {sentences} sentences'} (a table, list, letter or code whole)"
 
 
 async def complete_sentences(tokens: AsyncIterator[str]) -> AsyncIterator[str]:
@@ -55,7 +66,7 @@ async def complete_sentences(tokens: AsyncIterator[str]) -> AsyncIterator[str]:
     async for token in tokens:
         buffer += token
         while (end := boundary(buffer, judged)) is not None:
-            sentence, buffer, judged = buffer[:end].strip(), buffer[end:], 0
+            sentence, buffer, judged = trimmed(buffer[:end]), buffer[end:], 0
             if sentence:
                 yield sentence
         judged = settled_to(buffer, judged)
@@ -64,12 +75,18 @@ async def complete_sentences(tokens: AsyncIterator[str]) -> AsyncIterator[str]:
 
 
 def split(text: str) -> list[str]:
-    """Return the sentences of a whole text, each with the marks that follow it."""
+    """Return the sentences of a whole text, each with the marks that follow it and the ends of line before it."""
     out = []
     while (end := boundary(text)) is not None:
-        out.append(text[:end].strip())
+        out.append(trimmed(text[:end]))
         text = text[end:]
-    return [s for s in [*out, text.strip()] if s]
+    return [s for s in [*out, trimmed(text)] if s]
+
+
+def trimmed(text: str) -> str:
+    """Return a sentence without white space around it, but for the ends of line before it."""
+    said = text.strip()
+    return "\n" * min(2, text[: text.find(said)].count("\n")) + said if said else ""
 
 
 def settled_to(buffer: str, judged: int) -> int:
@@ -85,6 +102,12 @@ def boundary(buffer: str, judged: int = 0) -> int | None:
     each token.
     """
     listed = _LISTED.match(buffer)
+    if (opened := _OPENS.match(buffer)) is not None:
+        kind = "code" if opened["code"] else opened.lastgroup
+        closed = _CLOSES[kind].search(buffer, max(opened.end(), judged - 5))
+        if closed is None:
+            return None
+        listed, judged = listed or (opened if kind == "code" else None), max(judged, closed.end())
     for m in _END.finditer(buffer, judged):
         if listed and m.group() != "\n":
             continue
@@ -95,7 +118,7 @@ def boundary(buffer: str, judged: int = 0) -> int | None:
             continue
         if m.group() == "\n":
             if buffer[: m.end()].strip():
-                return m.end()
+                return m.start()
             continue
         if m.group()[0] in "。！？":
             return m.end()
@@ -111,7 +134,9 @@ def boundary(buffer: str, judged: int = 0) -> int | None:
 
 
 def marks(sentence: str) -> list[int]:
-    """Return the numbers that a sentence cites, in order."""
+    """Return the numbers that a sentence cites, in order; code is cited behind its end."""
+    if code := _CODE.fullmatch(sentence):
+        sentence = code["behind"] or ""
     return list(dict.fromkeys(int(n) for m in _MARK.finditer(sentence) for n in re.findall(r"\d+", m[1])))
 
 
@@ -124,19 +149,57 @@ def plain(sentence: str) -> str:
     return " ".join(_FORMATTING.sub("", text).replace("**", "").split())
 
 
+def as_shown(sentence: str) -> str:
+    """Return a sentence as it is shown: code as it stands, anything else plain and on one line."""
+    code = _CODE.fullmatch(sentence)
+    return one_line(plain(sentence), LONGEST) if code is None else verbatim(code["lines"], LONGEST)
+
+
 def sign(sentence: str) -> str:
-    """Return what makes a line an item of a list, `-` or `2.`, or `|` for the row of a table; nothing for prose."""
+    """Return what makes a line what it is: `-` or `2.` an item of a list, `|` the row of a table, “```python” code.
+
+    Of prose the ends of line before it, nothing where it goes on in its line.
+    """
+    if code := _CODE.fullmatch(sentence):
+        return f"```{code['named']}"
     found = _LISTED.match(sentence)
-    return "" if found is None else "-" if found[1] in "*•" else found[1].replace(")", ".")
+    if found is None:
+        return sentence[: len(sentence) - len(sentence.lstrip("\n"))]
+    return "-" if found[1] in "*•" else found[1].replace(")", ".")
+
+
+def counts(sentence: str) -> bool:
+    """Tell whether a sentence counts for how long an answer is; rows, items, code and lines that only frame do not."""
+    return not sign(sentence).strip() and bool(_ENDS.search(_MARK.sub("", sentence)))
+
+
+def frames(sentence: str, before: str | None) -> bool:
+    """Tell whether a line that cites nothing only frames an answer: heads of a table or part, a greeting, a lead-in.
+
+    `before` is the sign of what was told before it, None where nothing was.
+    """
+    kind, text = sign(sentence), as_shown(sentence)
+    if marks(sentence) or (kind.strip() and kind != "|"):
+        return False
+    if kind == "|":
+        return before != "|"
+    if _TITLE.match(sentence) or text.endswith((":", "：")):
+        return True
+    few = len(text.split()) <= _SHORT and not re.search(r"\d", text) and not _ENDS.search(text)
+    return few and (text.endswith((",", "，")) or (before is not None and bool(kind)))
 
 
 async def tell(raw: str, rows: Sequence[Sequence[Strip]], page: Page) -> None:
     """Offer a sentence to the page, with what it cites of the numbered rows; a refusal is not shown."""
-    text = one_line(plain(raw), LONGEST)
-    if not text or _NO_PROSE.match(text) or (REFUSES.match(text) and not marks(raw)):
+    text, kind = as_shown(raw), sign(raw)
+    if not text or (not kind.strip() and (_NO_PROSE.match(text) or (REFUSES.match(text) and not marks(raw)))):
         return
-    if not any(rows):
-        page.tell_unsourced(text, sign(raw))
-        return
-    named = [s for n in marks(raw) if 1 <= n <= len(rows) for s in rows[n - 1]]
-    await page.tell(text, named, [s for row in rows for s in row], sign(raw))
+    if frames(raw, page.last):
+        page.frame(text, kind)
+    elif not any(rows):
+        page.tell_unsourced(text, kind)
+    else:
+        named = [s for n in marks(raw) if 1 <= n <= len(rows) for s in rows[n - 1]]
+        # A row or an item rests on what the line before it named.
+        page.named = named or (page.named if kind.strip() else [])
+        await page.tell(text, page.named, [s for row in rows for s in row], kind)

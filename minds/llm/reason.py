@@ -14,6 +14,7 @@ from ragweave.minds.desk import Desk
 from ragweave.minds.known import Decision, Known
 from ragweave.minds.llm.conversation import Round, conversation, rounds
 from ragweave.minds.llm.look import Pictures, sees, showing, unlooked, watched
+from ragweave.minds.llm.prose import LEFT
 from ragweave.minds.llm.turn import ANSWER, SAID, Answering, Turn, read_turn
 from ragweave.minds.looks import worth_a_look
 from ragweave.minds.small.choose import offered
@@ -92,6 +93,8 @@ async def _reply(desk: Desk, messages: Messages, pictures: Pictures, answering: 
         desk.cut_short(error, "reasoner", shown=answering.told > 0)
         text = whole.group() if whole else text
     await answering.read(text, ended=True)
+    if answering.cut:
+        desk.note(LEFT)
     return text.strip()
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import BaseModel, field_validator
 
 from ragweave.minds.known import Tell
-from ragweave.minds.llm.prose import boundary, settled_to
+from ragweave.minds.llm.prose import boundary, counts, settled_to, trimmed
 from ragweave.models.chat_json import read_json
 from ragweave.models.chat_reply import without_thoughts
 from ragweave.models.text import clip
@@ -110,7 +110,7 @@ def read_turn(reply: str) -> Turn | None:
         said = _unwrapped(text[mark.end() : end], kind)
         if kind == "query":
             queries.append(_clean(said, kind))
-        elif said := said.strip(_DRESS) if kind == _FINAL else _clean(said, kind):
+        elif said := _bare(said) if kind == _FINAL else _clean(said, kind):
             parts[kind] = said
     before = " ".join(text[: marks[0][1].start()].split()).strip("*#> ") if marks else ""
     missing, answer = parts.get("missing", ""), parts.get(_FINAL, "")
@@ -141,6 +141,19 @@ def _unwrapped(said: str, kind: str) -> str:
     return said if found is None else (found.answer if kind == _FINAL else found.query) or said
 
 
+def _bare(said: str, left: bool = True, right: bool = True) -> str:
+    """Return an answer without what some models put around it, on either side; the fences of code stay."""
+    if left:
+        begin = len(said) - len(said.lstrip(_DRESS))
+        fence = said.find("```", 0, begin)
+        said = said[begin if fence < 0 else fence :]
+    if right:
+        end = len(said.rstrip(_DRESS))
+        fence = said.rfind("```", end)
+        said = said[: end if fence < 0 else fence + 3]
+    return said
+
+
 def _clean(said: str, kind: str) -> str:
     """Take a part of a turn without its decoration; a query ends with its line."""
     said = said.strip()
@@ -167,15 +180,17 @@ class Answering:
     Args:
         tell: takes a sentence and the ids of what the numbers in it mean; None keeps silent.
         shown: those ids.
-        most: sentences of an answer that are told.
+        most: sentences of an answer that are told; rows, items, code and lines that only frame are not counted.
 
     Attributes:
-        told: sentences that were.
+        told: what was told.
+        cut: more was written than is told.
     """
 
     def __init__(self, tell: Tell | None, shown: Sequence[str], most: int) -> None:
         self.tell, self._shown, self._most = tell, shown, most
-        self.told = self._at = self._judged = 0
+        self.told = self._at = self._judged = self._counted = 0
+        self.cut = False
 
     async def read(self, text: str, ended: bool = False) -> bool:
         """Tell what is complete of a turn that has arrived up to here; False where more need not be read."""
@@ -184,18 +199,23 @@ class Answering:
         if self.tell is None or first is None:
             return True
         end = next((m.start() for _, m in marks if m.start() > first.start()), None)
-        answer = text[first.end() : end].lstrip(_DRESS)
+        answer = _bare(text[first.end() : end], right=False)
         if not self.told and _UNKNOWN.match(answer):
             return True
-        while self.told < self._most:
-            stop = boundary(answer[self._at :], self._judged)
+        while True:
+            rest = answer[self._at :]
+            stop = boundary(rest, self._judged)
             if stop is None and not (ended or end is not None):
-                self._judged = settled_to(answer[self._at :], self._judged)
+                self._judged = settled_to(rest, self._judged)
                 return True
-            sentence = answer[self._at :][:stop].strip(_DRESS if stop is None else None)
+            sentence = trimmed(_bare(rest, left=False) if stop is None else rest[:stop])
             self._at, self._judged = self._at + (len(answer) if stop is None else stop), 0
             if not sentence:
                 return end is None
+            if counts(sentence):
+                self._counted += 1
+            if self._counted > self._most:
+                self.cut = True
+                return False
             self.told += 1
             await self.tell(sentence, self._shown)
-        return False

@@ -14,7 +14,7 @@ from ragweave.minds.contracts import Brief
 from ragweave.minds.desk import Desk, idf_of
 from ragweave.minds.evidence import Evidence, Origin, Reply, Strip
 from ragweave.minds.llm.look import look_at, sees, showing, viewer
-from ragweave.minds.llm.prose import LONGEST, complete_sentences, long, plain, sign, split, tell
+from ragweave.minds.llm.prose import LEFT, as_shown, complete_sentences, counts, long, plain, sign, split, tell
 from ragweave.minds.llm.reason import today
 from ragweave.minds.llm.turn import unknown
 from ragweave.minds.looks import worth_a_look
@@ -34,7 +34,6 @@ _WHY = 400
 """Characters of a model's reason why it is not known."""
 _LETTER = re.compile(r"\W*([A-Z])(?![\w'’])(?!\s+[^\W\d_A-Z])")
 """A letter that begins an answer, and is not the word `A` or `I` of a sentence."""
-_LENGTHS = {1: "one sentence", 2: "at most two sentences", 3: "at most three sentences"}
 CHARS_A_TOKEN = 3
 """Characters that a token is counted as, on the safe side."""
 _FEW_WORDS = "a few words: the name, number or phrase alone, no sentence around it"
@@ -81,9 +80,14 @@ async def _carry(desk: Desk, brief: Brief, page: Page, reply: Reply) -> str | No
         if not why:
             return phrase("weak", brief.question, title=titles[0].strip("“”"))
         return phrase("unknown", brief.question, why=one_line(plain(why), _WHY), titles=", ".join(titles))
-    shown = [[s for s in brief.strips if s["evidence"] == i] for i in reply["shown"]]
-    for raw in split(reply["text"])[: desk.context.longest]:
-        await tell(raw, shown, page)
+    cited = [[s for s in brief.strips if s["evidence"] == i] for i in reply["shown"]]
+    counted = 0
+    for raw in split(reply["text"]):
+        counted += counts(raw)
+        if counted > desk.context.longest:
+            desk.note(LEFT)
+            break
+        await tell(raw, cited, page)
     await page.close()
     await finish(desk, brief, page)
     return "" if page.sentences else None
@@ -111,7 +115,7 @@ def _lettered(text: str, choices: Sequence[str]) -> int | None:
 
 async def _converse(desk: Desk, brief: Brief, page: Page) -> str | None:
     async for sentence in complete_sentences(desk.stream(load("converse", question=brief.question))):
-        if text := plain(sentence):
+        if text := as_shown(sentence):
             page.show(text, "model", [], 0.5, sign=sign(sentence))
     return "" if page.sentences else None
 
@@ -124,23 +128,22 @@ async def _prose(desk: Desk, brief: Brief, page: Page) -> str | None:
     films = brief.reply is None or not sees(desk, "reasoner")
     rows, pictures = await look_at(desk, brief.question, rows, brief.rows, brief.lower, films)
     shown = labelled(rows, {**{e["id"]: e for e in beside}, **brief.rows}) + pictures.told
-    many = desk.context.sentences
-    length = _LENGTHS.get(many) or long(many)
-    if desk.context.answer_form == "short":
-        length = _FEW_WORDS
+    length = _FEW_WORDS if desk.context.answer_form == "short" else long(desk.context.sentences)
     messages = load("generate", today=today(), question=brief.question, evidence=shown, length=length)
-    written, why = 0, ""
+    written, counted, why = 0, 0, ""
     try:
         async with aclosing(showing(desk, messages, pictures, "writer")) as parts:
             async for raw in complete_sentences(parts):
-                text = one_line(plain(raw), LONGEST)
+                text = as_shown(raw)
+                counted += counts(raw)
                 if text.strip(" .!").upper() == "UNKNOWN":
                     why = why or phrase("weak", brief.question, title=_nearest(brief.strips))
+                elif counted > desk.context.longest:
+                    desk.note(LEFT)
+                    break
                 elif text:
                     written += 1
                     await tell(raw, rows, page)
-                if written >= desk.context.longest:
-                    break
     except RagweaveError as error:
         if not written:
             raise

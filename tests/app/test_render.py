@@ -250,7 +250,17 @@ def test_counts_and_lists_are_grammatical() -> None:
 def test_a_list_and_a_table_stand_on_lines_of_their_own_in_the_terminal_and_in_the_text() -> None:
     signs = ["", "-", "-", "", "1.", "|"]
     said = [Sentence(text=f"S{n}.", support="verified", citations=(1,), sign=sign) for n, sign in enumerate(signs)]
-    assert told(said) == "S0. [1]\n\n- S1. [1]\n- S2. [1]\n\nS3. [1]\n\n1. S4. [1]\n| S5. [1]"
+    assert told(said) == "S0. [1]\n\n- S1. [1]\n- S2. [1]\n\nS3. [1]\n\n1. S4. [1]\n\n| S5. [1] |\n|---|"
     out = console()
     print_answer(out, Answer(sentences=tuple(said), text=told(said)))
-    assert printed(out).startswith("S0. [1]\n- S1. [1]\n- S2. [1]\nS3. [1]\n1. S4. [1]\n| S5. [1]\n")
+    assert printed(out).startswith("S0. [1]\n- S1. [1]\n- S2. [1]\nS3. [1]\n1. S4. [1]\n| S5. [1] |\n")
+
+
+def test_code_and_lines_stand_as_they_were_written() -> None:
+    signs = {"Dear Jonas,": "", "We take it.": "\n\n", "if late:\n    run()": "```py", "Priya": "\n\n", "Board": "\n"}
+    said = [Sentence(text=t, support="verified", citations=(), sign=sign) for t, sign in signs.items()]
+    assert told(said) == "Dear Jonas,\n\nWe take it.\n\n```py\nif late:\n    run()\n```\n\nPriya\nBoard"
+    out = console()
+    print_answer(out, Answer(sentences=tuple(said), text=told(said)))
+    assert printed(out).startswith("Dear Jonas,\n\nWe take it.\n    if late:\n        run()\n")
+    assert "Priya\nBoard" in printed(out)

@@ -60,8 +60,9 @@ async def test_writer_and_reasoner_see_dates_and_the_other_places_of_a_duplicate
     _, calls = await ask(play, LATEST)
     for words in ("numbered evidence", "numbered documents"):
         prompt = next(c.prompt for c in calls if words in c.prompt)
-        assert "2025-04-01" in prompt and "2025-04-20" in prompt
-        assert "; 2025-05-01; also in copy of c.md)" in prompt or "; 2025-05-01; also in c.md)" in prompt
+        # A first of a month that no text names may stand for the month.
+        assert "; 2025-04)" in prompt and "; 2025-04-20)" in prompt
+        assert "; 2025-05; also in copy of c.md)" in prompt or "; 2025-05; also in c.md)" in prompt
 
 
 @pytest.mark.usefixtures("_news")

@@ -33,7 +33,7 @@ async def told(parts: Sequence[str], most: int = 6, ended: bool = True) -> list[
 @pytest.mark.parametrize("size", [1, 2, 3, 7, 1000])
 async def test_sentences_do_not_depend_on_how_the_turn_is_cut(size: int) -> None:
     parts = [TURN[i : i + size] for i in range(0, len(TURN), size)]
-    assert await told(parts) == ["It was Dr. Rao [1].", "She paid 3.5 million [2][3].", "So be it"]
+    assert await told(parts) == ["It was Dr. Rao [1].", "She paid 3.5 million [2][3].", "\nSo be it"]
 
 
 async def test_a_sentence_is_told_before_the_turn_has_ended() -> None:

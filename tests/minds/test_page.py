@@ -5,7 +5,8 @@ import pytest
 
 from ragweave.minds.evidence import Strip, Support
 from ragweave.minds.known import Checked
-from ragweave.minds.page import Claim, Page
+from ragweave.minds.llm.prose import tell
+from ragweave.minds.page import CLEAR, Claim, Page
 from ragweave.minds.small.check import support
 from ragweave.models.relevance import Passage
 
@@ -99,7 +100,7 @@ async def test_without_a_check_a_sentence_is_shown_as_written_with_the_sources_i
     ]
 
 
-async def test_a_sentence_that_names_nothing_it_rests_on_is_not_verified_by_an_opinion() -> None:
+async def test_what_names_nothing_that_it_rests_on_bears_no_mark_where_the_second_opinion_finds_it_said() -> None:
     async def check(text: str, strips: Sequence[Strip]) -> Checked:
         return Checked(False, 0.0, (), "")
 
@@ -110,7 +111,56 @@ async def test_a_sentence_that_names_nothing_it_rests_on_is_not_verified_by_an_o
     await page.tell("It was a fine day.", [], [STRIP])
     await page.tell("Ada Quill war die Gründerin.", [STRIP], [STRIP])
     await page.close()
-    assert [(s.support, bool(s.citations)) for s in page.sentences] == [("unverified", False), ("verified", True)]
+    assert [(s.support, bool(s.citations)) for s in page.sentences] == [("verified", False), ("verified", True)]
+
+
+@pytest.mark.parametrize(
+    ("score", "opinion", "cited"),
+    [(0.8, "verified", "i"), (0.8, "unverified", "j"), (0.8, "contradicted", ""), (0.95, "contradicted", "j")],
+)
+async def test_what_half_stands_elsewhere_takes_the_place_of_what_was_named_only_where_no_opinion_is_against_it(
+    score: float, opinion: Support, cited: str
+) -> None:
+    other: Any = {**STRIP, "id": "j#0", "evidence": "j"}
+    asked: list[Claim] = []
+
+    async def check(text: str, strips: Sequence[Strip]) -> Checked:
+        found = tuple(n for n, s in enumerate(strips) if s["evidence"] == "j")
+        return Checked(bool(found), score, found, "")
+
+    async def second(claims: Sequence[Claim]) -> list[Support]:
+        asked.extend(claims)
+        return [opinion]
+
+    page = Page(check, lambda *_: None, {"i": ROW, "j": {**ROW, "id": "j"}}, {}, second=second)
+    await page.tell("Here are the nine that paid.", [STRIP], [STRIP, other])
+    await page.close()
+    assert [c.id for c in page.citations] == [cited] * bool(cited)
+    assert [[s["evidence"] for s in c.seen] for c in asked] == [["i", "j"]] * (score < CLEAR)
+
+
+async def test_a_row_that_names_nothing_rests_on_what_the_line_before_its_table_named() -> None:
+    seen: list[tuple[str, list[str]]] = []
+
+    async def check(text: str, strips: Sequence[Strip]) -> Checked:
+        seen.append((text, [s["evidence"] for s in strips]))
+        return Checked(True, 0.9, (0,), "")
+
+    other: Any = {**STRIP, "id": "j#0", "evidence": "j"}
+    page = Page(check, lambda *_: None, {"i": ROW, "j": {**ROW, "id": "j"}}, {})
+    for raw in ("These paid [2]:", "\n| Plot | Paid |", "\n| 3 | 74 |", "\n\nTwo did not."):
+        await tell(raw, [[STRIP], [other]], page)
+    assert seen == [("These paid:", ["j"]), ("3 | 74", ["j"]), ("Two did not.", ["i", "j"])]
+    assert [s.citations for s in page.sentences] == [(1,), (), (1,), (2,)]
+
+
+async def test_a_line_that_only_frames_is_neither_checked_nor_cited_nor_withheld() -> None:
+    async def never(text: str, strips: Sequence[Strip]) -> Checked:
+        raise AssertionError(text)
+
+    page = Page(never, lambda *_: None, {"i": ROW}, {}, strict=True)
+    page.frame("Dear Jonas,")
+    assert [(s.text, s.support, s.citations) for s in page.sentences] == [("Dear Jonas,", "unchecked", ())]
 
 
 async def test_of_what_a_sentence_names_that_is_cited_as_well_which_says_the_rest_of_it() -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from ragweave.minds.llm.prose import complete_sentences, marks, plain, sign, split
+from ragweave.minds.llm.prose import as_shown, complete_sentences, counts, frames, marks, plain, sign, split
 from ragweave.models.text import sentences
 
 GERMAN = "Seit dem 1. September kostet es 25 Pfund [1]. Er kam am 3. Das war spät. Am 4. Mai war er da."
@@ -29,7 +29,7 @@ def test_marks_stay_with_the_sentence_before_them() -> None:
         "It opened in 1999 [2][3].",
         "它在北京。[4]",
         "Is it true? [1, 2]",
-        "Yes",
+        "\nYes",
     ]
 
 
@@ -73,20 +73,52 @@ def test_marks_are_read_and_the_text_is_shown_plain(sentence: str, numbers: list
 @pytest.mark.parametrize(
     ("text", "units"),
     [
-        ("It takes:\n\n1. cars\n2) dogs. They pay [1].\nDone.", ["It takes:", "1.cars", "2.dogs. They pay.", "Done."]),
+        (
+            "It takes:\n\n1. cars\n2) dogs. They pay [1].\nDone.",
+            ["It takes:", "1.cars", "2.dogs. They pay.", "\nDone."],
+        ),
         ("* **Gulls**: 12 [1].\n  - in burrows\n", ["-Gulls: 12.", "-in burrows"]),
         ("| Year | Nests |\n|---|:--|\n| 2013 | 1,870 [1] |", ["|Year | Nests", "|2013 | 1,870"]),
-        ("```python\nx\n```", ["x"]),
+        ("```python\nx = [1]\n\n  # y. Z\n``` [2]\nSo.", ["```pythonx = [1]\n\n  # y. Z", "\nSo."]),
+        ("So\n$$\na = 1.\nb\n$$ [1]\nit is.", ["So", "\n$$ a = 1. b $$", "\nit is."]),
         (
             "He was 12. Then he left.\n-5 degrees. It is 2.5 m.",
-            ["He was 12.", "Then he left.", "-5 degrees.", "It is 2.5 m."],
+            ["He was 12.", "Then he left.", "\n-5 degrees.", "It is 2.5 m."],
         ),
     ],
 )
 async def test_an_item_of_a_list_and_a_row_of_a_table_are_told_whole(text: str, units: list[str]) -> None:
     streamed = [raw async for raw in complete_sentences(_stream([*text]))]
     for raw in (split(text), streamed):
-        assert [sign(r) + plain(r) for r in raw if plain(r)] == units
+        assert [sign(r) + as_shown(r) for r in raw if as_shown(r)] == units
+
+
+def test_code_is_cited_behind_its_end_and_keeps_its_indentation() -> None:
+    (code,) = split("```py\nif plan[1]:\n    go()\n``` [2]")
+    assert (marks(code), as_shown(code), counts(code)) == ([2], "if plan[1]:\n    go()", False)
+
+
+@pytest.mark.parametrize(
+    ("line", "before", "only"),
+    [
+        ("Dear Jonas,", None, True),
+        ("Here is what was paid in 2025:", None, True),
+        ("| Plot | 2025 |", "\n", True),
+        ("| 3 | 74 |", "|", False),
+        ("\n## Costs", "", True),
+        ("\nKind regards", "", True),
+        ("\nPriya Nair", "\n", True),
+        ("Priya Nair", None, False),
+        ("\nThe rent is paid.", "", False),
+        ("\nBox 14", "", False),
+        ("- Ada Lund", "-", False),
+        ("Dear Jonas, [1]", None, False),
+    ],
+)
+def test_a_line_that_only_frames_an_answer_is_told_from_one_that_says_something(
+    line: str, before: str | None, only: bool
+) -> None:
+    assert frames(line, before) is only
 
 
 @pytest.mark.parametrize("size", [1, 3, 1000])

@@ -9,7 +9,7 @@ from ragweave.minds.evidence import Citation, Sentence, Strip
 from ragweave.minds.page import Claim
 from ragweave.models.chat import override
 from ragweave.models.errors import ModelError
-from ragweave.nodes.answer import marked
+from ragweave.nodes.answer import following
 from ragweave.nodes.check import check, searched
 from ragweave.nodes.run import Run
 from ragweave.nodes.state import State
@@ -112,7 +112,8 @@ def test_what_older_threads_say_of_a_sentence_is_still_read() -> None:
 
 
 def test_an_unverified_sentence_is_marked_in_the_text() -> None:
-    assert marked(Sentence(text="It was red.", support="unverified", citations=(1,))) == "It was red. [1] (unverified)"
+    sentence = Sentence(text="It was red.", support="unverified", citations=(1,))
+    assert following(sentence, None) == "It was red. [1] (unverified)"
 
 
 def cited(n: int) -> Citation:

@@ -171,7 +171,7 @@ class Side {
       this.trail.element.open = true;
       this.trail.drawn();
     } else if (event.type === "step") this.trail.add(event);
-    else if (event.type === "sentence") lay(this.answer, sentenceOf(event.text, event.support, event.citations), event.sign);
+    else if (event.type === "sentence") lay(this.answer, sentenceOf(event.text, event.support, event.citations, event.sign), event.sign);
     else if (event.type === "answer") this.whole(event.answer, this.trail.steps);
     else if (event.type === "error") fill(this.answer, h("p.wrong", { role: "alert", text: told(event.problem.title, event.problem.remedy) }));
     else if (event.type === "end") {

@@ -8,7 +8,7 @@ import { t } from "./i18n.js";
 import { icon } from "./icons.js";
 import { offer } from "./proof.js";
 import { placeRow } from "./refusal.js";
-import { write } from "./sentence.js";
+import { isCode, write } from "./sentence.js";
 import { on, state } from "./state.js";
 import { day } from "./words.js";
 
@@ -155,7 +155,7 @@ function row(note) {
 
 /** A note as a source: what was verified of an answer, the words of a passage, and one's own. */
 function markdown({ title, answer, text }) {
-  const verified = (answer?.sentences || []).filter((s) => s.support === "verified").map((s) => (s.sign && s.sign !== "|" ? `${s.sign} ${s.text}` : s.text));
+  const verified = (answer?.sentences || []).filter((s) => s.support === "verified").map((s) => (isCode(s.sign) ? `${s.sign}\n${s.text}\n\`\`\`` : s.sign?.trim() && s.sign !== "|" ? `${s.sign} ${s.text}` : s.text));
   const quotes = answer && !answer.text ? answer.citations.map((c) => c.quote) : [];
   return [title && `# ${title}`, ...verified, ...quotes, text].filter(Boolean).join("\n\n");
 }

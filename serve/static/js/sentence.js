@@ -17,23 +17,27 @@ const OLD = { supported: "verified", unsupported: "unverified" };
 const stateOf = (support) => (STATES[support] ? support : OLD[support] || "verified");
 
 /** A sentence with its state and its numbers. */
-export function sentenceOf(text, support, citations) {
+export function sentenceOf(text, support, citations, sign = "") {
   const state = stateOf(support);
   const means = t(`state.${state}.means`);
   const chips = citations.map((citation) => chip(citation, state));
   const flag = state === "unverified" || state === "contradicted" ? h("span.flag", { title: means }, icon(STATES[state]), t(`state.${state}`)) : null;
   const own = state === "model" ? h("span.unseen", { text: ` (${t("state.model")})` }) : null;
-  const made = h("span.sentence", { class: state, title: state === "verified" ? null : means }, h("span.said", {}, inline(text)), own, flag, chips.length ? h("span.cites", {}, GLUE, ...chips) : null);
+  const made = h("span.sentence", { class: state, title: state === "verified" ? null : means }, isCode(sign) ? h("pre.said", {}, h("code", { text })) : h("span.said", {}, inline(text)), own, flag, chips.length ? h("span.cites", {}, GLUE, ...chips) : null);
   made.dataset.ns = citations.map((c) => c.n).join(" ");
   // A line out of a list, a form or a recording would run into the sentence after it.
   if (!ENDS.test(text) || TIMED.test(text)) made.classList.add("line-of");
   return made;
 }
 
-/** Put a sentence after those before it: into their paragraph, their list or their table. */
+/** Whether the sign of a sentence is the fence of code. */
+export const isCode = (sign) => Boolean(sign?.startsWith("```"));
+
+/** Put a sentence after those before it: into their paragraph, on a line of its own, into their list or their table. */
 export function lay(answer, sentence, sign) {
-  if (!sign) {
-    answer.append(" ", sentence);
+  if (!sign?.trim() || isCode(sign)) {
+    const breaks = answer.lastChild && !isCode(sign) ? (sign || "").length : 0;
+    answer.append(...Array.from({ length: breaks }, () => h("br")), " ", sentence);
     return;
   }
   const kind = sign === "|" ? "table" : sign === "-" ? "ul" : "ol";
@@ -46,7 +50,7 @@ export function lay(answer, sentence, sign) {
 export function write(box, { sentences, citations }) {
   const byNumber = new Map(citations.map((c) => [c.n, c]));
   fill(box);
-  for (const s of sentences) lay(box, sentenceOf(s.text, s.support, s.citations.map((n) => byNumber.get(n)).filter(Boolean)), s.sign);
+  for (const s of sentences) lay(box, sentenceOf(s.text, s.support, s.citations.map((n) => byNumber.get(n)).filter(Boolean), s.sign), s.sign);
 }
 
 /** A row of a table is one sentence, cited in its last cell. */

@@ -84,7 +84,7 @@ export class Turn {
 
   sentence({ text, support, citations, sign }, live) {
     this.sentences += 1;
-    lay(this.answer, sentenceOf(text, support, citations), sign);
+    lay(this.answer, sentenceOf(text, support, citations, sign), sign);
     if (live) announce(text);
   }
 
