@@ -116,7 +116,7 @@ def try_all(rules: list[str], asked: list[dict[str, Any]]) -> None:
         forget()
         again = [q for q in asked if q["id"] in touched[rule]]
         with replaced(old, new):
-            off = verdicts(again)
+            off = verdicts(again) if again else {}
         forget()
         lost = [i for i, v in off.items() if with_all[i] == "right" != v]
         won = [i for i, v in off.items() if v == "right" != with_all[i]]
