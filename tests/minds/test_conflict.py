@@ -237,3 +237,7 @@ def test_what_was_only_proposed_is_no_older_value(plan: str) -> None:
     fact = strip("library", "The rent of a full plot is £48.", "March", "old")
     told = conflict(question, rank(question, [strips[0], fact], lambda term: 1.0), rows)
     assert told is not None and (told.first.text, told.how) == (own, "differs")
+
+
+def test_a_number_of_any_length_differs_from_a_year_and_breaks_nothing() -> None:
+    assert found(OPENED, "It was opened in 1931.", f"The Corvane Observatory was opened as no. {'7' * 5_000}.") is None

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from ragweave.minds.evidence import Strip
@@ -262,3 +264,23 @@ def test_a_value_may_stand_in_the_passage_that_is_shown() -> None:
     ranked = rank(question, [strip(told)], one)
     assert doubted(question, ranked[0], ranked[:1])
     assert not doubted(question, ranked[0], ranked[:1], passage=f"One of those firms is Tessel. {told}")
+
+
+def test_what_is_measured_across_is_read_in_words_figures_and_signs() -> None:
+    asked = asked_of("How long is the yard?")
+    for across in ("11 m", "11m", "11′", '11 "', "eleven feet"):
+        assert lacks(asked, f"The yard is {across} wide."), across
+
+
+@pytest.mark.parametrize("question", ["When is the fair?", "How long is the yard?", "How many seats has the hall?"])
+@pytest.mark.parametrize("unit", ["1", "一", "a", "a.", "1,", "1-"])
+def test_whether_a_long_text_holds_a_value_is_told_in_a_moment(question: str, unit: str) -> None:
+    asked, text = asked_of(question), unit * (4_000 // len(unit))
+    began = time.process_time()
+    lacks(asked, text)
+    assert time.process_time() - began < 1
+
+
+def test_all_days_of_a_month_that_are_listed_are_days() -> None:
+    asked = asked_of("How many seats has the hall?")
+    assert lacks(asked, f"The hall is let on {', '.join(map(str, range(1, 31)))} and 31 August.")

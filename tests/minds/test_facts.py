@@ -1,8 +1,10 @@
+import time
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ragweave.minds.small.question.facts import facts, negations
+from ragweave.minds.small.question.facts import facts, negations, with_noun
 
 
 @pytest.mark.parametrize(
@@ -114,3 +116,24 @@ def test_separators_do_not_change_a_number(n: int) -> None:
 
 def test_a_negation_stays_in_its_clause() -> None:
     assert negations("Norway did not join, and Spain followed in 1985.")[0].scope == {"join"}
+
+
+@pytest.mark.parametrize("unit", ["1", "a", "a1", "1a", "一", "9."])
+def test_a_long_text_without_a_blank_is_read_in_a_moment(unit: str) -> None:
+    text = f"{unit * (12_000 // len(unit))} m of cloth"
+    began = time.process_time()
+    assert all(f.value for f in facts(text)) and with_noun("cloth", text) is not None
+    assert time.process_time() - began < 2
+
+
+@pytest.mark.parametrize(
+    ("sentence", "values"),
+    [
+        ("The seats: 40, the rows 5.", {"40"}),
+        ("It has 40 seats.", {"40"}),
+        ("It takes 12 m of seats.", {"12"}),
+        ("It has rows of 5.", set()),
+    ],
+)
+def test_a_number_stands_with_its_noun(sentence: str, values: set[str]) -> None:
+    assert with_noun("seat", sentence) == values

@@ -135,9 +135,9 @@ def _values(asked: Asked, e: Extract) -> dict[str, set[str]]:
     said = {(f.value, f.unit) for f in facts(asked.question)}
     found = [f for f in facts(e.text) if (f.value, f.unit) not in said]
     if asked.kind == "time":
-        years = {f.value for f in found if not f.unit and f.value.isdigit() and 1000 <= int(f.value) <= 2100}
+        years = {f.value for f in found if not f.unit and re.fullmatch(r"\d{4}", f.value) and f.value <= "2100"}
         months = {f.value for f in found if f.value.startswith("month ")}
-        days = {f.value for f in found if months and f.value.isdigit() and int(f.value) <= 31}
+        days = {f.value for f in found if months and re.fullmatch(r"\d\d?", f.value) and int(f.value) <= 31}
         return {
             "year": years, "month": months, "day": days, "clock": {m.group() for m in _CLOCK.finditer(e.text)},
             "weekday": {str(WEEKDAYS[m.group()]) for m in _DAY.finditer(fold(e.text))} if not months else set(),

@@ -26,11 +26,12 @@ _QUESTION_WORD = re.compile(
     r"\b(?:who|whom|whose|which|what|where|when|why|how (?:many|much|long|far|old|tall|often|big|heavy|wide|high))\b",
     re.I,
 )
+_NUMERAL = r"[\d〇零一二三四五六七八九十]"
 _DATE = re.compile(
     rf"\b(?:1\d{{3}}|20\d{{2}})\b|\b(?:{'|'.join(m for m in MONTHS if len(m) > 3 or m in ('may', 'mai'))})\b"
     rf"|\b\d{{1,2}}\.? (?:{'|'.join(MONTHS)})\b|\b(?:{'|'.join(WEEKDAYS)})s?\b|\d{{1,2}}:\d{{2}}"
     r"|\b\d{1,2} ?(?:a\.?m|p\.?m|uhr|h)\b"
-    r"|[\d〇零一二三四五六七八九十]+\s*[年月日号点时]|\b(?:century|decade|noon|midnight|summer|autumn|winter)\b"
+    rf"|(?<!{_NUMERAL}){_NUMERAL}+\s*[年月日号点时]|\b(?:century|decade|noon|midnight|summer|autumn|winter)\b"
 )
 """A time, in a folded text."""
 _MONEY = (
@@ -202,7 +203,7 @@ _MANY = re.compile(r"\bhow (?:many|much)\b", re.I)
 _MONTH = "|".join(m for m in MONTHS if m.isascii() and m.isalpha())
 DAY = re.compile(
     r"\d{4}-\d\d-\d\d|\d{1,2}\.\d{1,2}\.(?:\d{2,4})?|\d{1,2}:\d\d|\b(?:1\d|20)\d\d\b(?! [a-z]+s\b)"
-    rf"|(?:\d{{1,2}}(?:st|nd|rd|th)?(?:,| and| to|-) ?)*\d{{1,2}}(?:st|nd|rd|th)? (?:of )?(?:{_MONTH})\b"
+    rf"|(?:\d{{1,2}}(?:st|nd|rd|th)?(?:,| and| to|-) ?){{0,30}}\d{{1,2}}(?:st|nd|rd|th)? (?:of )?(?:{_MONTH})\b"
     rf"|\b(?:{_MONTH}) \d{{1,2}}\b"
 )
 """Days, hours and years, in a folded text."""

@@ -77,7 +77,7 @@ _WORDS = re.compile(rf"\b(?P<n>{_WORD}(?:(?:[\s-]|(?<=d)\sand\s){_WORD})*)\b[\s-
 _ALONE = frozenset({"one", "zero", "first", "second", *_SCALES})
 """Number words that count only beside others: “one of them”, “a second”, “millions”."""
 _HAN_NUMBER = re.compile(
-    rf"(?P<n>[零〇一二两三四五六七八九十百千万亿]{{2,}}|[二两三四五六七八九十](?=[年月日岁天次人个名本部届米公]))\s?{_UNIT}"
+    rf"(?P<n>[零〇一二两三四五六七八九十百千万亿]{{2,40}}|[二两三四五六七八九十](?=[年月日岁天次人个名本部届米公]))\s?{_UNIT}"
 )
 _ISO = re.compile(r"\b(\d{4})-(\d{1,2})-(\d{1,2})\b")
 _HAN_MONTH = re.compile(r"(\d{1,2}|[一二三四五六七八九十]{1,2})月")
@@ -231,11 +231,11 @@ def with_noun(noun: str, sentence: str) -> set[str]:
     """Return the number that stands with a noun: right before it, after it and “is”, or before “m of” it."""
     after = {
         f.value
-        for m in re.finditer(r"([^\W\d]+)(?: (?:is|was|are|were|of)|:)? (\S*\d\S*)", sentence)
+        for m in re.finditer(r"(?<![^\W\d])([^\W\d]+)(?: (?:is|was|are|were|of)|:)? ([^\s\d]*\d\S*)", sentence)
         if noun in text.terms(m[1])
         for f in facts(m[2])
     }
-    found = re.finditer(r"(\S*\d\S* [^\W\d]{1,4}) of ([^\W\d]+)", sentence)
+    found = re.finditer(r"(?<!\S)([^\s\d]*\d\S* [^\W\d]{1,4}) of ([^\W\d]+)", sentence)
     of = {f.value for m in found if noun in text.terms(m[2]) for f in facts(m[1])}
     return after | of | counted(noun, sentence)
 

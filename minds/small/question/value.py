@@ -20,7 +20,10 @@ _LASTS = re.compile(
     re.I,
 )
 """How long something lasts or is."""
-_ACROSS = re.compile(r"\b[\w.,]+ ?(?:[a-z]+|[′″'\"]) (?:wide|high|tall|deep|thick|broad|across|old|away)\b", re.I)
+_ACROSS = re.compile(
+    r"(?<![\w.,])[\w.,]+(?:(?<=[\w.,][a-z])| [a-z]+| ?[′″'\"]) (?:wide|high|tall|deep|thick|broad|across|old|away)\b",
+    re.I,
+)
 """A measure of something else than of length."""
 _HOW_LONG = re.compile(r"(?:and |for )*how long\b", re.I)
 HOW_MUCH = re.compile(r"\bhow much ([a-z-]+)", re.I)
