@@ -111,7 +111,7 @@ def grouping_mark(cells: Sequence[str]) -> str:
     if len({CURRENCIES.get(u.lower(), u) for u in units}) > 1:
         return ""
     largest = max(int(n[:-4]) for n in marked) + 1
-    whole = bool(plain) and all(100 <= int(n) < 1_000 and int(n) >= _ALIKE * largest for n in plain)
+    whole = bool(plain) and all(len(n) < 10 and 100 <= int(n) < 1_000 and int(n) >= _ALIKE * largest for n in plain)
     # One cell alone may be a fraction; what ends in 0 was written by nobody who leaves out the places of the others.
     return marks.pop() if whole and (len(marked) > 1 or marked[0].endswith("0")) else ""
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragweave.models.values import day, days, decimal_mark, number, written, yes
+from ragweave.models.values import day, days, decimal_mark, grouping_mark, number, written, yes
 
 amounts = st.decimals(min_value=0, max_value=10**9, places=2, allow_nan=False)
 
@@ -87,3 +87,7 @@ def test_yes_and_no_are_read_in_several_languages() -> None:
 def test_an_amount_is_written_with_thousands_and_the_places_it_had() -> None:
     assert written(Decimal("53.50"), 2) == "53.50"
     assert written(Decimal("1831")) == "1,831"
+
+
+def test_a_cell_of_thousands_of_digits_says_nothing_of_how_thousands_are_parted() -> None:
+    assert grouping_mark(["1.200", "2.450", "1" * 5_000]) == ""
