@@ -78,6 +78,17 @@ def test_what_is_not_so_is_told_by_what_denies() -> None:
         ("What is the combination of the safe?", "The combination is 40-12-7.", False),
         ("What is the password of the gate?", "Say “Pelican”.", False),
         ("What is the code word of the gate?", "From May on it is Pelican.", False),
+        ("What is the wifi password?", "The wifi password is sunflower.", False),
+        (
+            "What is the wifi password?",
+            "The password for the wifi is Sunflower-Nine and seldom changes.",
+            False,
+        ),
+        ("What is the wifi password?", "The wifi password is written on the router.", True),
+        ("What is the wifi password?", "The password is secret.", True),
+        ("What is the code of the gate?", "The gate code is kept by Jan.", True),
+        ("What is the dress code for the ball?", "The dress code for the ball is black tie.", False),
+        ("What is the best combination of colours?", "Red goes with green.", False),
     ],
 )
 def test_a_value_that_is_asked_for_has_to_be_there(question: str, text: str, without: bool) -> None:

@@ -28,10 +28,21 @@ _ACROSS = re.compile(
 _HOW_LONG = re.compile(r"(?:and |for )*how long\b", re.I)
 HOW_MUCH = re.compile(r"\bhow much ([a-z-]+)", re.I)
 _CODED = re.compile(
-    r"\b(?:password|passcode|passwort|kennwort|mot de passe|contraseña|pin|code(?! ?word)|combination)\b", re.I
+    r"\b(?:password|passcode|passwort|kennwort|mot de passe|contraseña|pin"
+    r"|(?<!dress )(?<!source )code(?! ?word| of (?:conduct|practice|ethics|honou?r))"
+    # “The best combination of colours” opens nothing, that “of the safe” does.
+    r"|combination(?! of (?!(?:the|an?|this|that|my|our|your|his|her|their)\b)))\b",
+    re.I,
 )
-_QUOTED = re.compile(r"[\"“‘„«]|: \S")
-"""How a code without figures is shown: quoted, or behind its label."""
+_QUOTED = re.compile(
+    r"[\"“‘„«]|: \S"
+    r"|\b(?:password|passcode|passwort|kennwort|pin|code)(?: (?:of|for|to|für|von) [^.;]{1,40}?)? (?:is|was|ist|lautet)"
+    r" (?!(?:\w+ed|kept|known|given|written|taken|shown|hidden|secret|private|easy|safe|here|there|missing|wrong|new"
+    r"|old|it|this|that|not|geheim|hier|neu|falsch)\b)[^\W\d_][\w-]*"
+    r"(?=\W*$|[.,;!?)](?:\s|$)| (?:and|but|since|now|und|seit)\b)",
+    re.I,
+)
+"""How a code without figures is shown: quoted, behind its label, or as the one word that it is said to be."""
 _WHICH = re.compile(
     r"(?:(?:and|but|so|or|und|et|y|under|on|at|by|with|in|unter|auf) )*"
     r"(?:what(?:['’]?s)?(?! (?:do|does|did|can|could|should|happens)\b)|which"
