@@ -55,6 +55,10 @@ def test_what_is_not_so_is_told_by_what_denies() -> None:
     assert affirms(asked, "Rufus Tenby, cook at the meeting.")
     assert not affirms(asked, "Ada Brook did not come.")
     assert not affirms(asked_of("How warm is the hall, not the bays?"), "The hall: 17 degrees")
+    assert not affirms(asked_of("Why can't we use the kitchen?"), "It is closed until May because of damp.")
+    assert affirms(asked_of("Why can't we use the kitchen?"), "We use the kitchen for the soup.")
+    assert not affirms(asked_of("When do we not meet?"), "There is a break from 1 to 15 August.")
+    assert affirms(asked_of("When do we not meet?"), "We meet on Mondays at 8 pm.")
     assert not affirms(asked_of("How long do cats go without food?"), "Cats: eight hours")
     assert not affirms(asked_of("What do I owe if I can't find my key any more?"), "Whoever loses one pays 35 pounds.")
 

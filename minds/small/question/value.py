@@ -92,6 +92,10 @@ _DENIES = re.compile(r"(?<!\()\b(?:not|never|nobody|cannot)\b(?! \w+ing\b)|n['�
 
 _IF = re.compile(r"\b(?:if|unless|because|in case)\b[^,?]*|, (?:and )?not (?!\w+ing\b)[^,?]*", re.I)
 """What is not so there is a condition or a contrast (“the hall, not the bays”), and not what is asked."""
+_WHY = re.compile(r"\W*(?:(?:and|but|so) )?why\b", re.I)
+_REASON = re.compile(r"\b(?:because|due to|owing to|so that|reasons?)\b", re.I)
+_STOPS = re.compile(r"\b(?:closed|shut|cancell?ed|called off|except|breaks?|holidays?)\b", re.I)
+"""What says without a no why something is not so, and when: “closed because of damp”, “a break from 1 to 15 August”."""
 
 
 def unidentified(asked: Asked, text: str) -> bool:
@@ -147,4 +151,5 @@ def affirms(asked: Asked, text: str) -> bool:
     denied = _DENIES.search(question)
     if denied is None or asked.kind == "yes" or has_clause(question[: denied.start()]):
         return False
-    return not negations(text)
+    told = _REASON if _WHY.match(question) else _STOPS if asked.kind == "time" else None
+    return not (negations(text) or (told and told.search(text)))
