@@ -81,7 +81,7 @@ async def measure(count: int) -> dict[str, Any]:
     from ragweave.minds.context import Context
     from ragweave.minds.evidence import RankedList
     from ragweave.minds.fusion import fused
-    from ragweave.minds.small.rank import score_items
+    from ragweave.minds.small.rank import score_pools
     from ragweave.models.embed import encoder
 
     shared = runpy.run_path(str(HERE / "index.py"))
@@ -138,7 +138,7 @@ async def measure(count: int) -> dict[str, Any]:
         joined = fused(found, question, context)
         timed("fuse", began)
         began = time.perf_counter()
-        rows = await score_items(library, question, joined, context, 1)
+        (rows,), _ = await score_pools(library, question, [joined], context, 1)
         timed("score", began)
         held = await library.items([i for i, _ in joined])
         start = passage[:60]

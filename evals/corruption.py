@@ -29,7 +29,7 @@ from ragweave.graphs import crag
 from ragweave.graphs.base import new_graph
 from ragweave.minds.context import Context
 from ragweave.minds.fusion import fused
-from ragweave.minds.small.rank import score_items
+from ragweave.minds.small.rank import score_pools
 from ragweave.nodes.check import check
 from ragweave.nodes.condense import condense
 from ragweave.nodes.fuse import fuse
@@ -78,7 +78,8 @@ def corrupted(
         gone = lost(update["candidates"], right, share, query)
         if gone:
             left = [r for r in ranking if r[0] not in gone]
-            rows = (await score_items(library, query, left, run.context, run.hop))[: run.context.top_k]
+            (rows,), _ = await score_pools(library, query, [left], run.context, run.hop)
+            rows = rows[: run.context.top_k]
             best = max((r["relevance"] for r in rows), default=-1.0)
             update = {**update, "evidence": rows, "candidates": [r["id"] for r in rows], "best": best}
         return {**update, "best": 1.0} if way == "plain" else update

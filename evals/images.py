@@ -22,7 +22,7 @@ from ragweave.evals.data import read_jsonl
 from ragweave.evals.metrics import mrr, recall_at
 from ragweave.minds.context import Context
 from ragweave.minds.fusion import fused
-from ragweave.minds.small.rank import score_items
+from ragweave.minds.small.rank import score_pools
 from ragweave.nodes.retrieve import ranked_lists
 
 _LINK = re.compile(r"!\[[^\]]*\]\(\.\./images_astronomy/images/([^)]+)\)\n(\*.*\*)?")
@@ -104,7 +104,8 @@ async def measure(library: Library, asked: Sequence[Asked], context: Context, na
         pool = fused(ranked_lists("image", a.query, each), a.query, context)
         ids = [i for i, _ in pool]
         if context.rerank:
-            best = [e["id"] for e in await score_items(library, a.query, pool, context, 1)]
+            (rows,), _ = await score_pools(library, a.query, [pool], context, 1)
+            best = [e["id"] for e in rows]
             ids = [*best, *(i for i in ids if i not in set(best))]
         items = await library.items(ids)
         order = [str(items[i].meta["own"]) for i in ids]

@@ -19,7 +19,7 @@ from ragweave.evals.runner import Row, Runner
 from ragweave.minds.context import Context
 from ragweave.minds.evidence import Evidence
 from ragweave.minds.fusion import fused
-from ragweave.minds.small.rank import score_items
+from ragweave.minds.small.rank import score_pools
 from ragweave.models.errors import InputError
 from ragweave.nodes.retrieve import ranked_lists
 
@@ -122,7 +122,7 @@ async def ranking(library: Library, query: str, method: Method) -> list[str]:
     joined = fused(ranked_lists("paragraph", query, lists), query, context)
     if method in {"hybrid", "rrf"}:
         return [i for i, _ in joined]
-    rows = await score_items(library, query, joined, context, hop=1)
+    (rows,), _ = await score_pools(library, query, [joined], context, hop=1)
     return [r["id"] for r in rows]
 
 

@@ -70,29 +70,6 @@ def _sameness(item: Item) -> str:
     return f"text {text}" if text else f"id {item.id}"
 
 
-async def score_items(
-    library: Library,
-    query: str,
-    pool: Ranking,
-    context: Context,
-    hop: int,
-    notes: list[str] | None = None,
-    seen: frozenset[str] = frozenset(),
-) -> list[Evidence]:
-    """Score the pool's best items against the query, once each, and return them as evidence rows, best first.
-
-    Args:
-        library: holds the items.
-        query: query of the hop.
-        pool: fused ranking.
-        context: knobs of the run.
-        hop: hop that fetched them.
-        notes: takes a sentence where a cross-encoder failed and the relevance model ordered in its stead.
-        seen: items whose picture was compared with the query; what they show counts for `alpha` here, too.
-    """
-    return (await score_pools(library, query, [pool], context, hop, notes, seen))[0][0]
-
-
 async def score_pools(
     library: Library,
     query: str,
@@ -102,7 +79,16 @@ async def score_pools(
     notes: list[str] | None = None,
     seen: frozenset[str] = frozenset(),
 ) -> tuple[list[list[Evidence]], dict[str, float]]:
-    """Score pools as `score_items` does, each by itself, reading every item once.
+    """Score the best items of each pool against the query, pool by pool, and return them as evidence rows, best first.
+
+    Args:
+        library: holds the items, each of which is read once.
+        query: query of the hop.
+        pools: fused rankings.
+        context: knobs of the run.
+        hop: hop that fetched them.
+        notes: takes a sentence where a cross-encoder failed and the relevance model ordered in its stead.
+        seen: items whose picture was compared with the query; what they show counts for `alpha` here, too.
 
     Returns:
         The rows of each pool; and, of several pools, the relevance model's order of the first `EACH` of all of them as

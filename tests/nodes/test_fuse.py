@@ -18,7 +18,7 @@ from ragweave.minds.evidence import Evidence, RankedList
 from ragweave.minds.fusion import Ranking, fused
 from ragweave.minds.recency import asks_recency, by_age
 from ragweave.minds.small import rank as node
-from ragweave.minds.small.rank import collapse, score_items, score_pools
+from ragweave.minds.small.rank import collapse, score_pools
 from ragweave.models.errors import InputError, ModelError
 from ragweave.models.relevance import Passage
 from ragweave.nodes.fuse import fuse
@@ -111,7 +111,7 @@ def test_pictures_clips_and_empty_texts_are_never_taken_as_the_same(corpus: str,
 
 async def test_duplicate_in_the_library_becomes_one_row_with_both_files(library: Library) -> None:
     pool = fused(await found(library, QUESTION), QUESTION, Context())
-    rows = await score_items(library, QUESTION, pool, Context(), 1)
+    (rows,), _ = await score_pools(library, QUESTION, [pool], Context(), 1)
     first = rows[0]
     files = {Path(first["locator"]["file"]).name, *(Path(place["file"]).name for place in first["also"])}
     assert files == {"tower.md", "copy.md"}
@@ -120,7 +120,7 @@ async def test_duplicate_in_the_library_becomes_one_row_with_both_files(library:
 
 async def test_order_without_reranking_is_the_fused_one(library: Library) -> None:
     pool = fused(await found(library, QUESTION, "lens"), QUESTION, knobs_of(fusion="rrf"))
-    rows = await score_items(library, QUESTION, pool, Context(rerank=False), 1)
+    (rows,), _ = await score_pools(library, QUESTION, [pool], Context(rerank=False), 1)
     at = [i for i, _ in pool]
     assert [at.index(r["id"]) for r in rows] == sorted(at.index(r["id"]) for r in rows)
 
@@ -145,7 +145,7 @@ async def test_cross_encoder_orders_and_the_verdict_stays_with_the_relevance_mod
     monkeypatch.setattr(node, "reranker", lambda: judge)
     monkeypatch.setattr(node, "STRONG", 1.1)
     pool = fused(await found(library, QUESTION, "rye bread"), QUESTION, Context())
-    rows = await score_items(library, QUESTION, pool, Context(), 1)
+    (rows,), _ = await score_pools(library, QUESTION, [pool], Context(), 1)
     assert "rye" in rows[0]["text"]
     assert rows[0]["relevance"] < max(r["relevance"] for r in rows)
     assert judge.read == [3]
@@ -159,7 +159,7 @@ async def test_cross_encoder_is_spared_where_something_strong_was_found(
     for strong, calls in ((-1.0, 0), (1.1, 1)):
         monkeypatch.setattr(node, "STRONG", strong)
         pool = fused(await found(library, QUESTION), QUESTION, Context())
-        await score_items(library, QUESTION, pool, Context(), 1)
+        await score_pools(library, QUESTION, [pool], Context(), 1)
         assert len(judge.read) == calls
 
 
@@ -180,7 +180,7 @@ async def test_cross_encoder_that_fails_is_noted_and_the_shipped_head_orders(
     monkeypatch.setattr(node, "STRONG", 1.1)
     pool = fused(await found(library, QUESTION), QUESTION, Context())
     notes: list[str] = []
-    rows = await score_items(library, QUESTION, pool, Context(), 1, notes)
+    (rows,), _ = await score_pools(library, QUESTION, [pool], Context(), 1, notes)
     assert "40 metres" in rows[0]["text"]
     assert len(notes) == 1
     assert "RAGWEAVE_RERANK" in notes[0]
@@ -190,7 +190,7 @@ async def test_several_pools_are_scored_each_by_itself_and_their_first_ones_as_o
     whole = fused(await found(library, QUESTION, "rye bread"), QUESTION, Context())
     parts = [whole[:1], [], whole[1:]]
     rows, joint = await score_pools(library, QUESTION, parts, Context(), 1)
-    alone = [await score_items(library, QUESTION, part, Context(), 1) for part in parts]
+    alone = [(await score_pools(library, QUESTION, [part], Context(), 1))[0][0] for part in parts]
     assert [[r["id"] for r in pool] for pool in rows] == [[r["id"] for r in pool] for pool in alone]
     assert [r["relevance"] for r in rows[2]] == pytest.approx([r["relevance"] for r in alone[2]])
     assert set(joint) == {r["id"] for pool in rows for r in pool}
@@ -199,8 +199,8 @@ async def test_several_pools_are_scored_each_by_itself_and_their_first_ones_as_o
 
 
 async def test_unknown_ids_are_left_out(library: Library) -> None:
-    assert await score_items(library, QUESTION, [("nobody", 1.0)], Context(), 1) == []
-    assert await score_items(library, QUESTION, [], Context(), 1) == []
+    rows, _ = await score_pools(library, QUESTION, [[("nobody", 1.0)], []], Context(), 1)
+    assert rows == [[], []]
 
 
 def row(id: str, date: str, relevance: float, file: str = "") -> Evidence:
