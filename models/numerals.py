@@ -10,8 +10,18 @@ from ragweave.models.text import STOP, terms
 
 _TENS = {w: n * 10 for n, w in enumerate("twenty thirty forty fifty sixty seventy eighty ninety".split(), start=2)}
 _VALUES = {**NUMBER_WORDS, **_TENS}
-_SCALES = {"hundred": 100, "thousand": 1_000, "million": 1_000_000, "billion": 1_000_000_000}
-_WORD = "|".join([*_VALUES, *_SCALES])
+_ORDINALS = {
+    w: n
+    for n, w in enumerate(
+        "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth "
+        "fifteenth sixteenth seventeenth eighteenth nineteenth twentieth".split(),
+        start=1,
+    )
+}
+SCALES = {"hundred": 100, "thousand": 1_000, "million": 10**6, "billion": 10**9, "trillion": 10**12}
+WORDS = (*_VALUES, *SCALES, *_ORDINALS)
+"""Words that `value` reads."""
+_WORD = "|".join([*_VALUES, *SCALES])
 _NUMBER = re.compile(
     rf"(?<![\w.,:/-])(?:(?P<digits>\d{{1,3}}(?:,\d{{3}})+|\d{{1,9}})(?![.,:/-]?\d|%)|(?P<said>(?:{_WORD})"
     rf"(?:(?:[ -]| and )(?:{_WORD}))*))(?![\w-])",
@@ -44,20 +54,25 @@ def value(said: str) -> int | None:
     25001
     """
     total = part = 0
+    below = 10**15  # what a scale must be less than: the last one
     room = 1_000  # what may still be added to the part: less than the last word was worth
     for word in re.split(r"[ -]+", said.lower()):
         if word == "and":
             continue
-        if (size := _SCALES.get(word)) is not None:
+        if not room:  # nothing goes on behind an ordinal
+            return None
+        if (size := SCALES.get(word)) is not None:
+            if size >= below or (size == 100 and part >= 100):
+                return None
             part = max(part, 1) * size
             if size > 100:
-                total, part = total + part, 0
+                total, part, below = total + part, 0, size
             room = size
             continue
-        n = _VALUES[word]
+        n = _VALUES[word] if word in _VALUES else _ORDINALS[word]
         if n >= room or (part % 100 and (n >= 10 or part % 10)):
             return None
-        part, room = part + n, 10 if n in _TENS.values() else 1
+        part, room = part + n, 0 if word in _ORDINALS else 10 if word in _TENS else 1
     return total + part
 
 
@@ -93,9 +108,9 @@ def other_forms(m: re.Match[str]) -> list[str]:
         n = int(m["digits"].replace(",", ""))
         return [in_words(n)] if n < _MOST and not 1_500 < int(m["digits"].split(",")[0]) < 2_100 else []
     first, last = (m["said"].lower().split()[n] for n in (0, -1))
-    if first in _SCALES:
+    if first in SCALES:
         return []
-    scale = last if last in ("million", "billion") else ""
+    scale = last if SCALES.get(last, 0) >= _MOST else ""
     said = value(m["said"][: -len(scale)].strip() if scale else m["said"])
     return [] if said is None else [f"{said} {scale}".strip()]
 

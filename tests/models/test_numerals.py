@@ -16,7 +16,15 @@ def test_a_number_in_words_is_read_as_the_same_number(n: int) -> None:
 
 @pytest.mark.parametrize(
     ("said", "number"),
-    [("twenty-five", 25), ("one hundred and two", 102), ("five million", 5_000_000), ("two three", None)],
+    [
+        ("twenty-five", 25),
+        ("one hundred and two", 102),
+        ("five million", 5_000_000),
+        ("two three", None),
+        ("twenty-first", 21),
+        ("first three", None),
+        ("hundred hundred", None),
+    ],
 )
 def test_words_that_form_one_number_are_told_from_several(said: str, number: int | None) -> None:
     assert value(said) == number

@@ -9,18 +9,9 @@ from decimal import Decimal
 from itertools import takewhile
 
 from ragweave.models import text
-from ragweave.models.calendar import MONTHS, NUMBER_WORDS, years_in_digits
+from ragweave.models.calendar import MONTHS, years_in_digits
+from ragweave.models.numerals import SCALES, WORDS, value
 
-_TENS = {w: 10 * n for n, w in enumerate("twenty thirty forty fifty sixty seventy eighty ninety".split(), start=2)}
-_ORDINALS = {
-    w: n
-    for n, w in enumerate(
-        "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth "
-        "fifteenth sixteenth seventeenth eighteenth nineteenth twentieth".split(),
-        start=1,
-    )
-}
-_SCALES = {"hundred": 100, "thousand": 1_000, "million": 10**6, "billion": 10**9, "trillion": 10**12}
 _HAN = {c: n for n, c in enumerate("零一二三四五六七八九")} | {"〇": 0, "两": 2}
 _HAN_SCALES = {"十": 10, "百": 100, "千": 1_000, "万": 10**4, "亿": 10**8}
 
@@ -68,13 +59,13 @@ _UNIT = (
     + "|".join(re.escape(u) + (r"(?![a-z])" if u[-1].isascii() and u[-1].isalpha() else "") for u in _BY_LENGTH)
     + ")?"
 )
-_SCALE = "(?P<scale>hundred|thousand|million|billion|trillion|万|亿)?"
+_SCALE = f"(?P<scale>{'|'.join(SCALES)}|万|亿)?"
 _DIGITS = re.compile(
     rf"(?:(?P<bound>[<>≤≥])\s?)?(?P<minus>(?<![\w.)-])[-–−](?=[$€£¥]?\d)|(?<!\w)minus\s)?(?P<cur>[$€£¥])?\s?(?<![a-z\d.])(?P<n>\d+(?:,\d{{3}})+(?:\.\d+)?|\d+(?:\.\d+)?)(?:st|nd|rd|th|s)?(?![a-z])[\s-]?{_SCALE}[\s-]?{_UNIT}"
 )
-_WORD = r"(?:" + "|".join([*NUMBER_WORDS, *_TENS, *_SCALES, *_ORDINALS]) + r")"
+_WORD = f"(?:{'|'.join(WORDS)})"
 _WORDS = re.compile(rf"\b(?P<n>{_WORD}(?:(?:[\s-]|(?<=d)\sand\s){_WORD})*)\b[\s-]?{_UNIT}")
-_ALONE = frozenset({"one", "zero", "first", "second", *_SCALES})
+_ALONE = frozenset({"one", "zero", "first", "second", *SCALES})
 """Number words that count only beside others: “one of them”, “a second”, “millions”."""
 _HAN_NUMBER = re.compile(
     rf"(?P<n>[零〇一二两三四五六七八九十百千万亿]{{2,40}}|[二两三四五六七八九十](?=[年月日岁天次人个名本部届米公]))\s?{_UNIT}"
@@ -130,16 +121,19 @@ def facts(of: str) -> list[Fact]:
             found.append(Fact(f"month {MONTHS[m[1]]}", "", m[1].capitalize()))
     flat = _HAN_MARK.sub(" ", flat)
     for m in _DIGITS.finditer(flat):
-        amount = Decimal(m["n"].replace(",", "")) * (_SCALES | _HAN_SCALES).get(m["scale"] or "", 1)
+        amount = Decimal(m["n"].replace(",", "")) * (SCALES | _HAN_SCALES).get(m["scale"] or "", 1)
         # Before what begins a line it is the sign of a list.
         if m["minus"] and (m["minus"] != "-" or flat[: m.start()].rpartition("\n")[2].strip()):
             amount = -amount
         shown, bound = m.group().strip().rstrip(" -"), _BOUNDS.get(m["bound"] or "", "")
         found.append(Fact(format(amount.normalize(), "f"), _unit(m["unit"] or m["cur"]), shown, bound))
     for m in _WORDS.finditer(flat):
-        if m["n"] not in _ALONE:
-            value = str(_value(re.findall(r"[a-z]+", m["n"])))
-            found.append(Fact(value, _unit(m["unit"]), m.group().strip()))
+        said = _parted(m["n"])
+        found += [Fact(str(n), "", part) for part, n in said[:-1] if part not in _ALONE]
+        part, n = said[-1]
+        if part not in _ALONE:
+            shown = m.group()[m.group().rindex(part.split()[0]) if len(said) > 1 else 0 :].strip()
+            found.append(Fact(str(n), _unit(m["unit"]), shown))
     for m in _HAN_NUMBER.finditer(flat):
         found.append(Fact(str(_han(m["n"])), _unit(m["unit"]), m.group().strip()))
     return found
@@ -157,17 +151,16 @@ def _unit(spelling: str | None) -> str:
     return _UNITS.get(spelling or "", "")
 
 
-def _value(number: list[str]) -> int:
-    """Return the value of English number words."""
-    total = current = 0
-    for w in number:
-        if w in _SCALES:
-            current = (current or 1) * _SCALES[w]
-            if _SCALES[w] >= 1_000:
-                total, current = total + current, 0
+def _parted(said: str) -> list[tuple[str, int]]:
+    """Part number words that do not form one number, as “first three”, and return each with its value."""
+    parts: list[tuple[str, int]] = []
+    for word in re.findall(r"[a-z]+", said):
+        longer = f"{parts[-1][0]} {word}" if parts else word
+        if parts and (n := value(longer)) is not None:
+            parts[-1] = longer, n
         else:
-            current += NUMBER_WORDS.get(w, _TENS.get(w, _ORDINALS.get(w, 0)))
-    return total + current
+            parts.append((word, value(word) or 0))
+    return [(part.removesuffix(" and"), n) for part, n in parts]
 
 
 def _han(number: str) -> int:
