@@ -91,6 +91,11 @@ def verb_form(word: str) -> bool:
     return word in _IRREGULAR or (len(word) > 3 and word.endswith("ed"))
 
 
+def plural(text: str) -> bool:
+    """Tell whether a phrase ends in a plural."""
+    return bool(re.search(r"[^s’']s(?<!\bbus)(?<!\bgas)$|(?:men|children|people|feet|mice|geese)$", text, re.I))
+
+
 def base(word: str) -> str:
     """Return the base of an irregular form, any other word as it is."""
     return _IRREGULAR.get(word, word)

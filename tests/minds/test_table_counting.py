@@ -38,6 +38,8 @@ def said(question: str, text: str, about: str) -> str:
         ("What is the number of Ida's passport?", False),
         ("what's the number of idas passport", False),
         ("What is the number of the shed?", False),
+        ("What is the number of the bus?", False),
+        ("What is the number of the buses?", True),
         ("What is the number of Hotel Adler?", False),
         ("What is the number of flat 3?", False),
         ("What is the policy number of our cars?", False),

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from ragweave.minds.small.question.nouns import DETERMINER, Phrase, phrases, plural
+from ragweave.minds.small.question.nouns import DETERMINER, Phrase, phrases
 from ragweave.models.embed import encoder
-from ragweave.models.text import content_terms, fold, names
+from ragweave.models.text import content_terms, fold, names, plural
 
 _PART = 4
 """Content words that a part of a question may have after “and” or “what about”; without them it may have one."""

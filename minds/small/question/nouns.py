@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
-from ragweave.models.text import STOP, fold, verb_form
+from ragweave.models.text import STOP, fold, plural, verb_form
 
 
 class Phrase(NamedTuple):
@@ -155,8 +155,3 @@ def group(question: str, acts: bool) -> str:
         if by not in (*_PLACED, *DO) and (plural(p.text) or (p.head[:1].isupper() and p.text in of)):
             return p.text
     return of
-
-
-def plural(text: str) -> bool:
-    """Tell whether a phrase ends in a plural."""
-    return bool(re.search(r"[^s’']s$|(?:men|children|people|feet|mice|geese)$", text, re.I))

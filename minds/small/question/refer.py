@@ -7,8 +7,8 @@ import re
 from ragweave.minds.contracts import Said
 from ragweave.minds.small.question import cjk
 from ragweave.minds.small.question.ellipsis import carry, is_owned, is_part
-from ragweave.minds.small.question.nouns import DETERMINER, DO, group, phrases, plural, topic
-from ragweave.models.text import content_terms, fold, names, script, terms, verb_form
+from ragweave.minds.small.question.nouns import DETERMINER, DO, group, phrases, topic
+from ragweave.models.text import content_terms, fold, names, plural, script, terms, verb_form
 
 _HE = r"he|him|his|she|her|hers"
 _IT = r"it|its"

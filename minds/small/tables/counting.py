@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 
-from ragweave.models.text import STOP, verb_form
+from ragweave.models.text import STOP, plural, verb_form
 
 _HOW_MANY = re.compile(r"\b(?:(?<!within )(?<!after )(?<!every )how many|wie viele|combien de)\b", re.I)
 _NUMBER = re.compile(r"(?P<before>\w+ |['’]s )?\b(?P<words>number of)\b\s*(?P<thing>.*)", re.I)
-_PLURAL = re.compile(r".*(?:[^s'’]s|men|children|people|feet|mice|geese)", re.I)
 _SIZE = frozenset(
     "the a an and what which with total exact full overall average mean maximum minimum max min highest lowest largest "
     "smallest greatest biggest great current is".split()
@@ -31,4 +30,4 @@ def _of_many(m: re.Match[str]) -> bool:
     if (before and before not in _SIZE | {"s"}) or not said or (said[end : end + 1] and said[end][:1].isdigit()):
         return False
     bare = end == 1 and said[0].islower() and said[0] not in STOP
-    return bare or _PLURAL.fullmatch(said[end - 1]) is not None
+    return bare or plural(said[end - 1])

@@ -13,7 +13,7 @@ from ragweave.minds.small.tables.measures import HEADS
 from ragweave.minds.small.tables.units import is_unit
 from ragweave.models.calendar import MONTHS
 from ragweave.models.table import Column, Table, spoken
-from ragweave.models.text import fold, stem, verb_form, words
+from ragweave.models.text import fold, plural, stem, verb_form, words
 from ragweave.models.values import is_missing, month_of, year_of
 
 _YEAR = r"(?:18|19|20)\d\d(?![\d.,]*\d)"
@@ -56,8 +56,6 @@ _FORMS = tuple(
 _STATES = frozenset("been worked lived belonged".split())
 """Who “has been a member since 2020” became one in that year."""
 _BEGINS = frozenset(map(stem, "started joined began hired employed entered came".split()))
-_PLURALS = frozenset("people children men women feet halves loaves".split())
-"""Irregular forms that are nouns."""
 _ANY_DAY = frozenset("date day when year month time datum tag jahr monat annee mois jour on".split())
 """Heads of dates that say nothing of what was on them."""
 
@@ -213,7 +211,7 @@ def _column(asked: Asked, table: Table) -> int | None:
     ]
     named = [n for n in fitting if asked.names(table.columns[n].terms)]
     if not named:
-        happened = {stem(w) for w in asked.said if (verb_form(w) and w not in _PLURALS) or w == "born"} - {"been"}
+        happened = {stem(w) for w in asked.said if (verb_form(w) and not plural(w)) or w == "born"} - {"been"}
         named = [n for n in fitting if happened <= _BEGINS and _starts(table.columns[n])]
         if not named and (not happened or all(set(words(table.columns[n].head)) <= _ANY_DAY for n in fitting)):
             named = fitting
