@@ -78,21 +78,6 @@ def test_what_is_not_so_is_told_by_what_denies() -> None:
         ("For how long does Brown Hob keep?", "It keeps for three months.", False),
         ("Within how many days do they have to pay?", "Price £2.48 a litre.", True),
         ("Within how many days do they have to pay?", "Payment within 21 days.", False),
-        ("What is the combination of the safe?", "Ada knows the combination.", True),
-        ("What is the combination of the safe?", "The combination is 40-12-7.", False),
-        ("What is the password of the gate?", "Say “Pelican”.", False),
-        ("What is the code word of the gate?", "From May on it is Pelican.", False),
-        ("What is the wifi password?", "The wifi password is sunflower.", False),
-        (
-            "What is the wifi password?",
-            "The password for the wifi is Sunflower-Nine and seldom changes.",
-            False,
-        ),
-        ("What is the wifi password?", "The wifi password is written on the router.", True),
-        ("What is the wifi password?", "The password is secret.", True),
-        ("What is the code of the gate?", "The gate code is kept by Jan.", True),
-        ("What is the dress code for the ball?", "The dress code for the ball is black tie.", False),
-        ("What is the best combination of colours?", "Red goes with green.", False),
     ],
 )
 def test_a_value_that_is_asked_for_has_to_be_there(question: str, text: str, without: bool) -> None:
@@ -128,6 +113,21 @@ def test_a_value_that_is_asked_for_has_to_be_there(question: str, text: str, wit
         ("Quel est le numéro de téléphone du moulin ?", "Il est ouvert depuis 3 ans.", True),
         ("What is the PIN of the card?", "The PIN was sent on 3 May 2025 and costs 10 euros.", True),
         ("What is the password of the guests?", "The password is mill-2025.", False),
+        ("What is the combination of the safe?", "Ada knows the combination.", True),
+        ("What is the combination of the safe?", "The combination is 40-12-7.", False),
+        ("What is the password of the gate?", "Say “Pelican”.", False),
+        ("What is the code word of the gate?", "From May on it is Pelican.", False),
+        ("What is the wifi password?", "The wifi password is sunflower.", False),
+        (
+            "What is the wifi password?",
+            "The password for the wifi is Sunflower-Nine and seldom changes.",
+            False,
+        ),
+        ("What is the wifi password?", "The wifi password is written on the router.", True),
+        ("What is the wifi password?", "The password is secret.", True),
+        ("What is the code of the gate?", "The gate code is kept by Jan.", True),
+        ("What is the dress code for the ball?", "The dress code for the ball is black tie.", False),
+        ("What is the best combination of colours?", "Red goes with green.", False),
     ],
 )
 def test_a_number_or_an_address_that_is_asked_for_is_no_day_and_no_amount(
@@ -292,7 +292,7 @@ def test_what_is_measured_across_is_read_in_words_figures_and_signs() -> None:
 def test_whether_a_long_text_holds_a_value_is_told_in_a_moment(question: str, unit: str) -> None:
     asked, text = asked_of(question), unit * (4_000 // len(unit))
     began = time.process_time()
-    lacks(asked, text)
+    assert (lacks(asked, text), unidentified(asked, text)) is not None
     assert time.process_time() - began < 1
 
 

@@ -19,7 +19,7 @@ from ragweave.minds.passages import as_strip, evidence_of
 from ragweave.minds.small.answer import chapters
 from ragweave.minds.small.answer.overview import subject_of
 from ragweave.minds.small.question.asked import asked_of, share
-from ragweave.minds.small.question.value import lacks
+from ragweave.minds.small.question.value import lacks, unidentified
 from ragweave.models.text import content_terms, fold, terms, words
 
 LONGEST = 100
@@ -222,7 +222,7 @@ def _titled(decks: Sequence[Deck], asked: str, idf: Callable[[str], float]) -> t
 def _covering(decks: Sequence[Deck], asked: str, idf: Callable[[str], float]) -> tuple[Deck, Slide] | None:
     """Return the slide that has most of what is asked of slides, where it is one and has a value of that kind."""
     rest, kind = content_terms(_GENERIC.sub(" ", asked)), asked_of(asked)
-    slides = [(of, s) for of in decks for s in of.slides if not lacks(kind, s.text)]
+    slides = [(of, s) for of in decks for s in of.slides if not (unidentified(kind, s.text) or lacks(kind, s.text))]
     return _alone([(share(rest, set(terms(s.text)), idf), of, s) for of, s in slides])
 
 

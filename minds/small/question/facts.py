@@ -206,8 +206,8 @@ class Negation:
     scope: frozenset[str]
 
 
-def negations(sentence: str, reach: int = 3) -> list[Negation]:
-    """Return the negations of a sentence, each with the next `reach` content words of its clause, or of the next one.
+def negations(sentence: str) -> list[Negation]:
+    """Return the negations of a sentence, each with the next three content words of its clause, or of the next one.
 
     Quoted titles deny nothing.
     """
@@ -216,7 +216,7 @@ def negations(sentence: str, reach: int = 3) -> list[Negation]:
     out = []
     for m in _NOT.finditer(flat):
         clauses = map(text.content_terms, _CLAUSE.split(flat[m.end() :]))
-        out.append(Negation(m.group(), frozenset(next(filter(None, clauses), [])[:reach])))
+        out.append(Negation(m.group(), frozenset(next(filter(None, clauses), [])[:3])))
     return out
 
 

@@ -129,11 +129,9 @@ def _numbers(text: str) -> str:
 
 
 def lacks(asked: Asked, text: str) -> bool:
-    """Tell whether a text holds no time, number, measure, code or person where one is asked for."""
+    """Tell whether a text holds no time, number, measure or person where one is asked for."""
     if asked.kind in ("time", "person"):
         return not asked.fits(text)
-    if unidentified(asked, text):
-        return True
     if asked.kind == "count":
         measured = asked.counted not in UNITS or asked.counted in units(text)
         if not measured or not asked.numbered(text):
