@@ -76,3 +76,9 @@ def test_months_without_a_date_have_no_before_and_after(question: str) -> None:
 
 def test_what_is_due_after_some_kilometres_is_no_year() -> None:
     assert not sides("What is due after 2000 km?") and not sides("How many seats are there in hall 2020?")
+
+
+@pytest.mark.parametrize("question", ["How much was paid by June?", "How many things were bought by June?"])
+def test_by_june_is_no_month_alone_where_somebody_is_called_so(question: str) -> None:
+    paid = "Date | Who | What | Amount\n2025-03-04 | June | paint | 84\n2025-05-09 | Ben | nails | 61\n"
+    assert said(question, f"{paid}2025-06-16 | June | glue | 58\n2025-07-02 | Ben | lamp | 20\n") == ""

@@ -164,9 +164,7 @@ def _read(m: re.Match[str], n: int, other: Moment | None = None) -> Moment | Non
 
 def timed(asked: Asked, table: Table) -> dict[int, Named] | None:
     """Return the rows on the sides of moments that a question names, by column; None where that is not certain."""
-    # “Fired by April”: a person, where one is called so.
-    found = [s for s in sides(asked.question) if not (s.said.startswith("by ") and _is_held(table, words(s.said)[1:]))]
-    if not found:
+    if not (found := sides(asked.question)):
         return {}
     state = bool(_STATES & set(asked.said)) and any(s.how == "since" for s in found)
     if state and asked.operation == "cell":
@@ -195,13 +193,6 @@ def timed(asked: Asked, table: Table) -> dict[int, Named] | None:
 
 
 _SIGNS = {"after": ">", "before": "<", "since": ">=", "until": "<=", "upto": "<="}
-
-
-def _is_held(table: Table, said: list[str]) -> bool:
-    """Tell whether a cell of texts holds one of some words."""
-    return any(
-        not {*words(c)}.isdisjoint(said) for column in table.columns if column.kind == "text" for c in column.cells
-    )
 
 
 def _column(asked: Asked, table: Table) -> int | None:
