@@ -116,7 +116,10 @@ def without(asked: Asked, table: Table, found: dict[int, Named]) -> dict[int, Na
 
 
 def _denials(asked: Asked) -> list[_Denial]:
-    """Return what a question denies; a no behind which nothing stands that says something denies nothing (“or not”)."""
+    """Return what a question denies; a no behind which nothing stands that says something denies nothing (“or not”).
+
+    Of one that is cut off before it says anything (“not, while open, paid”) nobody knows what it denies.
+    """
     found: list[_Denial] = []
     said, n = asked.said, 0
     while n < len(said):
@@ -131,7 +134,7 @@ def _denials(asked: Asked) -> list[_Denial]:
             if said[end] in _ENDS or begins or joins:
                 break
             end += 1
-        if any(map(asked.tells, said[n:end])):
+        if any(map(asked.tells, said[n:end])) or _ENDS & set(said[end : end + 1]):
             found.append(_Denial(at, n, end, excepts))
         n = end
     return found
@@ -148,7 +151,7 @@ def _opens(said: Sequence[str], n: int) -> tuple[int, bool]:
         return 1, True
     # “No 5” is a number, and “no more than 5” a bound.
     able = word in _BUT or (word in _NO and not after.isdigit() and after not in _BOUND)
-    return int(able), word in _BUT
+    return able + (able and after == "yet"), word in _BUT  # behind “not”, “yet” is no “but”
 
 
 def _places(asked: Asked, column: Column, named: Named | None, denial: _Denial) -> list[int]:
