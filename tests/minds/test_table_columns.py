@@ -31,6 +31,8 @@ MEMBERS = (
 )
 SPENT = "Date | Shop | Amount\n2025-01-03 | Bakery Holm | 12.50\n2025-01-09 | Garage Pell | 310.00\n"
 FUEL = "Stop | Litres | Cost\nUlm | 40 | 72.00\nBonn | 35 | 61.00\n"
+HALL = "Item | Room | Quantity\nchairs | hall | 40\ntables | hall | 12\nchairs | office | 6\nlamps | office | 3\n"
+ORDERS = "Customer | Product | Qty\nAnn | desk | 4\nBob | desk | 2\nAnn | lamp | 1\n"
 
 
 @pytest.mark.parametrize(
@@ -72,3 +74,21 @@ def test_of_two_tables_the_one_that_has_the_head_counts() -> None:
         assert found is not None
         fits.append(found.fit)
     assert fits[1] > fits[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "question", "answer"),
+    [
+        (HALL, "How many chairs are in the hall?", "chairs, hall: Quantity 40."),
+        (HALL, "How many chairs are there?", "Quantity: 40 + 6 = 46 (rows 1, 3; chairs)."),
+        (HALL, "How many tables are in the hall?", "tables: Quantity 12."),
+        (HALL, "How many tables are in the office?", ""),
+        (HALL.replace("tables", "stools"), "How many tables are in the office?", ""),
+        (HALL, "How many items are in the hall?", "2 of 4 rows with hall: chairs, hall; tables."),
+        (ORDERS, "How many desks did Ann order?", "Ann, desk: Qty 4."),
+        (ORDERS, "How many customers ordered a desk?", "2 of 3 rows with desk: Ann, desk; Bob."),
+        (ORDERS, "How many orders did Ann make?", "2 of 3 rows with Ann: Ann, desk; Ann, lamp."),
+    ],
+)
+def test_a_quantity_says_how_many_there_are_of_what_a_cell_names(text: str, question: str, answer: str) -> None:
+    assert said(question, text, "orders of the hall") == answer

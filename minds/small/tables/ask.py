@@ -66,6 +66,8 @@ _GENERIC = frozenset(
     )
 )
 """Stems that say nothing of what is asked for."""
+_HOLDS = frozenset(map(stem, ("table", "sheet", "spreadsheet", "column")))
+"""Of them those that are no rows: who asks how many there are asks of furniture, or of linen."""
 _PLACE = re.compile(
     r"\b(?:in|on|of|from|according to|by)\s+(?:the|my|our|your|this|that)?\s*(?:\w+['’]?s?\s)?"
     r"(?:table|list|sheet|spreadsheet|file|chart)(?:\s+of\s+(?:the\s+)?\w+)?",
@@ -265,7 +267,7 @@ class Asked:
         found |= {stem(w) for phrase in counting(self.question) for w in words(phrase)}
         found |= {stem(w) for f in _COMPARED.finditer(self.question) for w in words(f[0])}
         found |= {stem(w) for w in self.said if w in DIMENSIONS or w in ADJECTIVES or w in _MOST or w in _LEAST}
-        return frozenset(found | _GENERIC | {stem(w) for w in STOP})
+        return frozenset(found | _GENERIC - (self.counted & _HOLDS) | {stem(w) for w in STOP})
 
     @cached_property
     def months(self) -> frozenset[int]:

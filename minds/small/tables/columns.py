@@ -6,7 +6,7 @@ import re
 
 from ragweave.minds.small.tables.ask import Asked
 from ragweave.minds.small.tables.earned import able
-from ragweave.minds.small.tables.measures import ADJECTIVES, HOW_MANY, NOUNS, WORDS_OF
+from ragweave.minds.small.tables.measures import ADJECTIVES, HOW_MANY, NOUNS, QUANTITY, WORDS_OF
 from ragweave.minds.small.tables.rows import Choice, measured
 from ragweave.models.calendar import NUMBER_WORDS
 from ragweave.models.table import Column, Table
@@ -50,7 +50,10 @@ def number_column(asked: Asked, table: Table, choice: Choice, alone: bool = Fals
     if scored and scored[0][0] > 0 and (len(scored) == 1 or scored[0][0] > scored[1][0] or asked.measured):
         return -scored[0][1]
     # An inventory says in a column of its own how many there are of each; a log has a row for each.
-    counts = [n for n in fitting if table.columns[n].terms and table.columns[n].terms <= HOW_MANY]
+    # Orders, and rooms that hold chairs, are rows of it: only of what a cell names a quantity says how many.
+    cells = choice.explained - {t for c in table.columns for t in c.terms}
+    many = HOW_MANY | QUANTITY if asked.counted and asked.counted <= cells else HOW_MANY
+    counts = [n for n in fitting if table.columns[n].terms and table.columns[n].terms <= many]
     if asked.operation == "count" and len(counts) == 1 and all(c.kind != "date" for c in table.columns):
         return counts[0]
     return fitting[0] if alone and len(fitting) == 1 else None

@@ -113,6 +113,8 @@ UNIT_WORDS = {
 UNIT_STEMS = frozenset(stem(w) for words in UNIT_WORDS.values() for w in words.split())
 HOW_MANY = frozenset(stem(w) for w in "count number piece pieces pcs stock stück anzahl nombre".split())
 """Stems of heads under which it stands how many there are."""
+QUANTITY = frozenset({"quantiti", "qty"})
+"""Stems of heads under which it stands how many there are of what the row names; in orders as well."""
 HEADS = {
     "who": "name person who whom by customer client member",
     "since": "since join joined from start started begin began entry",
