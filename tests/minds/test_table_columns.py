@@ -92,3 +92,22 @@ def test_of_two_tables_the_one_that_has_the_head_counts() -> None:
 )
 def test_a_quantity_says_how_many_there_are_of_what_a_cell_names(text: str, question: str, answer: str) -> None:
     assert said(question, text, "orders of the hall") == answer
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("Which region has the most units?", ""),  # North, and no row says so
+        ("Which half had the fewest units?", ""),
+        ("Which region had the most units in the first half?", "South (lamp): Units 10, the highest of 2 rows."),
+        ("Which region has the most expensive product?", "North (desk): Price 90 EUR, the highest of 4 rows."),
+        ("Which product has the most units?", "lamp: Units 10, the highest of 4 rows."),
+    ],
+)
+def test_what_has_the_most_of_several_rows_is_not_told_by_the_largest_row(question: str, answer: str) -> None:
+    sales = (
+        "Product | Region | Half | Units | Price (EUR)\n"
+        "desk | North | first | 6 | 90\nlamp | South | first | 10 | 40\n"
+        "stool | North | second | 6 | 20\nshelf | West | second | 2 | 60\n"
+    )
+    assert said(question, sales, "sales") == answer

@@ -9,7 +9,7 @@ from decimal import Decimal
 from ragweave.minds.small.tables.ask import Asked
 from ragweave.minds.small.tables.columns import AGED, aged, column_of, meant, number_column, piece
 from ragweave.minds.small.tables.denials import apart
-from ragweave.minds.small.tables.measures import UNIT_STEMS
+from ragweave.minds.small.tables.measures import ADJECTIVES, UNIT_STEMS
 from ragweave.minds.small.tables.rows import Choice, measured, rows
 from ragweave.minds.small.tables.telling import LISTED, figure, listed, numbered, of_row, value_at
 from ragweave.minds.small.tables.units import comparable
@@ -126,7 +126,7 @@ def _of(column: Column, rows: Sequence[int]) -> list[tuple[int, Value]]:
 
 def _extreme(asked: Asked, table: Table, choice: Choice, side: str) -> _Made | None:
     """Return the row or rows with the most or least of a column, or the first or last date."""
-    word = asked.said[asked.superlative[1]] if asked.superlative else ""
+    word, after, *_ = [*asked.said[asked.superlative[1] :], ""] if asked.superlative else ["", ""]
     at: int | None
     if word in AGED:
         at, side = aged(asked, table, word)
@@ -158,7 +158,13 @@ def _extreme(asked: Asked, table: Table, choice: Choice, side: str) -> _Made | N
         return None
     shown = column.cells[used[0]] if column.unsure else figure(column, next(v for i, v in values if i == used[0]))
     which = "highest" if side == "most" else "lowest"
-    named = listed(table, used, column_of(asked, table, at))
+    told = column_of(asked, table, at)
+    groups = [table.columns[told].cells[i] for i, _ in values] if told is not None else []
+    most = word in ("most", "least", "fewest") and after not in ADJECTIVES
+    # Of a region with several rows the largest row is not what it has: “most units”, unlike “most expensive”.
+    if most and len({*groups}) < len(groups):
+        return None
+    named = listed(table, used, told)
     text = f"{named}: {spoken(column.head)} {shown}, the {which} of {len(values)} rows."
     return text, used, _subject(asked, table) | meant(asked, column)
 
