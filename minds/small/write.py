@@ -37,6 +37,7 @@ from ragweave.minds.small.question.several import several
 from ragweave.minds.small.question.sides import sides
 from ragweave.minds.small.question.tongue import foreign, native
 from ragweave.minds.small.sibling import of_it
+from ragweave.minds.small.tables.ask import Asked
 from ragweave.minds.small.tables.tabled import Blank, tabled
 from ragweave.minds.small.timeline import placeless, wants_whole
 from ragweave.models.numerals import as_said
@@ -111,9 +112,12 @@ async def _write(desk: Desk, brief: Brief, page: Page) -> str:
         gave = await tabled(desk, found, page)
         if gave is True or not (barred := await _extract(desk, found, page, False, True, blank=gave or None)):
             return ""
-    if await weigh(desk, brief, page):
+    # A table knows which column is asked of both.
+    differ = Asked(brief.question).operation == "difference"
+    gave = await tabled(desk, brief, page) if differ else False
+    if gave is True or await weigh(desk, brief, page):
         return ""
-    gave = await tabled(desk, brief, page)
+    gave = gave if differ else await tabled(desk, brief, page)
     if gave is True or await overview(desk, brief, page):
         return ""
     why = await _extract(desk, brief, page, barred=barred, blank=gave or None)

@@ -56,3 +56,13 @@ def test_a_value_that_is_missing_leaves_it_undecided() -> None:
 def test_other_questions_compare_nothing() -> None:
     assert compare("When was Otis born?", HELD, lambda term: 1.0) is None
     assert compare("Is the inn open on Mondays or Tuesdays?", HELD, lambda term: 1.0) is None
+
+
+def test_cells_under_different_heads_of_one_table_are_not_weighed() -> None:
+    wines = [strip("Wines", "Wine | Bottles | Price (EUR)\nBarolo | 0 | 38.00\nCava | 12 | 9.90\nChianti | 4 | 13.00")]
+    for question, told in (
+        ("What's the difference between Barolo and Chianti in price?", None),
+        ("How many more bottles of Cava than of Chianti do we have?", "8: 12 against 4."),
+    ):
+        found = compare(question, wines, lambda term: 3.0)
+        assert (found and found.text) == told

@@ -42,3 +42,14 @@ async def test_a_blank_cell_is_filled_by_a_sentence_that_names_its_row(home: Pat
     await build_library(tmp_path / "files", {"invoices.csv": BILLS, "bank.md": notes})
     answer = (await astate("When was invoice B-15 paid?", context=Context(mind="small")))["answer"]
     assert "20 May 2025" in answer.text and not answer.abstained
+
+
+async def test_the_difference_of_two_rows_is_that_of_the_column_asked_for(home: Path, tmp_path: Path) -> None:
+    wines = "Wine,Year,Bottles,Price (EUR)\nCava,2021,12,9.90\nRiesling,2022,3,11.00\nBarolo,2015,0,38.00\n"
+    await build_library(tmp_path / "files", {"wines.csv": wines})
+    for question, told in (
+        ("What's the difference between Barolo and Riesling in price?", "Price: 38.00 − 11.00 = 27.00 EUR"),
+        ("How many fewer bottles of Riesling than Cava are there?", "Bottles: 12 − 3 = 9"),
+    ):
+        answer = (await astate(question, context=Context(mind="small")))["answer"]
+        assert answer.text.startswith(told), question

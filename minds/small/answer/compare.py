@@ -62,6 +62,8 @@ class _Value:
     shown: str
     worth: float
     rests: Strip
+    head: str | None = None
+    """Of a cell the head above it, empty where that names the side."""
 
 
 @dataclass(frozen=True)
@@ -139,6 +141,8 @@ def compare(
         for y, b in held[1]
         if a.kind == b.kind and not (a.unit and b.unit and a.unit != b.unit) and a.worth + b.worth >= TOLD
         if (a.rests, a.at) != (b.rests, b.at)  # one value does not stand for both
+        # Bottles of the one are not weighed against the price of the other.
+        if a.head == b.head or None in (a.head, b.head) or _file(a) != _file(b)
     ]
     if not pairs:
         return None
@@ -235,7 +239,8 @@ def _of_tables(look: _Look, strips: Sequence[Strip]) -> Iterator[tuple[float, _V
         if len(able) != 1:
             continue
         column, head = table.columns[able[0]], heads[able[0]]
-        told = bool(named) or fits[able[0]] > 0
+        sided = fits[able[0]] > 0
+        told = bool(named) or sided
         for n, row in enumerate(table.body):
             subject = set(terms(row.cells[0])) | about | head
             near = subject | heads[0] | set(terms(" ".join(row.cells)))
@@ -248,7 +253,8 @@ def _of_tables(look: _Look, strips: Sequence[Strip]) -> Iterator[tuple[float, _V
             if (number := column.numbers[n]) is not None and not look.asked.dated:
                 unit = number.unit or column.unit
                 shown = f"{written(number.amount, number.places)} {unit}".strip()
-                value = _Value((number.amount,), "number", "", shown, 3.0 if told else 2.0, cut)
+                above = "" if sided else column.head
+                value = _Value((number.amount,), "number", "", shown, 3.0 if told else 2.0, cut, above)
             if value is not None:
                 # A row is about what its first cell names; a side that stands in another cell has to do with it.
                 yield held - (0.0 if look.mine & subject else BESIDE), value
