@@ -19,6 +19,7 @@ _PRICE = frozenset(map(stem, NOUNS["money"].split()))
 _FEES = frozenset("fee price cost charg rate subscript contribut".split())
 """Stems of heads under which a fee stands; an amount may be of anything."""
 _LOT = re.compile(rf"\b(?:[2-9]|\d\d+|{'|'.join([*NUMBER_WORDS][2:])})\s+(\w+)\s+of\b", re.I)
+_MUCH = re.compile(r"\W*how much (?:is|was|are|were) (?P<one>(?:an?|one|each|every)\b)?", re.I)
 AGED = frozenset({"oldest", "newest", "youngest"})
 _AGE = frozenset({"age", "alter"})
 _BORN = frozenset(
@@ -66,7 +67,8 @@ def piece(asked: Asked, table: Table, choice: Choice) -> tuple[set[str], bool]:
     nobody knows.
     """
     price = any(ADJECTIVES.get(w) == "money" for w in asked.said) or {*asked.stems} & _PRICE
-    if asked.superlative or not price or not any(_priced(asked, c) for c in table.columns):
+    much = None if price else _MUCH.match(asked.question)
+    if asked.superlative or not (price or much) or not any(_priced(asked, c) for c in table.columns):
         return set(), True
     held = {t for c in table.columns[1:] for t in c.terms}  # what stands first is what the rows are of
     if choice.by and any(stem(m[1].lower()) in held for m in _LOT.finditer(asked.question)):
@@ -75,6 +77,9 @@ def piece(asked: Asked, table: Table, choice: Choice) -> tuple[set[str], bool]:
     beside = [c for c in beside if not _priced(asked, c) and not asked.counted & c.terms]
     heads = {t for c in beside for t in c.terms}
     said = [(w, s) for w, s in zip(asked.said, asked.stems, strict=True) if s in heads]
+    if much and not much["one"]:  # “the stock” is the head “Stock”, and “the bottle” not the head “Bottles”
+        own = {w for c in beside for w in words(c.head)}
+        said = [(w, s) for w, s in said if w not in own or w.endswith("s")]
     return {s for _, s in said}, not any(w.endswith("s") for w, _ in said)
 
 
