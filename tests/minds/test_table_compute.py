@@ -362,6 +362,15 @@ def test_an_inventory_is_counted_by_its_column_and_a_log_by_its_rows() -> None:
 def test_may_is_the_month_also_beside_the_verb() -> None:
     assert Asked("How much may we spend in May?").months == {5}
     assert Asked("How much may we spend?").months == frozenset()
+    rain = "Month | Rain (mm)\nMarch | 70\nApril | 50\nMay | 45\n"
+    for question, answer in (
+        ("How much rain may fall in April?", "April: Rain 50 mm."),
+        ("How much rain fell in April and May?", "Rain: 50 + 45 = 95 mm (rows 2, 3; April, May)."),
+        ("how much rain in the april and the may", "Rain: 50 + 45 = 95 mm (rows 2, 3; April, May)."),
+        ("How much was the May rain?", "May: Rain 45 mm."),
+        ("May rain?", "May: Rain 45 mm."),
+    ):
+        assert said(question, rain, "weather") == answer
 
 
 def test_a_year_within_the_number_of_a_paper_is_no_year_of_its_dates() -> None:

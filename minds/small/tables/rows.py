@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from decimal import Decimal
+from itertools import pairwise
 
 from ragweave.minds.small.tables.ask import Asked
 from ragweave.minds.small.tables.denials import Named, denying, verbatim, without
@@ -119,10 +120,11 @@ def _named(asked: Asked, column: Column, context: frozenset[str]) -> Named | Non
     have = set(asked.stems)
     told = bool(column.terms & have)
     denied = {i for i, c in enumerate(column.cells) if denying(c)}
+    verb = frozenset({"may"} if _is_verb(asked) else ())
     if kept := [i for i in sorted(denied) if verbatim(asked, column.cells[i])]:
         return Named(kept, column.cells[kept[0]], set(content_terms(column.cells[kept[0]])))
     cells = [
-        frozenset() if is_missing(c) or i in denied else frozenset(content_terms(c) or words(c))
+        frozenset() if is_missing(c) or i in denied or verb == {*words(c)} else frozenset(content_terms(c) or words(c))
         for i, c in enumerate(column.cells)
     ]
     small = [
@@ -139,7 +141,7 @@ def _named(asked: Asked, column: Column, context: frozenset[str]) -> Named | Non
     if whole:
         kept = [i for i, c in enumerate(cells) if c in whole]
         said = ", ".join(dict.fromkeys(column.cells[i] for i in kept))
-        return Named(kept, said, {t for c in whole for t in c})
+        return Named(kept, said, {t for c in whole for t in c} | verb)
     parts = have & frozenset().union(*cells) - asked.operating - column.terms - context
     if told and parts and (some := [i for i, c in enumerate(cells) if parts <= c]):
         return Named(some, " ".join(sorted(parts)), set(parts))
@@ -152,6 +154,13 @@ def _named(asked: Asked, column: Column, context: frozenset[str]) -> Named | Non
     if share < _PARTLY or not mine - others or sum(s == share for s, _ in best) > 1:
         return None
     return Named([i for i, c in enumerate(cells) if c == cells[at]], column.cells[at], set(mine))
+
+
+def _is_verb(asked: Asked) -> bool:
+    """Tell whether “may” is the verb of a question that names another month: “how much rain may fall in April”."""
+    before = {one for one, other in pairwise(asked.said) if other == "may"}
+    other = asked.months and 5 not in asked.months and " May" not in asked.question
+    return bool(other and before) and not before & {"the", "or", "for", "by"}
 
 
 def _as_written(asked: Asked, cell: str, told: bool) -> bool | None:
