@@ -110,3 +110,22 @@ def test_what_is_taken_out_of_something_is_not_denied() -> None:
     funds = "Year | Paid in (EUR) | Taken out (EUR)\n2023 | 900 | 613\n2024 | 950 | 40\n"
     question = "In which year was the most taken out of the reserve?"
     assert said(question, funds, "reserve") == "2023: Taken out 613 EUR, the highest of 2 rows."
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("Which regions bought no desk?", ""),  # who bought a lamp bought a desk as well
+        ("How many regions never bought a desk?", ""),
+        ("Which regions bought no desk in 2025?", "South, stool; West, lamp (Product not desk, Year 2025)."),
+        ("Which regions have not paid?", "North, desk; West, lamp (Status not paid)."),
+        ("How many units are not desks?", "Units: 4 + 2 + 5 = 11 (rows 2, 4, 6; Product not desk)."),
+    ],
+)
+def test_what_one_row_is_not_is_not_said_of_what_other_rows_tell_of_as_well(question: str, answer: str) -> None:
+    sales = (
+        "Region | Product | Units | Status | Year\nNorth | desk | 3 | open | 2024\nNorth | lamp | 4 | paid | 2024\n"
+        "South | desk | 1 | paid | 2024\nSouth | stool | 2 | paid | 2025\nWest | desk | 6 | paid | 2024\n"
+        "West | lamp | 5 | open | 2025\n"
+    )
+    assert said(question, sales, "sales") == answer

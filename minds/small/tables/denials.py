@@ -27,6 +27,8 @@ _FINITE = frozenset(
     "hatte hatten est sont etait etaient a ont avait avaient".split()
 )
 """Behind what is denied they begin what is not: “which guests that are not vegan *are* confirmed”."""
+_STATES = frozenset("is are was were have has had ist sind war waren hat haben hatte est sont a ont".split())
+"""Before a “not” they say in what state a row is: “has not paid”."""
 _RUN = frozenset("run ran running runs".split())
 """Before “out of”, as a form of “be” does, they say that there is none: not so what is *taken* out of something."""
 _AND = frozenset("and und et".split())
@@ -46,6 +48,8 @@ class Named:
     rows: list[int]
     said: str
     explained: set[str]
+    never: bool = False
+    """Whether a no denies it of all rows of a thing: “sold no desk”, and not “has not paid”."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,8 +115,31 @@ def without(asked: Asked, table: Table, found: dict[int, Named]) -> dict[int, Na
             turned = _turned(table.columns[n], found.get(n), denial) if certain else None
             if turned is None:
                 return None
-            out[n] = replace(turned, explained=turned.explained | _around(asked, denial))
+            never = turned.never or _never(asked, denial)
+            out[n] = replace(turned, explained=turned.explained | _around(asked, denial), never=never)
     return out
+
+
+def _never(asked: Asked, denial: _Denial) -> bool:
+    """Tell whether a no denies of something whatever was done: not so where it only says in what state one row is."""
+    before = (w.removesuffix("n") for w in reversed(asked.said[: denial.at]))
+    finite = next((w for w in before if w in _FINITE), "")
+    return not denial.excepts and not (asked.said[denial.at] in ("not", "t", "nicht", "pas") and finite in _STATES)
+
+
+def shared(asked: Asked, table: Table, named: dict[int, Named], left: Sequence[int]) -> bool:
+    """Tell whether something that is asked for stands in rows that a no leaves, and in some that it leaves out.
+
+    Who sold a lamp may have sold a desk as well.
+    """
+    beside = {*range(len(table.body))}.intersection(*(n.rows for n in named.values() if not n.never)) - {*left}
+    wanted = asked.named | asked.counted
+    columns = [c for n, c in enumerate(table.columns) if n not in named and c.kind == "text"]
+    of = [c for c in columns if c.terms & wanted]
+    if not of and asked.operation == "cell" and 0 not in named:
+        of = [c for c in columns if c.first]
+    never = any(n.never for n in named.values())
+    return never and any({c.cells[i] for i in left} & {c.cells[i] for i in beside} for c in of)
 
 
 def _denials(asked: Asked) -> list[_Denial]:

@@ -8,7 +8,7 @@ from decimal import Decimal
 from itertools import pairwise
 
 from ragweave.minds.small.tables.ask import Asked
-from ragweave.minds.small.tables.denials import Named, denying, verbatim, without
+from ragweave.minds.small.tables.denials import Named, denying, shared, verbatim, without
 from ragweave.minds.small.tables.measures import UNIT_WORDS
 from ragweave.minds.small.tables.moments import timed
 from ragweave.minds.small.tables.units import in_unit, of_kind
@@ -63,6 +63,8 @@ def rows(asked: Asked, table: Table, about: str) -> Choice:
             choice.by.add(n)
             choice.said += [named[n].said] if named[n].said else []
     _bounded(asked, table, choice)
+    if shared(asked, table, named, choice.rows):
+        choice.rows = []
     stated = {w for w in words(about) if w.isdigit()}
     years = {y for y in asked.numbers if len(y) == 4 and y[:2] in ("18", "19", "20")}
     heads = {w for h in table.heads for w in words(h)}
