@@ -82,3 +82,20 @@ def test_what_is_due_after_some_kilometres_is_no_year() -> None:
 def test_by_june_is_no_month_alone_where_somebody_is_called_so(question: str) -> None:
     paid = "Date | Who | What | Amount\n2025-03-04 | June | paint | 84\n2025-05-09 | Ben | nails | 61\n"
     assert said(question, f"{paid}2025-06-16 | June | glue | 58\n2025-07-02 | Ben | lamp | 20\n") == ""
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("Which drivers started before Cid Dow?", ""),
+        ("How many drivers started after Dow?", ""),
+        ("Which drivers other than Cid Dow have a van?", "Ann Bell: Van red; Bob Cray: Van blue."),
+        ("How many more tours has Ann Bell than Cid Dow?", "Tours: 40 − 30 = 10 (Ann Bell against Cid Dow)."),
+    ],
+)
+def test_who_is_only_a_bound_is_not_told_as_who_is_asked_for(question: str, answer: str) -> None:
+    drivers = (
+        "Driver | Started | Van | Tours\nAnn Bell | 2019-03-01 | red | 40\nBob Cray | 2021-06-01 | blue | 25\n"
+        "Cid Dow | 2020-01-10 | | 30\n"
+    )
+    assert said(question, drivers, "drivers") == answer

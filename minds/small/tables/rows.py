@@ -63,7 +63,7 @@ def rows(asked: Asked, table: Table, about: str) -> Choice:
             choice.by.add(n)
             choice.said += [named[n].said] if named[n].said else []
     _bounded(asked, table, choice)
-    if shared(asked, table, named, choice.rows):
+    if shared(asked, table, named, choice.rows) or any(_is_bound(asked, table.columns[n], named[n]) for n in named):
         choice.rows = []
     stated = {w for w in words(about) if w.isdigit()}
     years = {y for y in asked.numbers if len(y) == 4 and y[:2] in ("18", "19", "20")}
@@ -156,6 +156,16 @@ def _named(asked: Asked, column: Column, context: frozenset[str]) -> Named | Non
     if share < _PARTLY or not mine - others or sum(s == share for s, _ in best) > 1:
         return None
     return Named([i for i, c in enumerate(cells) if c == cells[at]], column.cells[at], set(mine))
+
+
+def _is_bound(asked: Asked, column: Column, named: Named) -> bool:
+    """Tell whether a cell only bounds what is asked for: “who started before Cid Dow” does not ask of him."""
+    if column.kind != "text" or asked.operation == "difference":
+        return False
+    whole = [place[0] for i in named.rows if (place := verbatim(asked, column.cells[i]))]
+    at = min(whole or [n for n, s in enumerate(asked.stems) if s in named.explained - column.terms], default=0)
+    before = [w for w in asked.said[:at] if w not in ("the", "a", "an", "my", "our")][-2:]
+    return before[-1:] in (["before"], ["after"], ["than"]) and before[0] not in ("other", "rather")
 
 
 def _is_verb(asked: Asked) -> bool:
