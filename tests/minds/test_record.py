@@ -78,6 +78,47 @@ def test_a_label_and_its_value_may_be_one_line() -> None:
     assert told("What was the total?", line) is None  # a date is no amount
 
 
+def lines(*told: str) -> Item:
+    return paper(*((text, box(10, 10 + 30 * n, 300)) for n, text in enumerate(told)))
+
+
+@pytest.mark.parametrize(
+    ("question", "value"),
+    [
+        ("What is the total?", "Total: 115.00"),
+        ("How much is it for?", "Total: 115.00"),
+        ("What is the amount paid?", "Amount paid: 15.00"),
+        ("How much was paid?", "Amount paid: 15.00"),
+        ("What is the amount due?", "Balance due: 100.00"),
+        ("How much is to be paid?", "Balance due: 100.00"),
+    ],
+)
+def test_of_a_paper_that_was_paid_in_part_the_total_and_what_was_paid_have_their_own_labels(
+    question: str, value: str
+) -> None:
+    part = lines(*"Subtotal 100.00|VAT 20.00|Total 115.00|Amount paid 15.00|Balance due 100.00".split("|"))
+    assert told(question, part) == value
+    after = lines("Total 115.00", "Payment received: EUR 15.00", "Total due 100.00")
+    assert told("What is the total?", after) == "Total: 115.00"
+
+
+def test_a_head_of_a_column_is_not_the_total_of_a_paper_that_says_what_is_due() -> None:
+    table = paper(
+        ("Total", box(300, 10)),
+        ("40.00", box(300, 40)),
+        ("60.00", box(300, 70)),
+        ("Amount due", box(10, 160)),
+        ("100.00", box(300, 160)),
+    )
+    assert told("What is the total?", table) == "Amount due: 100.00"
+
+
+@pytest.mark.parametrize("question", ["How much was paid?", "What is the amount paid?", "How much did I have to pay?"])
+def test_what_was_paid_is_the_total_of_a_paper_without_a_line_for_it(question: str) -> None:
+    assert told(question) == "Total due: £8.88"
+    assert told(question, lines("PAID", "Net 10.00", "Total 12.00")) == "Total: 12.00"  # a stamp
+
+
 def test_what_was_bought_is_told_by_its_line() -> None:
     field = goods(["bread"], cells(INVOICE))
     assert field is not None

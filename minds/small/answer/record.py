@@ -72,6 +72,29 @@ def _words(*forms: str) -> tuple[re.Pattern[str], ...]:
     return tuple(re.compile(form, re.I) for form in forms)
 
 
+_PAID = re.compile(
+    r"^\W*(?:less\W+)?(?:(?:amount|total|sum|already) paid\b|paid (?:amount|to date)\b"
+    r"|(?:paid|payments?(?: received| made)?)\W*(?:[a-z]{3} )?\d[\d., ]*[.,]\d{2}(?!\.?\d))",
+    re.I,
+)
+"""A "Paid" without an amount may be a stamp."""
+DUE = Field(
+    re.compile(r"\b(?:total|amount|sum)\b.*\b(?:due|owed|owing|outstanding)\b|\b(?:pay|paid)\b", re.I),
+    _words(
+        r"\b(?:grand total|total due|amount due|balance due|to pay|zu zahlen|gesamtbetrag)\b",
+        r"^\W*total\b(?!.*\btax)",
+        r"^(?!.*\b(?:before|without|excl\w*|sub)).*\b(?:amount|total)\b",
+        r"^\W*(?:sum|summe)\b",
+    ),
+    _MONEY,
+)
+PAID = Field(re.compile(r"(?<!be )\bpaid\b", re.I), (_PAID, *DUE.labels), _MONEY)
+TOTAL = Field(
+    re.compile(r"\b(?:total|amount|sum)\b|\bhow much\b.*\b(?:for|come to|cost)\W*$", re.I), DUE.labels, _MONEY
+)
+_WHOLE = _words(r"\b(?:grand total|gesamtbetrag)\b", r"^\W*total\b(?!.*\b(?:tax|(?:paid|due)\b))")
+"""Labels of the total that come first on a paper that was paid in part: what is due is less."""
+
 FIELDS = (
     Field(
         re.compile(r"\b(?:due date|deadline|by when)\b|\bwhen\b.*\b(?:due|paid|payable)\b|\bfällig|\béchéance", re.I),
@@ -103,16 +126,9 @@ FIELDS = (
         _DATE,
         True,
     ),
-    Field(
-        re.compile(r"\b(?:total|amount|sum|pay|paid)\b|\bhow much\b.*\b(?:for|come to|cost)\W*$", re.I),
-        _words(
-            r"\b(?:grand total|total due|amount due|balance due|to pay|zu zahlen|gesamtbetrag)\b",
-            r"^\W*total\b(?!.*\btax)",
-            r"^(?!.*\b(?:before|without|excl\w*|sub)).*\b(?:amount|total)\b",
-            r"^\W*(?:sum|summe)\b",
-        ),
-        _MONEY,
-    ),
+    PAID,
+    DUE,
+    TOTAL,
 )  # fmt: skip
 """The first whose words a question has is asked for."""
 
@@ -246,7 +262,8 @@ def value_of(field: Field, read: Sequence[Cell]) -> tuple[str, tuple[Cell, ...]]
 
     The value stands behind its label, else on the same line to the right of it, else below it.
     """
-    for label in field.labels:
+    part = field is TOTAL and any(_PAID.search(c.text) for c in read)
+    for label in (*_WHOLE, *field.labels) if part else field.labels:
         for cell in reversed(read) if field.value is _MONEY else read:
             m = label.search(cell.text)
             if m is None:
