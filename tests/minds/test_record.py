@@ -9,6 +9,7 @@ import pytest
 from ragweave.corpora.types import Item, Span
 from ragweave.minds.small.answer import record
 from ragweave.minds.small.answer.record import FIELDS, cells, goods, value_of
+from ragweave.models.text import content_terms
 
 Box = tuple[float, float, float, float]
 
@@ -126,6 +127,33 @@ def test_what_was_bought_is_told_by_its_line() -> None:
     assert found is not None and found[0] == "bread: 7.40"
     assert [c.text for c in found[1]] == ["bread", "7.40"]
     assert goods(["cheese"], cells(INVOICE)) is None
+
+
+@pytest.mark.parametrize(
+    ("wanted", "price"),
+    [
+        ("espresso of Cafe Lumen", "Espresso: 2.50"),
+        ("double espresso", "Espresso double: 3.90"),
+        ("cake", "Cake: 4.10"),
+    ],
+)
+@pytest.mark.parametrize("apart", [False, True])
+def test_the_price_is_that_of_the_line_with_fewest_other_words(wanted: str, price: str, apart: bool) -> None:
+    rows = [
+        ("Cafe Lumen", ""),
+        ("Espresso", "2.50"),
+        ("Espresso double", "3.90"),
+        ("Cafe cake", "4.20"),
+        ("Cake", "4.10"),
+    ]
+    read = lines(*(f"{good} {amount}".strip() for good, amount in rows))
+    if apart:
+        at = enumerate(text for row in rows for text in row)
+        read = paper(*((text, box(10 + n % 2 * 300, 10 + n // 2 * 30)) for n, text in at if text))
+    field = goods(content_terms(wanted), cells(read))
+    assert field is not None
+    found = value_of(field, cells(read))
+    assert found is not None and found[0] == price
 
 
 @pytest.mark.parametrize(

@@ -240,15 +240,21 @@ def _agree(day: tuple[int | None, int, int], other: tuple[int | None, int, int])
 
 
 def goods(wanted: Sequence[str], read: Sequence[Cell]) -> Field | None:
-    """Return the line of a paper whose label has a word that is wanted, where an amount stands beside it."""
+    """Return the line of a paper whose label has most of the words that are wanted, where an amount stands beside it.
+
+    Of those that have as many, the one with the fewest other words is meant: espresso is no double espresso.
+    """
     asked = {t for t in wanted if not t.isdigit()}
+    able: list[tuple[tuple[int, int], Cell]] = []
     for cell in read:
         label = _MONEY.sub(" ", cell.text)
         beside = (*_right(cell, read)[:2], *_below(cell, read)[:1])
         amount = label != cell.text or any(_MONEY.search(c.text) and not _TOWN.search(c.text) for c in beside)
-        if asked & set(content_terms(label)) and amount and not any(f.asked.search(label) for f in FIELDS):
-            return Field(_SLOT, (re.compile(re.escape(label.strip())),), _MONEY)
-    return None
+        has = set(content_terms(label))
+        if asked & has and amount and not any(f.asked.search(label) for f in FIELDS):
+            able.append(((len(asked & has), -len(has - asked)), cell))
+    _, best = max(able, key=lambda row: row[0], default=(None, None))
+    return Field(_SLOT, (re.compile(rf"^{re.escape(best.text)}$"),), _MONEY) if best else None
 
 
 def cells(item: Item) -> list[Cell]:
