@@ -90,6 +90,8 @@ class Strip(TypedDict):
     """Hop that kept it."""
     score: float
     """Calibrated relevance to `query` in [-1, 1]."""
+    also: NotRequired[list[Locator]]
+    """Other places of the same picture, where it was not found as evidence."""
 
 
 class Timeline(TypedDict):

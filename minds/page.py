@@ -207,7 +207,7 @@ class Page:
             title=strip["title"],
             locator=place,
             quote=words[:_QUOTED],
-            also=tuple(self._rows[strip["evidence"]].get("also", ())) if strip["evidence"] in self._rows else (),
+            also=tuple(strip.get("also") or self._rows.get(strip["evidence"], strip).get("also", ())),
             origin="web" if strip["origin"] == "web" else "library",
         )
         self.citations.append(made)

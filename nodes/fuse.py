@@ -20,7 +20,8 @@ from ragweave.minds.looks import told, worth_a_look
 from ragweave.minds.merge import blended, merged
 from ragweave.minds.passages import distinct
 from ragweave.minds.recency import HALF_LIFE, asks_recency, by_age
-from ragweave.minds.small.rank import EACH, TEXTUAL, score_pools
+from ragweave.minds.sameness import TEXTUAL
+from ragweave.minds.small.rank import EACH, score_pools
 from ragweave.nodes.run import Run
 from ragweave.nodes.state import State, Update
 

@@ -6,7 +6,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import NamedTuple, TypeVar, cast
+from typing import NamedTuple, TypeVar
 
 from ragweave.corpora.store.library import Library
 from ragweave.corpora.types import Item, Locator
@@ -15,17 +15,15 @@ from ragweave.minds.evidence import Evidence
 from ragweave.minds.fusion import Ranking, standardise
 from ragweave.minds.looks import lifted
 from ragweave.minds.passages import evidence_of, passage_of, scorer_of
+from ragweave.minds.sameness import collapse
 from ragweave.models.errors import RagweaveError
 from ragweave.models.relevance import Passage, Scores
 from ragweave.models.rerank import Reranker, reranker
-from ragweave.models.text import fold
 
 logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
-TEXTUAL = ("paragraph", "document")
-"""Corpora whose items are their text. Pictures and clips with the same caption are different pictures and clips."""
 POOL = 50
 """Items of a pool that are reranked."""
 EACH = 10
@@ -36,38 +34,6 @@ STRONG = 0.7
 """Relevance of the best item from which a cross-encoder is not asked (docs/fusion.md)."""
 BEFORE = 0.3
 """Weight of the fused score beside the relevance model's own order."""
-
-
-def collapse(items: Sequence[Item]) -> list[tuple[Item, list[Locator]]]:
-    """Keep the first of the items with the same text, or of the same picture, with the locators of the others.
-
-    Items without text are never taken as the same. Of a picture the item counts about which most is written.
-    """
-    kept: dict[str, tuple[Item, list[Locator]]] = {}
-    for item in items:
-        key = _sameness(item)
-        first, also = kept.setdefault(key, (item, []))
-        places = [item.locator, *_places(item), *_places(first)]
-        if item.corpus == "image" and len(item.text) > len(first.text):
-            kept[key] = (item, also)
-            places[0], first = first.locator, item
-        for locator in places:
-            if locator != first.locator and locator not in also:
-                also.append(locator)
-    return list(kept.values())
-
-
-def _places(item: Item) -> list[Locator]:
-    """Return the other places of a picture in its own source."""
-    return cast("list[Locator]", item.meta.get("also", [])) if item.corpus == "image" else []
-
-
-def _sameness(item: Item) -> str:
-    """Return what equal items have in common: texts their words, pictures their pixels."""
-    if item.corpus == "image" and item.meta.get("picture"):
-        return f"picture {item.meta['picture']}"
-    text = " ".join(fold(item.text).split()) if item.corpus in TEXTUAL else ""
-    return f"text {text}" if text else f"id {item.id}"
 
 
 async def score_pools(

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
+from ragweave.app.api import aask
+from ragweave.corpora.ingest.readers import Readers
+from ragweave.corpora.ingest.run import index
+from ragweave.corpora.ingest.stages import prepare
 from ragweave.corpora.types import Item, Span
+from ragweave.minds.context import Context
 from ragweave.minds.small.answer import record
 from ragweave.minds.small.answer.record import FIELDS, cells, goods, value_of
+from ragweave.models.ocr import Line
 from ragweave.models.text import content_terms
+from ragweave.tests.nodes.test_pictures import drawn
 
 Box = tuple[float, float, float, float]
 
@@ -190,3 +199,37 @@ def test_what_the_paper_lacks_is_told_by_a_text_that_speaks_of_it_by_its_number(
     found = record._beside("invoice 20417", FIELDS[0], SimpleNamespace(rows=rows))  # type: ignore[arg-type]
     assert found is not None and found["text"] == "Please pay by 9 June 2023."
     assert record._beside("invoice 30000", FIELDS[0], SimpleNamespace(rows=rows)) is None  # type: ignore[arg-type]
+
+
+class Till:
+    """Reads the same receipt on every picture."""
+
+    name = "till"
+    told = ("Cafe Lumen", "Receipt 4471", "Due date: 3 May 2024", "Cake 4.10", "Total 10.50")
+
+    def lines(self, image: Any) -> list[Line]:
+        return [Line(text, box(20, 10 + 30 * n), 0.98) for n, text in enumerate(self.told)]
+
+
+@pytest.mark.parametrize(
+    ("question", "value"),
+    [
+        ("What is the total of the receipt of Cafe Lumen?", "Total: 10.50"),
+        ("How much was the cake on the receipt of Cafe Lumen?", "Cake: 4.10"),
+        ("What is the total of the Cafe Lumen receipt of 3 May 2024?", "Total: 10.50"),
+    ],
+)
+async def test_a_paper_that_lies_in_two_places_is_one_paper(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, question: str, value: str
+) -> None:
+    folder = tmp_path / "papers"
+    folder.mkdir()
+    (folder / "r3.png").write_bytes(drawn(200))
+    (folder / "trip.md").write_text("# Bridge\n\n![Figure 1. Cafe bill](r3.png)\n", encoding="utf-8")
+    monkeypatch.setattr("ragweave.corpora.images.reader.ocr", Till)
+    monkeypatch.setattr(Readers, "read", lambda self, path, *more: prepare(Path(path), *more))
+    await index([folder])
+    answer = await aask(question, context=Context(mind="small"))
+    assert [s.text for s in answer.sentences] == [value]
+    (citation,) = answer.citations
+    assert {Path(p["file"]).name for p in (citation.locator, *citation.also)} == {"r3.png", "trip.md"}

@@ -17,8 +17,9 @@ from ragweave.minds.context import Context
 from ragweave.minds.evidence import Evidence, RankedList
 from ragweave.minds.fusion import Ranking, fused
 from ragweave.minds.recency import asks_recency, by_age
+from ragweave.minds.sameness import collapse
 from ragweave.minds.small import rank as node
-from ragweave.minds.small.rank import collapse, score_pools
+from ragweave.minds.small.rank import score_pools
 from ragweave.models.errors import InputError, ModelError
 from ragweave.models.relevance import Passage
 from ragweave.nodes.fuse import fuse

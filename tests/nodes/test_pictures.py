@@ -21,7 +21,8 @@ from ragweave.minds.context import Context
 from ragweave.minds.evidence import RankedList
 from ragweave.minds.fusion import fused
 from ragweave.minds.llm import look as pictures
-from ragweave.minds.small.rank import collapse, with_pictures
+from ragweave.minds.sameness import collapse
+from ragweave.minds.small.rank import with_pictures
 from ragweave.models.chat import override
 from ragweave.models.errors import ModelError
 from ragweave.models.ocr import Line

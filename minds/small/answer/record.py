@@ -13,6 +13,7 @@ from ragweave.minds.evidence import Strip
 from ragweave.minds.page import Page
 from ragweave.minds.passages import as_strip, evidence_of
 from ragweave.minds.phrases import phrase
+from ragweave.minds.sameness import collapse
 from ragweave.minds.small.question.asked import share
 from ragweave.models.calendar import ENGLISH
 from ragweave.models.text import content_terms, sentences, terms
@@ -162,15 +163,16 @@ async def record(desk: Desk, brief: Brief, page: Page) -> str | None:
     idf = await library.idf(wanted)
     fits = {i: _fit(told, item, idf) for i, item in items.items()}
     best = max(fits.values(), default=0.0)
-    kept = [items[i] for i, fit in fits.items() if fit == best]
+    kept = collapse([items[i] for i, fit in fits.items() if fit == best])
     # Of those that name a thing, the one that sells it, or has what is asked: a figure only speaks of it.
-    sells = [i for i in kept if goods(wanted, cells(i)) or (field and value_of(field, cells(i)))]
+    sells = [k for k in kept if goods(wanted, cells(k[0])) or (field and value_of(field, cells(k[0])))]
     kept = sells or kept
     if len(kept) > 1:  # a date that is named is that of the paper before it is the day when it is due
-        kept = [item for item in kept if not _only_due(told, cells(item))]
+        kept = [k for k in kept if not _only_due(told, cells(k[0]))]
     if best < MEANT or len(kept) != 1:
         return None
-    read = cells(kept[0])
+    ((shown, also),) = kept
+    read = cells(shown)
     if priced:
         field = goods(wanted, read) or (field if paper else None)
     found = value_of(field, read) if field is not None and best >= NAMED else None
@@ -180,9 +182,9 @@ async def record(desk: Desk, brief: Brief, page: Page) -> str | None:
         page.show(said["text"], "verified", [said], 1.0)
         return ""
     if found is None:
-        page.note(_strip(kept[0], kept[0].title, read[:1], brief.question))
-        return phrase("weak", brief.question, title=kept[0].title)
-    strip = _strip(kept[0], *found, brief.question)
+        page.note(_strip(shown, also, shown.title, read[:1], brief.question))
+        return phrase("weak", brief.question, title=shown.title)
+    strip = _strip(shown, also, *found, brief.question)
     page.show(strip["text"], "verified", [strip], 1.0)
     return ""
 
@@ -312,8 +314,8 @@ def _below(cell: Cell, read: Sequence[Cell]) -> list[Cell]:
     return sorted((c for c in able if min(x1, c.box[2]) > max(x0, c.box[0])), key=lambda c: c.box[1])
 
 
-def _strip(item: Item, text: str, at: Sequence[Cell], question: str) -> Strip:
+def _strip(item: Item, also: Sequence[Locator], text: str, at: Sequence[Cell], question: str) -> Strip:
     place: Locator = {**item.locator, "bbox": list(union([c.box for c in at]))}
     row = as_strip(evidence_of(item, question, 0, 1.0, 1.0))
     spot = f"{item.id}#{at[-1].start}-{at[-1].start + len(at[-1].text)}"
-    return Strip(**{**row, "id": spot, "text": text, "title": item.title, "locator": place})
+    return Strip(**{**row, "id": spot, "text": text, "title": item.title, "locator": place, "also": [*also]})

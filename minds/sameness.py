@@ -1,0 +1,44 @@
+"""What counts as the same text or the same picture, in whatever file it stands."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import cast
+
+from ragweave.corpora.types import Item, Locator
+from ragweave.models.text import fold
+
+TEXTUAL = ("paragraph", "document")
+"""Corpora whose items are their text. Pictures and clips with the same caption are different pictures and clips."""
+
+
+def collapse(items: Sequence[Item]) -> list[tuple[Item, list[Locator]]]:
+    """Keep the first of the items with the same text, or of the same picture, with the locators of the others.
+
+    Items without text are never taken as the same. Of a picture the item counts about which most is written.
+    """
+    kept: dict[str, tuple[Item, list[Locator]]] = {}
+    for item in items:
+        key = _sameness(item)
+        first, also = kept.setdefault(key, (item, []))
+        places = [item.locator, *_places(item), *_places(first)]
+        if item.corpus == "image" and len(item.text) > len(first.text):
+            kept[key] = (item, also)
+            places[0], first = first.locator, item
+        for locator in places:
+            if locator != first.locator and locator not in also:
+                also.append(locator)
+    return list(kept.values())
+
+
+def _places(item: Item) -> list[Locator]:
+    """Return the other places of a picture in its own source."""
+    return cast("list[Locator]", item.meta.get("also", [])) if item.corpus == "image" else []
+
+
+def _sameness(item: Item) -> str:
+    """Return what equal items have in common: texts their words, pictures their pixels."""
+    if item.corpus == "image" and item.meta.get("picture"):
+        return f"picture {item.meta['picture']}"
+    text = " ".join(fold(item.text).split()) if item.corpus in TEXTUAL else ""
+    return f"text {text}" if text else f"id {item.id}"
