@@ -46,6 +46,13 @@ async def test_the_picture_that_is_asked_for_is_cited(harbour: str, question: st
     assert place["kind"] == "image" and place["image"]
 
 
+async def test_a_picture_that_lies_in_two_places_is_cited_once(harbour: str) -> None:  # noqa: F811
+    answer = await aask("Show me the picture of the boiler", context=SMALL)
+    (citation,) = answer.citations
+    assert Path(citation.locator["file"]).name == "note.md"
+    assert [Path(place["file"]).name for place in citation.also] == ["crane.png"]
+
+
 @pytest.mark.parametrize("knobs", [{"sources": ("another",)}, {"collection": "/nowhere"}])
 async def test_no_picture_is_shown_that_the_run_may_not_search(harbour: str, knobs: dict[str, Any]) -> None:  # noqa: F811
     answer = await aask("Show me the crane of Pell", context=Context(mind="small", **knobs))

@@ -8,9 +8,11 @@ from ragweave.corpora.parts import described
 from ragweave.corpora.types import Item
 from ragweave.minds.contracts import Brief
 from ragweave.minds.desk import Desk, within
+from ragweave.minds.evidence import Strip
 from ragweave.minds.fusion import fuse_scores
 from ragweave.minds.page import Page
 from ragweave.minds.passages import as_strip, evidence_of, heading_title
+from ragweave.minds.sameness import collapse
 from ragweave.minds.small.answer.deck import deck
 from ragweave.minds.small.question.asked import share
 from ragweave.models.text import clip, content_terms, sentences, terms
@@ -55,9 +57,9 @@ async def pictured(desk: Desk, brief: Brief, page: Page) -> bool:
     best = max(shares.values(), default=0.0)
     if best < COVERED:
         return False
-    for i in [i for i in ids if shares.get(i) == best][:MOST]:
-        said = described(items[i]) or items[i].title
+    for item, also in collapse([items[i] for i in ids if shares.get(i) == best])[:MOST]:
+        said = described(item) or item.title
         first = next((said[a:b] for a, b in sentences(said)), said)
-        strip = as_strip(evidence_of(items[i], brief.question, 1, 0.0, 1.0))
+        strip = Strip(**{**as_strip(evidence_of(item, brief.question, 1, 0.0, 1.0)), "also": also})
         page.show(clip(" ".join(first.split()), _QUOTE), "verified", [strip], best)
     return True
