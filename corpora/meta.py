@@ -122,6 +122,8 @@ NAMES = {
 """Names of the languages that are told apart, as a model is given them."""
 
 FUNCTION_WORDS = {language: frozenset(listed.split()) for language, listed in _LISTED.items()}
+_ENGLISH = frozenset("the and with from this which have".split())
+"""Words of English alone: beside one of them, one word of another language, however often, may be English too (den)."""
 _TOKEN = re.compile(r"[^\W\d_]+")
 _SAMPLE = 20_000
 _ENOUGH = 0.12
@@ -151,4 +153,7 @@ def guess_language(text: str) -> str:
         reverse=True,
     )
     (best, code), (second, _) = shares[:2]
-    return code if best >= _ENOUGH and best >= second * _AHEAD else ""
+    if best < _ENOUGH or best < second * _AHEAD:
+        return ""
+    said = set(tokens)
+    return "" if code != "en" and len(said & FUNCTION_WORDS[code]) == 1 and said & _ENGLISH else code
