@@ -36,8 +36,9 @@ export const isCode = (sign) => Boolean(sign?.startsWith("```"));
 /** Put a sentence after those before it: into their paragraph, on a line of its own, into their list or their table. */
 export function lay(answer, sentence, sign) {
   if (!sign?.trim() || isCode(sign)) {
-    const breaks = answer.lastChild && !isCode(sign) ? (sign || "").length : 0;
-    answer.append(...Array.from({ length: breaks }, () => h("br")), " ", sentence);
+    // The end of a line, or of a paragraph; blocks make their own.
+    if (sign && !isCode(sign) && answer.lastChild) answer.append(h("span.break", { class: sign.length > 1 ? "wide" : null }));
+    answer.append(" ", sentence);
     return;
   }
   const kind = sign === "|" ? "table" : sign === "-" ? "ul" : "ol";
