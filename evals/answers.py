@@ -11,6 +11,7 @@ from typing import Any
 
 from langgraph.checkpoint.memory import InMemorySaver
 
+from ragweave.evals.data import listed
 from ragweave.evals.metrics import citation_precision, citation_recall, letter_score, rouge_l, says, token_f1
 from ragweave.evals.off import Off, without
 from ragweave.evals.question_files import rows_of
@@ -112,12 +113,12 @@ def question_of(row: Mapping[str, Any], kind: str = "", answerable: bool = True)
     return Question(
         id=str(row["id"]),
         text=str(row["question"]),
-        answers=tuple(str(a) for a in row.get("answers", ())),
-        gold=tuple(str(g) for g in row.get("gold_files", row.get("gold", ()))),
+        answers=listed(row.get("answers")),
+        gold=listed(row.get("gold_files", row.get("gold"))),
         answerable=bool(row.get("answerable", answerable)),
         kind=str(row.get("kind", kind)),
         previous=str(row.get("previous") or ""),
-        must_not_contain=tuple(str(m) for m in row.get("must_not_contain", ())),
+        must_not_contain=listed(row.get("must_not_contain")),
         letter=str(row.get("letter") or ""),
     )
 

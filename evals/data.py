@@ -79,6 +79,12 @@ def read_jsonl(path: Path, fields: Sequence[str] = ()) -> list[dict[str, Any]]:
     return rows
 
 
+def listed(value: object) -> tuple[str, ...]:
+    """Return the texts of a field that is a list; a single text or number is a list of one, and nothing is none."""
+    many = value if isinstance(value, list) else [value]
+    return tuple(str(v) for v in many if v is not None and v != "")
+
+
 def text_sets(data: Path) -> tuple[list[dict[str, Any]], list[dict[str, Any]], list[dict[str, Any]]]:
     """Return the questions of XQuAD and of HotpotQA, and the passages of both, which are searched together."""
     squad, hotpot = data / "squad_xquad_en", data / "multihop_hotpotqa"

@@ -13,7 +13,7 @@ import numpy as np
 
 from ragweave.corpora.store.library import Library
 from ragweave.evals.corpus import Prepared
-from ragweave.evals.data import read_jsonl
+from ragweave.evals.data import listed, read_jsonl
 from ragweave.evals.metrics import all_gold_at, mrr, ndcg_at, recall_at
 from ragweave.evals.runner import Row, Runner
 from ragweave.minds.context import Context
@@ -103,9 +103,9 @@ def read_queries(path: Path, qrels: Path | None = None) -> list[Query]:
         if not text:
             raise InputError(f"query {n} of {path.name} has no question", "give it a `question`")
         gains = judged.get(str(row.get("id", row.get("_id"))), {})
-        gold = gains if qrels else row.get("gold", [])
+        gold = tuple(gains) if qrels else listed(row.get("gold"))
         if gold:
-            out.append(Query(str(text), tuple(str(g) for g in gold), gains))
+            out.append(Query(str(text), gold, gains))
     if not out:
         raise InputError(f"no query of {path.name} names a relevant passage", "give `gold`, or a qrels file")
     return out

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ragweave.corpora.store.library import Library
+from ragweave.evals.data import listed
 from ragweave.evals.metrics import exact_match, token_f1
 from ragweave.evals.retrieval import ranking
 from ragweave.minds.llm.conversation import Round, documents_message
@@ -86,8 +87,8 @@ def read_task(row: Mapping[str, Any]) -> Task:
         InputError: if the question or its gold answers are missing.
     """
     question = str(row.get("question") or "").strip()
-    answers = row.get("answers") or [row.get("answer")]
-    golds = tuple(str(a).strip() for a in answers if a is not None and str(a).strip())
+    answers = listed(row.get("answers")) or listed(row.get("answer"))
+    golds = tuple(a.strip() for a in answers if a.strip())
     name = str(row.get("id") or row.get("_id") or "")
     if not (question and golds and name):
         raise InputError(
@@ -95,7 +96,7 @@ def read_task(row: Mapping[str, Any]) -> Task:
             "give each line `id`, `question` and `answers` (or `answer`)",
         )
     supporting = [fact[0] for fact in row.get("supporting_facts") or [] if isinstance(fact, list) and fact]
-    parts = [*(row.get("sub_answers") or []), *(row.get("links") or []), *(row.get("gold") or []), *supporting]
+    parts = [*(part for key in ("sub_answers", "links", "gold") for part in listed(row.get(key))), *supporting]
     bare = (re.sub(r"\s*\([^)]*\)$", "", str(p)).strip() for p in parts)
     return Task(name, question, golds, tuple(dict.fromkeys(p for p in bare if p)))
 

@@ -15,7 +15,7 @@ from ragweave.corpora.store.library import open_library
 from ragweave.corpora.types import Locator
 from ragweave.corpora.video.cues import read_transcript
 from ragweave.corpora.video.recording import Cue
-from ragweave.evals.data import read_jsonl
+from ragweave.evals.data import listed, read_jsonl
 from ragweave.minds.context import Context
 from ragweave.models.text import content_terms, fold, words
 from ragweave.nodes.answer import Answer
@@ -99,8 +99,8 @@ def read_asked(path: Path) -> list[Asked]:
         Asked(
             str(row["id"]),
             str(row["question"]),
-            tuple(str(a) for a in row["answers"]),
-            () if row["videos"] == ["none"] else tuple(str(v) for v in row["videos"]),
+            listed(row["answers"]),
+            () if (videos := listed(row["videos"])) == ("none",) else videos,
             None if row.get("t") is None else float(row["t"]),
             str(row.get("evidence", "")),
         )

@@ -20,7 +20,7 @@ from typing import Any
 from ragweave.corpora.types import LABELS
 from ragweave.evals.answers import Question, question_of
 from ragweave.evals.bench.corpora import named_files, qrels_of, read_passages, recorded, texts
-from ragweave.evals.data import read_jsonl
+from ragweave.evals.data import listed, read_jsonl
 from ragweave.evals.mixed_data import library_rows
 from ragweave.evals.mixed_data import questions as mixed_questions
 from ragweave.evals.question_files import choice, rows_of
@@ -232,8 +232,8 @@ def _gold(row: Row, passages: dict[str, Row]) -> list[str]:
     if "gt_retrieval" in row:
         paths = [p for k in ("gt_texts", "gt_images", "gt_videos") for p in row.get(k) or ()]
         return [*dict.fromkeys(Path(p).name for p in paths)]
-    named: list[Any] = next((row[k] for k in ("gold", "gold_files", "videos") if isinstance(row.get(k), list)), [])
-    return [str(g) for g in named]
+    named = next((row[k] for k in ("gold", "gold_files", "videos") if isinstance(row.get(k), list | str)), None)
+    return [*listed(named)]
 
 
 def collections(bundle: Bundle, path: Path) -> list[Bundle]:

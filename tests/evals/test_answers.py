@@ -71,6 +71,14 @@ def test_unusable_question_file_gets_a_sentence(tmp_path: Path, rows: list[Any],
         read_questions(path)
 
 
+def test_a_text_where_a_list_of_gold_is_wanted_is_one(tmp_path: Path) -> None:
+    row = {"id": "a", "question": "?", "answers": "Nora Finch", "gold_files": "a.md", "must_not_contain": "Ada"}
+    path = tmp_path / "qa.jsonl"
+    path.write_text(json.dumps(row), encoding="utf-8")
+    (read,) = read_questions(path)
+    assert (read.answers, read.gold, read.must_not_contain) == (("Nora Finch",), ("a.md",), ("Ada",))
+
+
 async def test_follow_up_is_asked_in_the_thread_of_its_turn(tmp_path: Path) -> None:
     text = "# Corvane Observatory\n\nThe Corvane Observatory was opened in 1931. It stands at 2,310 metres.\n"
     await build_library(tmp_path / "texts", {"corvane.md": text})

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragweave.evals.data import groups, read_jsonl, read_routed, sample
+from ragweave.evals.data import groups, listed, read_jsonl, read_routed, sample
 from ragweave.models.errors import InputError
 
 LABELS = ("none", "image")
@@ -44,6 +44,12 @@ def test_a_missing_file_and_other_encodings_are_refused(tmp_path):
     (tmp_path / "latin").write_bytes(b'{"query": "caf\xe9"}')
     with pytest.raises(InputError, match="UTF-8"):
         read_jsonl(tmp_path / "latin")
+
+
+def test_a_text_where_a_list_is_wanted_is_a_list_of_one():
+    assert listed("Nora Finch") == listed(["Nora Finch"]) == ("Nora Finch",)
+    assert listed([1912, "b"]) == ("1912", "b") and listed(1912) == ("1912",)
+    assert listed(None) == listed("") == listed([]) == ()
 
 
 def test_ids_and_sources_are_optional(tmp_path):

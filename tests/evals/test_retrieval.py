@@ -46,6 +46,12 @@ def test_relevant_passages_may_come_from_a_qrels_file(tmp_path: Path) -> None:
     assert [q.gold for q in read_queries(queries, qrels)] == [("a",)]
 
 
+def test_a_text_as_gold_is_the_id_of_one_passage(tmp_path: Path) -> None:
+    rows = [{"id": "1", "question": "Where?", "gold": "p1"}, {"id": "2", "question": "When?", "gold": ""}]
+    (query,) = read_queries(written(tmp_path / "q.jsonl", rows))
+    assert query.gold == ("p1",)
+
+
 def test_ndcg_prefers_the_higher_grade_first() -> None:
     def ndcg(*ranked: str) -> float:
         figures = Figures()

@@ -197,6 +197,11 @@ def test_same_id_twice_is_refused(tmp_path: Path) -> None:
         read_tasks(file)
 
 
+def test_a_text_as_answer_or_part_is_a_list_of_one() -> None:
+    row = {"id": "1", "question": "q?", "answers": "Norway", "links": "Ilse Marwen"}
+    assert read_task(row) == Task("1", "q?", ("Norway",), ("Ilse Marwen",))
+
+
 def test_rows_of_public_multi_hop_sets_are_understood() -> None:
     row = {"_id": "5a", "question": "q?", "answer": "yes", "supporting_facts": [["Alpha (film)", 0], ["Beta", 1]]}
     assert read_task(row) == Task("5a", "q?", ("yes",), ("Alpha", "Beta"))
