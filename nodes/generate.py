@@ -8,6 +8,7 @@ from langgraph.runtime import Runtime
 
 from ragweave.minds.context import Context
 from ragweave.minds.contracts import Brief
+from ragweave.minds.desk import reads
 from ragweave.minds.evidence import Citation, Sentence, Strip, Support
 from ragweave.minds.known import Checked
 from ragweave.minds.llm.write import finish
@@ -92,7 +93,8 @@ async def generate(state: State, runtime: Runtime[Context]) -> Update:
     why = "" if page.sentences else made.value
     if why and not page.citations:
         page.nearest()
-    if run.meter.refused and not page.sentences:
+    # The small mind writes whatever is left; the limit that ended its rounds is noted beside the closest that it found.
+    if run.meter.refused and not page.sentences and reads(run.context):
         why = phrase("budget", question, limit=run.meter.refused)
     n = len(page.sentences)
     summary = f"{n} sentence{'s' * (n > 1)}" if n else f"nothing: {why}"

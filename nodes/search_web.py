@@ -9,7 +9,7 @@ from langgraph.runtime import Runtime
 from ragweave.corpora.web.plain import inert
 from ragweave.corpora.web.providers import make
 from ragweave.corpora.web.search import search
-from ragweave.corpora.web.types import Page
+from ragweave.corpora.web.types import Page, WebResult
 from ragweave.minds.context import Context
 from ragweave.minds.evidence import Evidence, Strip
 from ragweave.minds.pages import key_of, web_row, web_strip
@@ -48,7 +48,7 @@ async def search_web(state: State, runtime: Runtime[Context]) -> Update:
     written = written or await run.minds.web_querist(run, state["query"])
     query = written.value
     try:
-        result = await search(make(), query, WEB_RESULTS)
+        result = await _searched(run, query)
     except RagweaveError as error:
         run.note(f"The web search failed: {error}")
         if isinstance(error, WebDown):
@@ -60,6 +60,16 @@ async def search_web(state: State, runtime: Runtime[Context]) -> Update:
     data = {"query": query, "provider": result.provider, "urls": [p.url for p in result.pages]}
     best = {"best": max((s["score"] for s in kept), default=-1.0)} if run.hop == 1 else {}
     return run.done(summary, written, data=data, **told, evidence=evidence, knowledge=kept, **best)
+
+
+async def _searched(run: Run, query: str) -> WebResult:
+    """Search within what is left of the run's seconds; raises as `search` does, and BudgetSpent when they are over."""
+    try:
+        async with asyncio.timeout(run.meter.seconds_left):
+            return await search(make(), query, WEB_RESULTS)
+    except TimeoutError as error:  # that of the search itself is a WebDown
+        run.meter.out_of_time()
+        raise run.meter.cut_off(run.node) from error
 
 
 def _provider() -> tuple[str, str]:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import asyncio
 import itertools
 import json
 import re
@@ -248,3 +249,18 @@ async def test_failing_provider_is_noted_and_the_run_goes_on(monkeypatch: pytest
     state, _ = await run("auto")
     assert state["answer"].abstained
     assert any("web" in n.lower() for n in state["answer"].notes)
+
+
+async def test_what_the_library_has_is_shown_where_the_web_took_the_rest_of_the_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def hangs(*asked: Any) -> None:
+        await asyncio.sleep(60)
+
+    monkeypatch.setattr("ragweave.nodes.search_web.search", hangs)
+    asked: Any = {"messages": [("human", "When was the lighthouse of the Corvane Observatory painted?")]}
+    closest = (await build().compile().ainvoke(asked, context=Context(mind="small")))["answer"]
+    bound = Context(mind="small", web="auto", max_seconds=0.5)
+    answer: Answer = (await build().compile().ainvoke(asked, context=bound))["answer"]
+    assert closest.sure == "closest" and answer.text == closest.text
+    assert "A limit of this run was reached: 0.5 seconds." in answer.notes

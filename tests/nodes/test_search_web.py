@@ -208,6 +208,19 @@ async def test_a_provider_that_is_down_or_too_slow_is_asked_once_in_a_turn_and_n
     assert len(asked) == times + 1
 
 
+async def test_the_web_is_searched_within_what_is_left_of_the_seconds_of_the_run(
+    runtime: Any, serve: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    over = threading.Event()
+    with serve({"/search": lambda out: over.wait(10)}) as url:
+        monkeypatch.setenv("RAGWEAVE_WEB_SEARX_URL", url)
+        update = await search_web(asking(), runtime(web="auto", max_seconds=0.2))
+        over.set()
+    assert update["usage"][-1].seconds < 8
+    (note,) = update["notes"]
+    assert "cut off by the run's limit of 0.2 seconds" in note
+
+
 async def test_a_provider_that_is_not_there_costs_a_note(runtime: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RAGWEAVE_WEB_SEARX_URL", "http://127.0.0.1:9")
     update = await search_web(asking(), runtime(web="auto"))
