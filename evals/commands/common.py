@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import tempfile
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
@@ -145,6 +146,22 @@ def runner(work: Path, width: int = 1) -> Iterator[Runner]:
         made = Runner(work.resolve() / "runs", width, tell)
         yield made
     made.close()
+
+
+def writable(out: Path) -> Path:
+    """Return a file that can be written; asked before work that takes long.
+
+    Raises:
+        InputError: it cannot be.
+    """
+    from ragweave.models.errors import InputError
+
+    try:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        with out.open("ab") if out.exists() else tempfile.TemporaryFile(dir=out.parent):
+            return out
+    except OSError as error:
+        raise InputError(f"{out} cannot be written ({error.strerror})", "name another file") from error
 
 
 def call(work: Callable[..., T], *args: Any, **options: Any) -> T:

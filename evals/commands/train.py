@@ -12,7 +12,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ragweave.evals.commands.common import call
+from ragweave.evals.commands.common import call, writable
 
 train_app = typer.Typer(
     help="Train routers and evaluators.", no_args_is_help=True, rich_markup_mode=None, add_completion=False
@@ -187,8 +187,11 @@ def _small_router(data: Path, out: Path, templates: bool, leave_one_out: bool) -
     from ragweave.evals.report import table
     from ragweave.evals.templates import template_questions
     from ragweave.evals.train_router import Corpus, fit, leave_one_source_out, save
-    from ragweave.models.errors import MissingExtra
+    from ragweave.models.errors import InputError, MissingExtra
 
+    if out.suffix != ".npz":
+        raise InputError(f"a head is an .npz file, and {out} is none", f"give --out {out}.npz")
+    writable(out)
     try:
         import sklearn  # noqa: F401
     except ImportError as error:
@@ -214,5 +217,6 @@ def _small_evaluator(data: Path, out: Path) -> None:
         raise InputError(f"{data} has no evaluator_pairs/hotpot_pairs.jsonl", "give the folder of the data sets")
     from ragweave.evals.train_evaluator import train
 
+    head = writable(out.with_suffix(".npz"))
     call(train, data, out)
-    typer.echo(f"{out}.npz: {out.with_suffix('.npz').stat().st_size:,} bytes")
+    typer.echo(f"{head}: {head.stat().st_size:,} bytes")

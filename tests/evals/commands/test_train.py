@@ -37,6 +37,26 @@ def test_a_checkpoint_needs_its_packages(
     assert 'pip install "ragweave[hf]"' in err
 
 
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("noext", "give --out"),
+        ("rows.jsonl", "is an .npz file"),
+        ("folder.npz", "cannot be written (Is a directory)"),
+        ("rows.jsonl/head.npz", "cannot be written"),
+    ],
+)
+def test_a_head_that_cannot_be_written_is_refused_before_it_is_trained(
+    main: Any, routed: Path, tmp_path: Path, name: str, told: str
+) -> None:
+    (tmp_path / "folder.npz").mkdir()
+    held = sorted(tmp_path.rglob("*"))
+    code, _, err = main("train", "router", "--data", str(routed), "--out", str(tmp_path / name), "--no-templates")
+    assert code == 2
+    assert told.lower() in " ".join(err.split()).lower()
+    assert sorted(tmp_path.rglob("*")) == held
+
+
 def test_an_unknown_kind_is_wrong_use(main: Any, routed: Path) -> None:
     code, _, err = main("train", "router", "--kind", "gpt", "--data", str(routed))
     assert code == 2
