@@ -137,13 +137,19 @@ async def cross_validate(
     """Return label probabilities for each public row by a head that saw neither it nor its near-duplicates.
 
     Folds are stratified by label; the templates are in every training part.
+
+    Raises:
+        InputError: as `Corpus.of`, or so many folds cannot be made.
     """
     from sklearn.model_selection import StratifiedGroupKFold
 
     corpus = Corpus.of(rows, templates, names)
     labels, near = corpus.labels[: corpus.public], corpus.groups[: corpus.public]
+    most = max(len(np.unique(near[labels == label])) for label in np.unique(labels))
+    if not 2 <= number <= most:
+        raise InputError(f"{len(rows)} rows cannot be cut into {number} folds", f"give 2 to {most}")
     splitter = StratifiedGroupKFold(number, shuffle=True, random_state=seed)
-    folds = [test.astype(np.int64) for _, test in splitter.split(np.zeros(len(rows)), labels, near)]
+    folds = [test.astype(np.int64) for _, test in splitter.split(np.zeros(len(rows)), labels, near) if len(test)]
 
     async def one(test: Rows) -> Row:
         p = fit(corpus, corpus.without(test)).probabilities([rows[j].query for j in test])

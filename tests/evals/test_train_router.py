@@ -83,6 +83,12 @@ async def test_cross_validation_gives_every_row_a_prediction_it_was_not_trained_
     assert np.mean(right) > 0.9
 
 
+@pytest.mark.parametrize("number", [-1, 1, 31, 1000])
+async def test_folds_that_the_rows_cannot_be_cut_into_are_refused(number):
+    with pytest.raises(InputError, match=f"120 rows cannot be cut into {number} folds. Give 2 to 30"):
+        await cross_validate(rows(), [], NAMES, number=number, progress=lambda line: None)
+
+
 @pytest.mark.parametrize(
     ("given", "message"),
     [
