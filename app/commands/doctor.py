@@ -223,11 +223,16 @@ async def _recordings() -> list[Finding]:
 
 
 async def _web() -> list[Finding]:
+    from ragweave.corpora.settings import corpora_settings
     from ragweave.corpora.web.providers import available
     from ragweave.graphs.settings import run_settings
 
     provider = available()
     if not provider:
         return [Finding("web search", "off", "no provider is set", "docs/web.md says how to set one")]
+    folder = corpora_settings().web_folder
+    if folder is not None and not folder.expanduser().is_dir():
+        what = f"the folder {folder}, which stands in for the web, is not there"
+        return [Finding("web search", "bad", what, "make it, or mend RAGWEAVE_WEB_FOLDER")]
     use = {"off": "not used unless a run asks for it", "ask": "used after consent", "auto": "used when needed"}
     return [Finding("web search", "ok", f"{provider}; {use[run_settings().web]}")]

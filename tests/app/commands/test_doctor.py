@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from ragweave.corpora.settings import corpora_settings
+
 
 def areas(out: str) -> dict[str, dict[str, str]]:
     return {f["area"]: f for f in json.loads(out)}
@@ -45,6 +47,21 @@ def test_a_chat_server_that_is_down_is_bad_and_has_a_remedy(main: Any, monkeypat
     assert found["state"] == "bad"
     assert "some-model at 127.0.0.1:9" in found["what"]
     assert "RAGWEAVE_CHAT_URL" in found["remedy"]
+
+
+def test_a_folder_in_the_place_of_the_web_that_is_not_there_is_bad(
+    main: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("RAGWEAVE_WEB_FOLDER", str(tmp_path))
+    found = areas(main("doctor", "--json")[1])["web search"]
+    assert found["state"] == "ok" and found["what"].startswith("folder; ")
+    corpora_settings.cache_clear()
+    monkeypatch.setenv("RAGWEAVE_WEB_FOLDER", str(tmp_path / "gone"))
+    code, out, _ = main("doctor", "--json")
+    found = areas(out)["web search"]
+    assert (code, found["state"]) == (2, "bad")
+    assert "gone, which stands in for the web, is not there" in found["what"]
+    assert "RAGWEAVE_WEB_FOLDER" in found["remedy"]
 
 
 def test_the_device_is_told_and_one_that_is_not_there_is_bad(main: Any, monkeypatch: pytest.MonkeyPatch) -> None:
