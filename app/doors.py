@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from langchain_core.callbacks import AsyncCallbackManagerForRetrieverRun, CallbackManagerForRetrieverRun
 from langchain_core.documents import Document
 from langchain_core.retrievers import BaseRetriever
 from langchain_core.tools import BaseTool, StructuredTool
-from pydantic import Field
+from pydantic import Field, ValidationError
 
 from ragweave.app.api import aask, run_sync
 from ragweave.graphs.run import asearch, in_library
-from ragweave.minds.context import Context
+from ragweave.minds.context import Context, refused
 from ragweave.minds.evidence import Evidence
 from ragweave.minds.phrases import as_heard
 from ragweave.nodes.answer import Answer
@@ -28,6 +28,14 @@ class Retriever(BaseRetriever):
     library: str | None = Field(None, description="Name of the library; None: that of the context.")
     k: int | None = Field(None, ge=1, le=50, description="Most documents; None: as the context says, or 8.")
     context: Context | None = Field(None, description="The knobs of a run.")
+
+    if not TYPE_CHECKING:  # the fields stay the signature
+
+        def __init__(self, /, **given):
+            try:
+                super().__init__(**given)
+            except ValidationError as error:
+                raise refused(error, "see docs/python.md") from None
 
     async def _aget_relevant_documents(
         self, query: str, *, run_manager: AsyncCallbackManagerForRetrieverRun

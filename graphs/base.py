@@ -9,12 +9,14 @@ from contextvars import copy_context
 from itertools import pairwise
 from typing import Any
 
-from langchain_core.messages import AIMessage, HumanMessage
+from langchain_core.messages import AIMessage, HumanMessage, convert_to_messages
 from langgraph.graph import StateGraph
 from langgraph.graph.state import CompiledStateGraph
+from langgraph.types import Overwrite
 
 from ragweave.minds.context import Context
 from ragweave.models import tracing
+from ragweave.models.errors import InputError
 from ragweave.nodes.run import RETRY
 from ragweave.nodes.state import Input, State
 
@@ -67,14 +69,30 @@ def new_graph(*verbs: Any, **nodes: Any) -> Builder:
 
 
 def _asked(given: Any) -> Any:
+    """Return what is sent to a graph as its input; an InputError says what cannot be."""
     if isinstance(given, str):
         given = {"question": given}
-    if not isinstance(given, dict) or not (given.get("messages") or isinstance(given.get("question"), str)):
+    if not isinstance(given, dict):
         return given
     said, question = given.get("messages"), given.get("question")
     if not said:
+        if question is None:
+            return given
+        if not isinstance(question, str):
+            raise InputError(f"the question is no text but {type(question).__name__}", "write what you want to know")
         said = [HumanMessage(question)]
-    elif isinstance(said, list) and isinstance(said[-1], AIMessage) and isinstance(question, str) and question.strip():
+    _check(said)
+    if isinstance(said, list) and isinstance(said[-1], AIMessage) and isinstance(question, str) and question.strip():
         said = [*said, HumanMessage(question)]  # the state of an outer graph, with what was said before
     # Blank until `condense` writes it: words that stand there before were edited in.
     return {**given, "messages": said, "question": ""}
+
+
+def _check(said: Any) -> None:
+    """Refuse what LangGraph could not read as messages, which may be one alone."""
+    try:
+        if not isinstance(said, Overwrite):
+            convert_to_messages(said if isinstance(said, list) else [said])
+    except (ValueError, TypeError, KeyError, AttributeError, NotImplementedError) as error:
+        remedy = "give messages of LangChain, or dicts with `role` (user or assistant) and `content`"
+        raise InputError("one of the messages cannot be read", remedy) from error

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from ragweave.models.errors import InputError
 
 if TYPE_CHECKING:
     from langchain_core.documents import Document
@@ -36,7 +38,9 @@ async def aindex(
     from ragweave.corpora.ingest.mirror import is_address, mirrored
     from ragweave.corpora.ingest.run import index as run_index
 
-    given = [paths] if isinstance(paths, str | Path) else paths
+    given = [*paths] if isinstance(paths, Iterable) and not isinstance(paths, str) else [paths]
+    if strange := [p for p in given if not isinstance(p, str | Path)]:
+        raise InputError(f"a path is no text but {type(strange[0]).__name__}", "name files and folders by their paths")
     several = [await mirrored(str(p)) if is_address(p) else Path(p) for p in given]
     if documents:
         several += await kept(documents, library)

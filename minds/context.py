@@ -118,7 +118,7 @@ class Context(BaseModel):
             try:
                 super().__init__(**given)
             except ValidationError as error:
-                raise _refused(error) from None
+                raise refused(error) from None
 
     @model_validator(mode="before")
     @classmethod
@@ -187,10 +187,10 @@ class Context(BaseModel):
         return cast("T", self._turns[name])
 
 
-def _refused(error: ValidationError) -> InputError:
+def refused(error: ValidationError, remedy: str = "see the settings of a run in docs/configuration.md") -> InputError:
+    """Return what to tell of settings that were refused: the first of them, and why."""
     first = error.errors()[0]
     name, why = ".".join(str(part) for part in first["loc"]), str(first["msg"]).removeprefix("Value error, ")
-    remedy = "see the settings of a run in docs/configuration.md"
     if first["type"] == "extra_forbidden":
         why = "there is no such setting"
         fields = (Method if name.startswith("method.") else Context).model_fields

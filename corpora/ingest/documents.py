@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 _NAME = 80
 """Characters of a file's name."""
+_LOADED = "give what a loader's `load()` returns"
 
 
 async def kept(documents: Sequence[Document], library: str) -> list[Path]:
@@ -28,15 +29,17 @@ async def kept(documents: Sequence[Document], library: str) -> list[Path]:
     that is written again with other text is the same source, changed; a document without a source is its text.
 
     Raises:
-        InputError: there is no text in any of them.
+        InputError: one is no document, or there is no text in any of them.
         LibraryError: the library cannot be made or opened.
     """
     texts: dict[str, list[str]] = {}
     for one in documents:
+        if not isinstance(getattr(one, "page_content", None), str):
+            raise InputError(f"a document is a {type(one).__name__}", _LOADED)
         if text := one.page_content.strip():
             texts.setdefault(str(one.metadata.get("source") or f"{_digest(text)}.txt"), []).append(text)
     if not texts:
-        raise InputError("the documents hold no text", "give what a loader's `load()` returns")
+        raise InputError("the documents hold no text", _LOADED)
     try:
         opened = await open_library(library)
     except LibraryNotFound:

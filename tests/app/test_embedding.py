@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import importlib.util
+import itertools
 import threading
 from pathlib import Path
 from types import ModuleType
@@ -14,7 +15,7 @@ from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
 from langgraph.checkpoint.memory import InMemorySaver
 
 import ragweave
-from ragweave import Context, RagweaveError, aask, aindex, ask, astream, build_agent, index, search
+from ragweave import Context, RagweaveError, Retriever, aask, aindex, ask, astream, build_agent, index, search
 from ragweave.models.errors import InputError
 from ragweave.tests.support import build_library
 
@@ -178,3 +179,23 @@ async def test_a_run_that_waits_for_consent_says_so_and_goes_on_with_it(web: Non
         ask(question, **options)
     assert ask(question, resume=False, **options).abstained
     assert "1874" in ask(QUESTION, **options).text
+
+
+def test_what_is_of_another_type_is_refused_at_every_door_in_a_sentence(home: Path) -> None:
+    words = r"the question is no text but \w+\. Write"
+    doors = (search, ask, Retriever(library="house").invoke, lambda q: build_agent("crag").invoke({"question": q}))
+    given: Any
+    for door, given in itertools.product(doors, (7, ["a"])):
+        with pytest.raises(InputError, match=words):
+            door(given)
+    for given in ([{"role": "x"}], [{"role": "x", "content": "a"}], [5]):
+        with pytest.raises(InputError, match="one of the messages cannot be read"):
+            ask(QUESTION, messages=given)
+    for given in (5, [5], None):
+        with pytest.raises(InputError, match="a path is no text but"):
+            index(given)
+    with pytest.raises(InputError, match="a document is a str"):
+        index(documents=["x"], library="house")  # type: ignore[list-item]
+    with pytest.raises(InputError, match=r"k: input should be greater than or equal to 1\. See docs/python\.md"):
+        Retriever(library="house", k=0)
+    assert not home.exists()
