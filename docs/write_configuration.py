@@ -37,7 +37,12 @@ def page() -> str:
 
     parts = [_INTRO]
     rooms: tuple[tuple[str, str, type[BaseModel]], ...] = (
-        ("Command line", "What the commands use where an option is not given.", RunSettings),
+        (
+            "Command line",
+            "What the commands and `ragweave serve` use where nothing is said. From Python and in LangGraph Studio "
+            "these four do not count: there the defaults are those of [one run](#one-run), whatever the environment holds.",
+            RunSettings,
+        ),
         (
             "Models",
             "Which models think and perceive. Without `RAGWEAVE_CHAT` the small mind answers. A row with `_URL` and "

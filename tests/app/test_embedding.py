@@ -181,6 +181,14 @@ async def test_a_run_that_waits_for_consent_says_so_and_goes_on_with_it(web: Non
     assert "1874" in ask(QUESTION, **options).text
 
 
+def test_what_the_commands_fall_back_on_does_not_count_from_python(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in (("LIBRARY", "house"), ("WEB", "auto"), ("MIND", "llm")):
+        monkeypatch.setenv(f"RAGWEAVE_{name}", value)
+    assert (Context().library, Context().web, Context().mind) == ("default", "off", "auto")
+    with pytest.raises(RagweaveError, match="no library named 'default'"):
+        search(QUESTION)
+
+
 def test_what_is_of_another_type_is_refused_at_every_door_in_a_sentence(home: Path) -> None:
     words = r"the question is no text but \w+\. Write"
     doors = (search, ask, Retriever(library="house").invoke, lambda q: build_agent("crag").invoke({"question": q}))
