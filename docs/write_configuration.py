@@ -40,7 +40,8 @@ def page() -> str:
         (
             "Command line",
             "What the commands and `ragweave serve` use where nothing is said. From Python and in LangGraph Studio "
-            "these four do not count: there the defaults are those of [one run](#one-run), whatever the environment holds.",
+            "these four do not count: there the defaults are those of [one run](#one-run), whatever the environment "
+            "holds.",
             RunSettings,
         ),
         (
