@@ -66,3 +66,6 @@ def test_cells_under_different_heads_of_one_table_are_not_weighed() -> None:
     ):
         found = compare(question, wines, lambda term: 3.0)
         assert (found and found.text) == told
+    birds = strip("Birds", "Year | Puffins, pairs | Razorbills, pairs\n2023 | 1,420 | 610\n2024 | 1,510 | 585")
+    found = compare("How many more pairs of puffins than razorbills were there in 2024?", [birds], lambda term: 3.0)
+    assert found is not None and found.text == "925: 1,510 against 585."

@@ -239,8 +239,7 @@ def _of_tables(look: _Look, strips: Sequence[Strip]) -> Iterator[tuple[float, _V
         if len(able) != 1:
             continue
         column, head = table.columns[able[0]], heads[able[0]]
-        sided = fits[able[0]] > 0
-        told = bool(named) or sided
+        told = bool(named) or fits[able[0]] > 0
         for n, row in enumerate(table.body):
             subject = set(terms(row.cells[0])) | about | head
             near = subject | heads[0] | set(terms(" ".join(row.cells)))
@@ -253,7 +252,7 @@ def _of_tables(look: _Look, strips: Sequence[Strip]) -> Iterator[tuple[float, _V
             if (number := column.numbers[n]) is not None and not look.asked.dated:
                 unit = number.unit or column.unit
                 shown = f"{written(number.amount, number.places)} {unit}".strip()
-                above = "" if sided else column.head
+                above = "" if head & look.mine - look.theirs else column.head
                 value = _Value((number.amount,), "number", "", shown, 3.0 if told else 2.0, cut, above)
             if value is not None:
                 # A row is about what its first cell names; a side that stands in another cell has to do with it.
