@@ -203,6 +203,8 @@ def _values(
     look = _Look(asked, mine, theirs - own, said, named)
     able = [s for s in strips if mine & (set(terms(s["text"])) | _about(s))]
     found = [*_of_tables(look, able), *_of_sentences(look, rank(ask, able, idf))]
+    # The year that is asked about is no value of that year.
+    found = [row for row in found if not (row[1].kind == "number" and row[1].shown in words)]
     best = sorted(found, key=order, reverse=True)[:BEST]
     # Of equal ones the first keeps its place.
     return [(order(row)[0] - LATER * n, row[1]) for n, row in enumerate(best)]
