@@ -82,6 +82,7 @@ class Page:
         self._check, self._emit, self._rows, self._items = check, emit, rows, items
         self._second, self._strict, self._every, self._checked = second, strict, every, checked
         self._waiting: list[Claim] = []
+        self._frames: list[Claim] = []
 
     async def tell(self, text: str, named: Sequence[Strip], known: Sequence[Strip], sign: str = "") -> None:
         """Show what a chat model wrote, marked with what the check says of it; what was said is not said again.
@@ -115,13 +116,13 @@ class Page:
         self._add(claim)
 
     def frame(self, text: str, sign: str = "") -> None:
-        """Show a line that only frames what is told: nothing in it is checked, or cited."""
+        """Show a line that only frames what is told, with what it frames: nothing in it is checked, or cited."""
         self._add(Claim(text, "unchecked", (), 0.0, sign=sign))
 
     @property
     def last(self) -> str | None:
         """The sign of what was told last, None where nothing was."""
-        signs = [*(s.sign for s in self.sentences), *(c.sign for c in self._waiting)]
+        signs = [s.sign for s in self.sentences] + [c.sign for c in (*self._frames, *self._waiting)]
         return signs[-1] if signs else None
 
     def _add(self, claim: Claim) -> None:
@@ -150,14 +151,25 @@ class Page:
         for claim in self._waiting:
             self._put(claim)
         self._waiting = []
+        if self.sentences:
+            self._show_frames()
+
+    def _show_frames(self) -> None:
+        frames, self._frames = self._frames, []
+        for claim in frames:
+            self.show(claim.text, "unchecked", [], 0.0, sign=claim.sign)
 
     def _put(self, claim: Claim) -> None:
+        if self._checked and claim.support == "unchecked":
+            self._frames.append(claim)
+            return
         sources = [s for s in claim.rests if s["origin"] != "model"]
         support = "model" if claim.support != "contradicted" and claim.rests and not sources else claim.support
         if support == "contradicted" or (support in ("unverified", "model") and self._strict):
             self.dropped += 1
         else:
             score = (claim.score or SECOND) if support == "verified" else 0.0
+            self._show_frames()
             self.show(claim.text, support, sources, score, claim.text, claim.sign)
 
     def tell_unsourced(self, text: str, sign: str = "") -> None:
@@ -165,6 +177,7 @@ class Page:
         if self._strict:
             self.dropped += 1
         else:
+            self._show_frames()
             self.show(text, "model", [], 0.5, sign=sign)
 
     def show(

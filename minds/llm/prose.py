@@ -183,7 +183,7 @@ def frames(sentence: str, before: str | None) -> bool:
         return False
     if kind == "|":
         return before != "|"
-    if _TITLE.match(sentence) or text.endswith((":", "：")):
+    if text.endswith((":", "：")) or (_TITLE.match(sentence) and (before is not None or sentence.lstrip()[0] == "#")):
         return True
     few = len(text.split()) <= _SHORT and not re.search(r"\d", text) and not _ENDS.search(text)
     return few and (text.endswith((",", "，")) or (before is not None and bool(kind)))

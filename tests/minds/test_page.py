@@ -154,13 +154,25 @@ async def test_a_row_that_names_nothing_rests_on_what_the_line_before_its_table_
     assert [s.citations for s in page.sentences] == [(1,), (), (1,), (2,)]
 
 
-async def test_a_line_that_only_frames_is_neither_checked_nor_cited_nor_withheld() -> None:
-    async def never(text: str, strips: Sequence[Strip]) -> Checked:
-        raise AssertionError(text)
+@pytest.mark.parametrize("support", ["verified", "contradicted"])
+async def test_a_line_that_only_frames_is_neither_checked_nor_cited_and_goes_with_what_it_frames(support: str) -> None:
+    async def check(text: str, strips: Sequence[Strip]) -> Checked:
+        assert text == "We take it."
+        return Checked(support == "verified", 0.9, (0,) if support == "verified" else (), "")
 
-    page = Page(never, lambda *_: None, {"i": ROW}, {}, strict=True)
-    page.frame("Dear Jonas,")
-    assert [(s.text, s.support, s.citations) for s in page.sentences] == [("Dear Jonas,", "unchecked", ())]
+    page = Page(check, lambda *_: None, {"i": ROW}, {}, strict=True)
+    for raw in ("Dear Jonas,", "\n\nWe take it. [1]", "\n\nPriya Nair"):
+        await tell(raw, [[STRIP]], page)
+    await page.close()
+    told = [(s.text, s.support, s.citations) for s in page.sentences]
+    if support == "verified":
+        assert told == [
+            ("Dear Jonas,", "unchecked", ()),
+            ("We take it.", "verified", (1,)),
+            ("Priya Nair", "unchecked", ()),
+        ]
+    else:
+        assert told == []
 
 
 async def test_of_what_a_sentence_names_that_is_cited_as_well_which_says_the_rest_of_it() -> None:

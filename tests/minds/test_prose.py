@@ -106,6 +106,8 @@ def test_code_is_cited_behind_its_end_and_keeps_its_indentation() -> None:
         ("| Plot | 2025 |", "\n", True),
         ("| 3 | 74 |", "|", False),
         ("\n## Costs", "", True),
+        ("\n**Costs**", "", True),
+        ("**Ada Lund**", None, False),
         ("\nKind regards", "", True),
         ("\nPriya Nair", "\n", True),
         ("Priya Nair", None, False),
