@@ -133,7 +133,7 @@ async def test_a_question_for_what_is_seen_is_looked_at_beside_texts_that_bear_o
     model = ScriptedChat(react=house)
     with override(writer=model):
         state = await astate("What is on the photo of the quiet hours?", context=knobs_of(mind="llm"))
-    assert max(e["relevance"] for e in state["evidence"] if e["corpus"] == "document") > LOWER
+    assert max(e["relevance"] for e in state["evidence"] if e["corpus"] in ("paragraph", "document")) > LOWER
     assert [pictures(c) for c in model.calls if "You look at a picture" in c.prompt] == [1]
 
 
