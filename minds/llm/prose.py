@@ -104,7 +104,7 @@ def boundary(buffer: str, judged: int = 0) -> int | None:
     listed = _LISTED.match(buffer)
     if (opened := _OPENS.match(buffer)) is not None:
         kind = "code" if opened["code"] else opened.lastgroup
-        closed = _CLOSES[kind].search(buffer, max(opened.end(), judged - 5))
+        closed = _CLOSES[kind].search(buffer, opened.end())
         if closed is None:
             return None
         listed, judged = listed or (opened if kind == "code" else None), max(judged, closed.end())

@@ -39,6 +39,34 @@ async def test_sentences_do_not_depend_on_how_the_stream_is_cut(size: int) -> No
     assert [s async for s in complete_sentences(_stream(parts))] == split(TEXT)
 
 
+_PIECES = (
+    "```",
+    "``",
+    "`",
+    "py",
+    "\n",
+    "\n\n",
+    "a",
+    "B. ",
+    "$$",
+    "$",
+    "\\[",
+    "\\]",
+    "|",
+    "- ",
+    "x = [1]",
+    "[1]",
+    "! ",
+    "**",
+)
+
+
+@given(st.lists(st.lists(st.sampled_from(_PIECES), max_size=8).map("".join), max_size=6))
+@example(["$$$$- py**", "x = [1]B. .$1. ", "$$- x = [1]! \\[", "# \\["])
+async def test_no_cut_of_a_stream_changes_what_of_it_is_code_or_a_formula(parts: list[str]) -> None:
+    assert [s async for s in complete_sentences(_stream(parts))] == split("".join(parts))
+
+
 @given(st.lists(st.text(alphabet="abAB.。!? \n[]123", max_size=160), max_size=8))
 @example(["The lamp was lit in 1874." + " " * 130, "The ferry sails at noon. It is blue."])
 @example(["The lamp was lit in 1874.\n" + " " * 130, "The ferry sails at noon. It is blue."])
