@@ -96,6 +96,14 @@ class Parsed:
     parted: bool = False
 
 
+COMMENT = "Comment"
+
+
+def comment(text: str, author: str) -> str:
+    """Return what a reader noted upon a document as it reads, with who did."""
+    return f"{COMMENT} by {author}: {text}" if author else f"{COMMENT}: {text}"
+
+
 _UNSPACED_END = re.compile(rf"[{UNSPACED}，。、；：？！）」』】]")
 _UNSPACED_START = re.compile(rf"[{UNSPACED}（「『【]")
 

@@ -10,11 +10,10 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
-from ragweave.corpora.blocks import Block
+from ragweave.corpora.blocks import Block, comment
 from ragweave.corpora.pages import View
 from ragweave.corpora.types import Box
 
-COMMENT = "Comment"
 _MOST = 1_000
 """Annotations of a page that are looked at."""
 _CHARACTERS = 20_000
@@ -99,7 +98,7 @@ def _said(note: Any, form: Any) -> str:
     if kind in (raw.FPDF_ANNOT_LINK, raw.FPDF_ANNOT_POPUP):
         return ""
     text, author = _string(note, b"Contents"), _string(note, b"T")
-    return (f"{COMMENT} by {author}: {text}" if author else f"{COMMENT}: {text}") if text else ""
+    return comment(text, author) if text else ""
 
 
 def _field(note: Any, form: Any) -> tuple[str, list[str]]:

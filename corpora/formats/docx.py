@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from ragweave.corpora.archive import Archive
-from ragweave.corpora.blocks import Block, Figure, Parsed, captioned
+from ragweave.corpora.blocks import Block, Figure, Parsed, captioned, comment
 from ragweave.corpora.formats.merged import Cell, Merged, Row, first_row, spanned
 from ragweave.corpora.formats.ooxml import A, R, W, attribute, core, relations
 from ragweave.corpora.formats.raised import around
@@ -98,12 +98,12 @@ class _Document:
     def read_comments(self, root: Any) -> None:
         """Put what readers noted, one block each with who did, behind what it is on."""
         told: list[tuple[int, Block]] = []
-        for comment in root.iter(f"{W}comment"):
-            author = " ".join((comment.get(f"{W}author") or "").split())
-            said = "\n".join(t for p in comment.iter(f"{W}p") if (t := _text(p)))
+        for note in root.iter(f"{W}comment"):
+            author = " ".join((note.get(f"{W}author") or "").split())
+            said = "\n".join(t for p in note.iter(f"{W}p") if (t := _text(p)))
             if said:
-                at = self._commented.get(comment.get(f"{W}id") or "", len(self.blocks))
-                told.append((at, Block(f"Comment by {author}: {said}" if author else f"Comment: {said}", "text")))
+                at = self._commented.get(note.get(f"{W}id") or "", len(self.blocks))
+                told.append((at, Block(comment(said, author), "text")))
         before = sorted(at for at, _ in told)
         self.figures = [replace(f, at=f.at + bisect_right(before, f.at)) for f in self.figures]
         self.blocks = [b for _, b in sorted([*told, *enumerate(self.blocks)], key=lambda placed: placed[0])]

@@ -14,8 +14,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from ragweave.corpora.blocks import Block, Parsed
-from ragweave.corpora.formats.annotations import COMMENT, among, form_of, written
+from ragweave.corpora.blocks import COMMENT, Block, Parsed
+from ragweave.corpora.formats.annotations import among, form_of, written
 from ragweave.corpora.grid import GAP, Cell, Line
 from ragweave.corpora.layout import PageLook, blocks
 from ragweave.corpora.meta import pdf_date

@@ -35,7 +35,7 @@ _TAG_OPEN = re.compile(rf"<(?=/?(?:{_ACTIVE})[\s/>])", re.I)
 def plain(text: str, limit: int) -> str:
     """Return text without invisible characters and active markup, at most `limit` characters, paragraphs kept."""
     text = _SPACES.sub(" ", _BREAKS.sub("\n", text[: 4 * limit + 1000]))
-    text = unicodedata.normalize("NFC", _JOINER.sub("", _INVISIBLE.sub("", text)))
+    text = unicodedata.normalize("NFC", _visible(text))
     text = _MD_DEFINITION.sub("", text)
     # Twice: an image may be the text of a link.
     text = _MD_LINK.sub(r"\g<text>", _MD_LINK.sub(r"\g<text>", text))
@@ -53,8 +53,12 @@ def one_line(text: str, limit: int = 200) -> str:
 
 def verbatim(text: str, limit: int) -> str:
     """Return lines of code as they stand, without invisible characters, at most `limit` characters."""
-    text = _JOINER.sub("", _INVISIBLE.sub("", _BREAKS.sub("\n", text[:limit])))
+    text = _visible(_BREAKS.sub("\n", text[:limit]))
     return re.sub(r"\A(?:[^\S\n]*\n)+", "", text).rstrip()
+
+
+def _visible(text: str) -> str:
+    return _JOINER.sub("", _INVISIBLE.sub("", text))
 
 
 _ADDRESS = re.compile(r"\b(?:https?|ftp|data|javascript):\S+|\bwww\.\S+", re.I)

@@ -173,6 +173,18 @@ def counts(sentence: str) -> bool:
     return not sign(sentence).strip() and bool(_ENDS.search(_MARK.sub("", sentence)))
 
 
+class Room:
+    """How much of an answer is told: so many sentences that count."""
+
+    def __init__(self, most: int) -> None:
+        self._left = most
+
+    def takes(self, sentence: str) -> bool:
+        """Tell whether there is room for one more."""
+        self._left -= counts(sentence)
+        return self._left >= 0
+
+
 def frames(sentence: str, before: str | None) -> bool:
     """Tell whether a line that cites nothing only frames an answer: heads of a table or part, a greeting, a lead-in.
 

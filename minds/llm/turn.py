@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import BaseModel, field_validator
 
 from ragweave.minds.known import Tell
-from ragweave.minds.llm.prose import boundary, counts, settled_to, trimmed
+from ragweave.minds.llm.prose import Room, boundary, settled_to, trimmed
 from ragweave.models.chat_json import read_json
 from ragweave.models.chat_reply import without_thoughts
 from ragweave.models.text import clip
@@ -188,8 +188,8 @@ class Answering:
     """
 
     def __init__(self, tell: Tell | None, shown: Sequence[str], most: int) -> None:
-        self.tell, self._shown, self._most = tell, shown, most
-        self.told = self._at = self._judged = self._counted = 0
+        self.tell, self._shown, self._room = tell, shown, Room(most)
+        self.told = self._at = self._judged = 0
         self.cut = False
 
     async def read(self, text: str, ended: bool = False) -> bool:
@@ -212,9 +212,7 @@ class Answering:
             self._at, self._judged = self._at + (len(answer) if stop is None else stop), 0
             if not sentence:
                 return end is None
-            if counts(sentence):
-                self._counted += 1
-            if self._counted > self._most:
+            if not self._room.takes(sentence):
                 self.cut = True
                 return False
             self.told += 1

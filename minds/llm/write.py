@@ -14,7 +14,7 @@ from ragweave.minds.contracts import Brief
 from ragweave.minds.desk import Desk, idf_of
 from ragweave.minds.evidence import Evidence, Origin, Reply, Strip
 from ragweave.minds.llm.look import look_at, sees, showing, viewer
-from ragweave.minds.llm.prose import LEFT, as_shown, complete_sentences, counts, long, plain, sign, split, tell
+from ragweave.minds.llm.prose import LEFT, Room, as_shown, complete_sentences, long, plain, sign, split, tell
 from ragweave.minds.llm.reason import today
 from ragweave.minds.llm.turn import unknown
 from ragweave.minds.looks import worth_a_look
@@ -81,10 +81,9 @@ async def _carry(desk: Desk, brief: Brief, page: Page, reply: Reply) -> str | No
             return phrase("weak", brief.question, title=titles[0].strip("“”"))
         return phrase("unknown", brief.question, why=one_line(plain(why), _WHY), titles=", ".join(titles))
     cited = [[s for s in brief.strips if s["evidence"] == i] for i in reply["shown"]]
-    counted = 0
+    room = Room(desk.context.longest)
     for raw in split(reply["text"]):
-        counted += counts(raw)
-        if counted > desk.context.longest:
+        if not room.takes(raw):
             desk.note(LEFT)
             break
         await tell(raw, cited, page)
@@ -130,15 +129,15 @@ async def _prose(desk: Desk, brief: Brief, page: Page) -> str | None:
     shown = labelled(rows, {**{e["id"]: e for e in beside}, **brief.rows}) + pictures.told
     length = _FEW_WORDS if desk.context.answer_form == "short" else long(desk.context.sentences)
     messages = load("generate", today=today(), question=brief.question, evidence=shown, length=length)
-    written, counted, why = 0, 0, ""
+    room, written, why = Room(desk.context.longest), 0, ""
     try:
         async with aclosing(showing(desk, messages, pictures, "writer")) as parts:
             async for raw in complete_sentences(parts):
                 text = as_shown(raw)
-                counted += counts(raw)
+                fits = room.takes(raw)
                 if text.strip(" .!").upper() == "UNKNOWN":
                     why = why or phrase("weak", brief.question, title=_nearest(brief.strips))
-                elif counted > desk.context.longest:
+                elif not fits:
                     desk.note(LEFT)
                     break
                 elif text:
@@ -188,8 +187,9 @@ def _nearest(strips: Sequence[Strip]) -> str:
 
 def pictured(desk: Desk, brief: Brief) -> bool:
     """Tell whether a vision model could look at pictures among the evidence that are worth it."""
-    wanted = {s["evidence"] for s in brief.own if s["locator"].get("kind") == "image" and s["locator"].get("image")}
-    shown = [brief.rows[i] for i in {s["evidence"] for s in brief.own} if i in brief.rows]
+    own = brief.own
+    wanted = {s["evidence"] for s in own if s["locator"].get("kind") == "image" and s["locator"].get("image")}
+    shown = [brief.rows[i] for i in {s["evidence"] for s in own} if i in brief.rows]
     worth = wanted & worth_a_look(brief.question, shown, brief.lower)
     return any(brief.rows[i].get("seen") != "" for i in worth) and viewer(desk) is not None
 

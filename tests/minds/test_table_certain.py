@@ -6,12 +6,7 @@ import pytest
 
 from ragweave.minds.small.tables.compute import compute
 from ragweave.models.table import tables
-
-
-def said(question: str, text: str, about: str = "") -> str:
-    (table,) = tables([text])
-    found = compute(question, table, about, lambda term: 1.0)
-    return found.text if found else ""
+from ragweave.tests.support.tables import said
 
 
 @pytest.mark.parametrize(

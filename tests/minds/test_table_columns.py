@@ -6,7 +6,7 @@ import pytest
 
 from ragweave.minds.small.tables.compute import compute
 from ragweave.models.table import tables
-from ragweave.tests.minds.test_table_certain import said
+from ragweave.tests.support.tables import said
 
 VISITORS = """day | visitors | ticket
 Monday | 120 | 8.00

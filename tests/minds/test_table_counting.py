@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from ragweave.minds.small.tables.compute import compute
 from ragweave.minds.small.tables.counting import counting
-from ragweave.models.table import tables
+from ragweave.tests.support.tables import said
 
 PAPERS = """Holder | Paper | Number | Expires
 Ida | passport | C4F81 | 14 March 2027
@@ -18,12 +17,6 @@ Ida Lund | alto | 2008
 Jon Ash | bass | 2024
 Una Day | alto | 2024
 """
-
-
-def said(question: str, text: str, about: str) -> str:
-    (table,) = tables([text])
-    found = compute(question, table, about, lambda term: 1.0)
-    return found.text if found else ""
 
 
 @pytest.mark.parametrize(

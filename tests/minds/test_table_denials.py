@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ragweave.minds.small.tables.compute import compute
-from ragweave.models.table import tables
+from ragweave.tests.support.tables import said
 
 HOSTEL = """Guest | Room | Diet | Status | Nights | Towel | Key back on
 Ida Lund | 4 | vegan | confirmed | 3 | yes | 2026-05-04
@@ -24,12 +23,6 @@ Ida Lund | shed | 0151 20
 Ben Roy | |
 Kit Moss | shed | 0170 44
 """
-
-
-def said(question: str, text: str, about: str = "") -> str:
-    (table,) = tables([text])
-    found = compute(question, table, about, lambda term: 1.0)
-    return found.text if found else ""
 
 
 @pytest.mark.parametrize(

@@ -4,20 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from ragweave.minds.small.tables.compute import compute
-from ragweave.models.table import tables
+from ragweave.tests.support.tables import said
 
 THINGS = "Item | Bought | Price | With\nlaptop | 2022-03-04 | 1,199 € | Jon\ncamera | 2021-06-30 | 2,150 € | shelf\n"
 STAFF = "Name | Job | {}\nJon Ash | design | 3,350 €\nIda Lund | founder | 4,200 €\n"
 SHOP = "Item | Shop | Price\nlamp | Volt | 40 €\ndesk | Volt | 140 €\ncup | Habit | 9 €\n"
 BILLS = "Date | Client | Amount\n2025-03-04 | Volt | 80 €\n2025-03-09 | Ash | 900 €\n2025-04-09 | Ash | 90 €\n"
 WORKS = "Date | What | Cost (EUR)\n2025-03-04 | gardener | 80\n2025-03-09 | roofer | 900\n"
-
-
-def said(question: str, text: str) -> str:
-    (table,) = tables([text])
-    found = compute(question, table, "list", lambda term: 1.0)
-    return found.text if found else ""
 
 
 @pytest.mark.parametrize(
@@ -32,7 +25,7 @@ def said(question: str, text: str) -> str:
     ],
 )
 def test_the_price_of_a_thing_is_nobodys_pay(question: str) -> None:
-    assert said(question, THINGS) == ""
+    assert said(question, THINGS, "list") == ""
 
 
 @pytest.mark.parametrize("head", ["Salary", "EUR a month", "Wage per month"])
@@ -40,7 +33,7 @@ def test_the_price_of_a_thing_is_nobodys_pay(question: str) -> None:
     "question", ["What does Jon Ash earn?", "How much do we pay Jon Ash?", "How much is Jon paid?"]
 )
 def test_a_column_of_pay_tells_what_somebody_earns(question: str, head: str) -> None:
-    assert said(question, STAFF.format(head)).endswith(f"{head} 3,350 €.")
+    assert said(question, STAFF.format(head), "list").endswith(f"{head} 3,350 €.")
 
 
 @pytest.mark.parametrize(
@@ -59,4 +52,4 @@ def test_a_column_of_pay_tells_what_somebody_earns(question: str, head: str) -> 
     ],
 )
 def test_who_gets_the_money_is_told_from_who_pays_it(question: str, table: str, answer: str) -> None:
-    assert said(question, table) == answer
+    assert said(question, table, "list") == answer

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ragweave.minds.small.tables.moments import sides
-from ragweave.tests.minds.test_table_certain import said
+from ragweave.tests.support.tables import said
 
 STAFF = """Name | Department | Salary | Started | Born
 Anna Brock | Sales | 3200 | 2019-04-01 | 1980

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ragweave.tests.minds.test_table_certain import said
+from ragweave.tests.support.tables import said
 
 STAFF = """Name | Department | Salary | Remote
 Anna Brock | Sales | 3200 | yes
