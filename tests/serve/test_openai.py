@@ -167,7 +167,7 @@ async def test_many_streams_at_once_do_not_mix(chat: AsyncOpenAI) -> None:
     questions = [QUESTION, "How often does the ferry sail?"] * 4
     answers = await asyncio.gather(*map(ask, questions))
     assert all("1874" in a and "four" not in a for a in answers[::2])
-    assert all("four times" in a and "1874" not in a for a in answers[1::2])
+    assert all("four times" in a and "October 1874" not in a for a in answers[1::2])
 
 
 def test_links_are_taken_off_an_earlier_answer() -> None:
