@@ -7,6 +7,9 @@ ROOMS  := app serve evals graphs nodes minds prompts corpora models
 HFVENV ?= .venv-hf
 HF     := $(HFVENV)/bin
 
+# Byte code is kept whatever the shell says: hundreds of tests start processes, and each would compile what it imports.
+export PYTHONDONTWRITEBYTECODE :=
+
 .PHONY: peers figures recorded test-cluster setup setup-dev demo docs test test-hard test-conversations test-faulted test-llm test-hf test-studio test-isolation \
   verify-graphs test-page lint types links clean golden golden-record lines
 
@@ -17,11 +20,11 @@ $(VENV)/.base: pyproject.toml constraints.txt
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.base
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile -c constraints.txt -e '.[dev]'
 	@touch $@
 
 $(VENV)/.cluster: $(VENV)/.dev
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[cluster]'
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile -c constraints.txt -e '.[cluster]'
 	@touch $@
 
 setup: $(VENV)/.base
@@ -45,13 +48,13 @@ test: $(VENV)/.dev
 test-cluster: $(VENV)/.cluster
 	@$(BIN)/python -m pytest -n auto --dist loadgroup -rs -m "cluster and not hard" tests
 
-# Kills, hostile files, a reader beside a writer, random programs with faults. The long form:
+# Kills, hostile files, a reader beside a writer, random programs with faults; what is timed runs one after the other. The long form:
 # make test-hard TEST_KILLS=100 TEST_CHANGES=1000 TEST_STEPS=5000
 test-hard: export TEST_KILLS ?= 10
 test-hard: export TEST_CHANGES ?= 200
 test-hard: export TEST_STEPS ?= 2000
 test-hard: $(VENV)/.dev
-	@$(BIN)/python -m pytest -m hard tests -s
+	@$(BIN)/python -m pytest -n auto --dist loadgroup -rP -m hard tests
 
 # A thousand questions at each share of bad calls of a model, in virtual time.
 test-faulted: export TEST_QUESTIONS ?= 1000
@@ -69,9 +72,9 @@ audit: $(VENV)/.dev
 	  .venv-audit/bin/python -m pip install --quiet --disable-pip-version-check pip-audit; }
 	@$(BIN)/python .ci/inventory.py requirements | .venv-audit/bin/pip-audit --strict --no-deps --disable-pip -r /dev/stdin
 
-# The page in a headless Chromium, which the system has to have (Debian: apt install chromium).
+# The page in a headless Chromium, which the system has to have (Debian: apt install chromium-headless-shell, or chromium).
 test-page: $(VENV)/.dev
-	@$(BIN)/python -m pytest -m page tests/page
+	@$(BIN)/python -m pytest -n auto -m page tests/page
 
 # A thousand random conversations of a scripted model, each to its stated end within its budget.
 test-conversations: export CONVERSATIONS ?= 1000

@@ -12,7 +12,7 @@ import pytest
 
 from ragweave.models.child import import_path
 
-pytestmark = pytest.mark.hard
+pytestmark = [pytest.mark.hard, pytest.mark.xdist_group("in time")]
 
 ITEMS = int(os.environ.get("TEST_ITEMS", "5000"))
 READERS = 10

@@ -10,7 +10,7 @@ import pytest
 
 from ragweave.models.child import import_path
 
-pytestmark = pytest.mark.hard
+pytestmark = [pytest.mark.hard, pytest.mark.xdist_group("in time")]
 
 SECONDS = float(os.environ.get("TEST_FUZZ", "60")) / 2
 

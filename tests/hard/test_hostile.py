@@ -45,7 +45,7 @@ from ragweave.tests.support.hostile_texts import (
     zeros,
 )
 
-pytestmark = pytest.mark.hard
+pytestmark = [pytest.mark.hard, pytest.mark.xdist_group("in time")]
 
 LIMIT = 20.0 if int(os.environ.get("TEST_KILLS", "10")) >= 100 else 6.0
 """Seconds for one file; the short form has no time to wait for the slowest."""

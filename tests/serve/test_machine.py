@@ -33,6 +33,7 @@ from ragweave.serve.records import Record
 from ragweave.serve.settings import ServeSettings
 from ragweave.tests.support.serving import direct_client, parse_events, running
 
+EXAMPLES = int(os.environ.get("TEST_EXAMPLES", "25"))
 WHO = st.sampled_from(["ada", "ben"])
 OPEN = ("running", "waiting")
 
@@ -264,7 +265,7 @@ class Server(RuleBasedStateMachine):
         assert desk.slots._free == ServeSettings.running - at_work
 
 
-@pytest.mark.parametrize("examples", [4, pytest.param(25, marks=pytest.mark.hard)])
+@pytest.mark.parametrize("examples", [4, pytest.param(EXAMPLES, marks=pytest.mark.hard)])
 def test_runs_do_in_any_order_what_their_model_does(
     notes: Path, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, examples: int
 ) -> None:

@@ -39,6 +39,7 @@ pytestmark = pytest.mark.both
 
 DIM, EYE = 16, np.eye(16, dtype=np.float32)
 NAMES, PATHS = st.sampled_from(["atlas", "Notes", "höfe"]), st.sampled_from(["/f/a.md", "/f/b.md", "/f/c.md"])
+EXAMPLES = int(os.environ.get("TEST_EXAMPLES", "60"))
 VOCABULARY = "aqueduct basilica citadel dolmen esplanade forum granary hippodrome".split()
 WORDS = st.sampled_from(VOCABULARY)
 
@@ -235,7 +236,7 @@ class Stores(RuleBasedStateMachine):
             assert media.orphans(held.sources) == []
 
 
-@pytest.mark.parametrize("examples", [10, pytest.param(60, marks=pytest.mark.hard)])
+@pytest.mark.parametrize("examples", [10, pytest.param(EXAMPLES, marks=pytest.mark.hard)])
 def test_any_order_of_changes_leaves_what_the_model_holds(
     home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, examples: int
 ) -> None:
