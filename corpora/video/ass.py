@@ -33,7 +33,7 @@ def ass_cues(text: str) -> tuple[Cue, ...]:
             row = dict(zip(fields, rest.split(",", len(fields) - 1), strict=False))
             start, end = (_seconds(row.get(key, "")) for key in ("start", "end"))
             said = row.get("text", "")
-            plain = " ".join(re.sub(r"\{[^}]*\}|\\[Nnh]", " ", said).split())
+            plain = " ".join(re.sub(r"\\[Nnh]", " ", re.sub(r"\{[^}]*\}", "", said)).split())
             if start is not None and end is not None and plain and not _DRAWN.search(said):
                 found.append(Cue(start, max(start, end), plain, " ".join(row.get("name", "").split())))
     return tuple(sorted(found, key=lambda c: (c.start, c.end)))

@@ -5,8 +5,9 @@ from __future__ import annotations
 import html
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -111,13 +112,21 @@ def timed_cues(text: str) -> tuple[Cue, ...]:
         # A number right before the next timing is that cue's, not the end of this text.
         if at < len(lines) and _TIMING.match(lines[at]) and body and body[-1].strip().isdigit():
             body.pop()
-        found.append(_cue(start, end, body))
+        found += [_cue(start, end, said) for said in _by_voice(body)]
     return _rolled(sorted((c for c in found if c.text), key=lambda c: (c.start, c.end)))
 
 
 def _lined(text: str) -> str:
     """Return a text with Unix line ends: players write Windows' and old Macs' as well."""
     return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def _by_voice(body: Sequence[str]) -> Iterator[list[str]]:
+    """Part what several voices say in one cue."""
+    text = "\n".join(body)
+    starts = [m.start() for m in _VOICE.finditer(text)]
+    for start, end in pairwise([0, *starts[1:], len(text)]):
+        yield text[start:end].split("\n")
 
 
 def _cue(start: float, end: float, body: Sequence[str]) -> Cue:

@@ -27,10 +27,10 @@ SAME = 0.004
 """Share of changed cells up to which two frames look alike: nine of 2,304, less than a word on a slide."""
 
 
-def frames(path: str, demuxer: str, stream: int, every: float, start: float = 0.0) -> Iterator[tuple[float, Pixels]]:
+def frames(path: str, demuxer: str, stream: int, every: float, first: int = 0) -> Iterator[tuple[float, Pixels]]:
     """Yield (seconds, pixels): what is shown at every multiple of `every` seconds, upright, its aspect kept.
 
-    It may begin at a multiple of `every`.
+    It may begin at the multiple of number `first`.
 
     Raises:
         SourceError: not one frame can be decoded.
@@ -40,23 +40,25 @@ def frames(path: str, demuxer: str, stream: int, every: float, start: float = 0.
         "scale=w='trunc(iw*if(gt(sar,0),sar,1)/2)*2':h=ih,setsar=1,"
         f"scale=w='min({WORKING},iw)':h='min({WORKING},ih)':force_original_aspect_ratio=decrease"
     )
+    # What is shown at a moment began before it: the multiple before the first is decoded as well, and left out.
+    count = max(0, first - 1)
     arguments = [
-        *reading(path, demuxer, start),
+        *reading(path, demuxer, count * every),
         *("-map", f"0:{stream}", "-an", "-sn", "-dn"),
         *("-vf", f"fps=1/{every:g}:start_time=0:round=up,{shrink},format=rgb24"),
         *("-fps_mode", "passthrough", "-c:v", "ppm", "-f", "image2pipe", "-threads", "2", "pipe:1"),
     ]
-    count = 0
     with Running(["-threads", "2", *arguments]) as process:
         held = bytearray()
         for block in process.blocks():
             held += block
             while (picture := _next(held)) is not None:
-                yield start + count * every, picture
+                if count >= first:
+                    yield count * every, picture
                 count += 1
         ended = process.wait()
     # A picture without a single frame is none; only a picture that cannot be decoded is an error.
-    if not count and start == 0 and (ended.code != 0 or ended.stalled):
+    if not count and (ended.code != 0 or ended.stalled):
         raise failed(path, ended)
 
 

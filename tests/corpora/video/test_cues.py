@@ -14,9 +14,11 @@ from ragweave.corpora.ingest.run import index
 from ragweave.corpora.ingest.stages import kind_of, prepare
 from ragweave.corpora.store.library import open_library
 from ragweave.corpora.video import cues as module
+from ragweave.corpora.video.ass import ass_cues
 from ragweave.corpora.video.cues import is_transcript, read_transcript, timed_cues
 from ragweave.models.errors import SourceError
 
+FIELDS = "Layer Start End Style Name MarginL MarginR MarginV Effect Text".split()
 VTT = """WEBVTT - made by hand
 
 STYLE
@@ -212,3 +214,17 @@ def test_any_text_gives_ordered_cues_and_never_an_error(text: str) -> None:
     found = timed_cues(f"WEBVTT\n\n{text}\n\n00:01.000 --> 00:02.000\nx\n\n{text}")
     assert all(c.text and c.start <= c.end for c in found)
     assert [c.start for c in found] == sorted(c.start for c in found)
+
+
+def test_what_two_voices_say_in_one_cue_is_told_of_each() -> None:
+    text = "WEBVTT\n\n00:01.000 --> 00:04.000\n<v Ann>Shall we raise it?</v>\n<v Bob>I am against it.</v>\n"
+    assert [(c.speaker, c.text) for c in timed_cues(text)] == [
+        ("Ann", "Shall we raise it?"),
+        ("Bob", "I am against it."),
+    ]
+
+
+def test_what_only_sets_letters_parts_no_word() -> None:
+    line = r"Dialogue: 0,0:00:01.00,0:00:02.00,Default,,0,0,0,,It{\i1}'s{\i0} {\k20}fi{\k20}ne\Nhere"
+    (cue,) = ass_cues(f"[Script Info]\n[Events]\nFormat: {', '.join(FIELDS)}\n{line}\n")
+    assert cue.text == "It's fine here"
