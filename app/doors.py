@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING, Any
 from langchain_core.callbacks import AsyncCallbackManagerForRetrieverRun, CallbackManagerForRetrieverRun
 from langchain_core.documents import Document
 from langchain_core.retrievers import BaseRetriever
-from langchain_core.tools import BaseTool, StructuredTool
-from pydantic import Field, ValidationError
+from langchain_core.tools import BaseTool, StructuredTool, ToolException
+from pydantic import ConfigDict, Field, ValidationError
 
 from ragweave.app.api import aask, run_sync
 from ragweave.graphs.run import asearch, in_library
 from ragweave.minds.context import Context, refused
 from ragweave.minds.evidence import Evidence
 from ragweave.minds.phrases import as_heard
+from ragweave.models.errors import InputError
 from ragweave.nodes.answer import Answer
 
 
@@ -24,6 +25,8 @@ class Retriever(BaseRetriever):
     Each document has the text that was found; its metadata has `title`, `corpus`, `locator` (page, heading, seconds,
     address), `date`, `relevance` in [-1, 1] and `score`.
     """
+
+    model_config = ConfigDict(extra="forbid")
 
     library: str | None = Field(None, description="Name of the library; None: that of the context.")
     k: int | None = Field(None, ge=1, le=50, description="Most documents; None: as the context says, or 8.")
@@ -62,7 +65,8 @@ def as_tool(
 ) -> BaseTool:
     """Return a tool that answers from a library, for an agent whose model calls tools.
 
-    The model reads the answer and its sources; the `Answer` itself is the artifact of the tool's message.
+    The model reads the answer and its sources; the `Answer` itself is the artifact of the tool's message. A question
+    that cannot be asked, an empty one, is a message of an error that the model reads.
 
     Args:
         library: name of the library; default: that of the context.
@@ -72,13 +76,18 @@ def as_tool(
     """
 
     async def look_up(question: str) -> tuple[str, Answer]:
-        answer = await aask(question, library=library, context=context)
+        try:
+            answer = await aask(question, library=library, context=context)
+        except InputError as error:  # the model reads what was wrong, and asks otherwise
+            raise ToolException(str(error)) from error
         return _told(answer), answer
 
     def look_up_now(question: str) -> tuple[str, Answer]:
         return run_sync(look_up(question))
 
-    return StructuredTool.from_function(look_up_now, look_up, name, description, response_format="content_and_artifact")
+    return StructuredTool.from_function(
+        look_up_now, look_up, name, description, response_format="content_and_artifact", handle_tool_error=True
+    )
 
 
 def _told(answer: Answer) -> str:

@@ -91,13 +91,23 @@ async def _only(caller: Caller, column: str, value: str, missing: str) -> Librar
     raise NotFound(missing, "list the libraries, and name one of them")
 
 
-async def library_for(caller: Caller, name: str | None) -> LibraryRow:
-    """Return the library of a request; where it names none, the default one, or the only one that the key opens."""
-    if name is None and caller.libraries is not None:
-        rows = await visible(caller)
-        if len(rows) == 1:
-            return rows[0]
+async def usual_for(caller: Caller) -> str:
+    """Return the library of a request that names none: the default one, or the only one that the key opens, or "".
+
+    What the default one is called, a key that does not open it is not told.
+    """
     usual = run_settings().library
+    if caller.libraries is None:
+        return usual
+    names = [row.name for row in await visible(caller)]
+    return names[0] if len(names) == 1 else usual if usual in names else ""
+
+
+async def library_for(caller: Caller, name: str | None) -> LibraryRow:
+    """Return the library of a request; where it names none, the usual one of the caller."""
+    usual = await usual_for(caller)
+    if not name and not usual:
+        raise NotFound("no library is named", "list the libraries, and name one of them")
     try:
         return await library_named(caller, name or usual)
     except NotFound:

@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from fastapi import Request
+from fastapi import Request, Response
 from sse_starlette import EventSourceResponse, ServerSentEvent
 
 from ragweave.models.errors import InputError
@@ -124,11 +124,17 @@ class Journal:
         more.set()
 
 
-def stream(journal: Journal, request: Request) -> EventSourceResponse:
-    """Return a journal as server-sent events; `Last-Event-ID`, or `after` in the query, resumes behind an event."""
+def stream(journal: Journal, request: Request) -> Response:
+    """Return a journal as server-sent events; `Last-Event-ID`, or `after` in the query, resumes behind an event.
+
+    Behind the end there is nothing: 204, upon which a browser's `EventSource` comes back no more.
+    """
     given = request.headers.get("last-event-id") or request.query_params.get("after") or "0"
     if not given.isascii() or not given.isdigit() or len(given) > 9:
         raise InputError("the last event id is not a number", "send the id of the last event received, or nothing")
+
+    if journal.closed and journal.entries and int(given) >= len(journal.entries):
+        return Response(status_code=204)
 
     async def events() -> AsyncIterator[ServerSentEvent]:
         async for entry in journal.follow(int(given)):

@@ -103,9 +103,12 @@ def _form(name: str, field: FieldInfo) -> ConfigurableFieldSpec:
 
 
 def _shown(name: str) -> Any:
-    """Return what the form shows of a knob at first: what holds on this server where nobody says."""
+    """Return what the form shows of a knob at first: what holds on this server where nobody says.
+
+    Whoever sees the form may not know what libraries there are; without a name it is the usual one of who asks.
+    """
     default = Context.model_fields[name].default
-    return "" if default is None else getattr(run_settings(), name, default)
+    return "" if default is None or name == "library" else getattr(run_settings(), name, default)
 
 
 class ServedGraph(Runnable[Any, dict[str, Any]]):

@@ -104,7 +104,7 @@ async def save_notes(
 
 @router.put("/{id}", status_code=204)
 def write(caller: CallerNow, desk: DeskNow, id: str, body: Words) -> None:
-    """Give a note other words."""
+    """Give a note other words; only one that keeps an answer or a passage may have none."""
     _change(desk.store, caller, id, "UPDATE notes SET text = :text", text=body.text.strip())
 
 
@@ -117,9 +117,12 @@ def forget(caller: CallerNow, desk: DeskNow, id: str) -> None:
 def _change(store: Store, caller: Caller, id: str, statement: str, **given: Any) -> None:
     mine = {"id": id, "owner": caller.id}
     with store.writing() as db:
-        held = sent(db, "SELECT library FROM notes WHERE id = :id AND owner = :owner", **mine).scalar()
-        if held is None or not caller.sees(held):
+        found = sent(db, "SELECT library, answer FROM notes WHERE id = :id AND owner = :owner", **mine)
+        held = found.mappings().first()
+        if held is None or not caller.sees(held["library"]):
             raise NotFound("There is no such note", "list the notes, and name one of them")
+        if given.get("text") == "" and not held["answer"]:
+            raise Refused(400, "an empty note is none", "write something, or delete it")
         sent(db, f"{statement} WHERE id = :id AND owner = :owner", **mine, **given)
 
 

@@ -10,7 +10,6 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Path, Request, Response
 from pydantic import Field, StrictBool, model_validator
-from sse_starlette import EventSourceResponse
 
 from ragweave.corpora.store.catalog import LibraryRow
 from ragweave.graphs import run as graphs
@@ -21,7 +20,7 @@ from ragweave.minds.context import Context
 from ragweave.models.settings import model_settings
 from ragweave.nodes.condense import check_question
 from ragweave.serve import journal
-from ragweave.serve.access import CallerNow, library_by_id, library_for, library_named, visible
+from ragweave.serve.access import CallerNow, library_by_id, library_for, library_named, usual_for, visible
 from ragweave.serve.aside import said_before
 from ragweave.serve.desk import Body, Desk, DeskNow
 from ragweave.serve.direct import context_of, messages_of, pictures_of
@@ -120,15 +119,15 @@ def _drawn(graph: Any) -> dict[str, Any]:
 
 
 @router.get("/context")
-async def context_form() -> dict[str, Any]:
+async def context_form(caller: CallerNow) -> dict[str, Any]:
     """Return the knobs of a run as a JSON schema, and their defaults here."""
-    defaults = Context(library=run_settings().library, mind=run_settings().mind, web=run_settings().web)
+    defaults = Context(mind=run_settings().mind, web=run_settings().web)
     schema = Context.model_json_schema()
     others = model_settings().writers[1:]
     schema["properties"]["model"]["enum"] = ["", *others]
     if not others:
         del schema["properties"]["model"]  # nothing to choose
-    return {"schema": schema, "defaults": defaults.model_dump(mode="json")}
+    return {"schema": schema, "defaults": {**defaults.model_dump(mode="json"), "library": await usual_for(caller)}}
 
 
 @router.get("/threads")
@@ -256,7 +255,7 @@ async def read_run(caller: CallerNow, desk: DeskNow, id: str) -> dict[str, Any]:
 
 
 @router.get("/runs/{id}/events")
-async def run_events(caller: CallerNow, desk: DeskNow, request: Request, id: str) -> EventSourceResponse:
+async def run_events(caller: CallerNow, desk: DeskNow, request: Request, id: str) -> Response:
     """Stream what a run tells."""
     return journal.stream(await desk.runs.journal(await desk.runs.get(caller, id)), request)
 

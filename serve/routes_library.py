@@ -8,19 +8,26 @@ from dataclasses import asdict
 from pathlib import Path, PurePath
 from typing import Annotated, Any
 
-from fastapi import APIRouter, File, Form, Request, UploadFile
+from fastapi import APIRouter, File, Form, Request, Response, UploadFile
 from pydantic import Field
-from sse_starlette import EventSourceResponse
 
 from ragweave.corpora.store import library as libraries
 from ragweave.corpora.store.catalog import LibraryRow
 from ragweave.corpora.store.rows import Source
 from ragweave.corpora.store.stores import stores
 from ragweave.corpora.types import Corpus
-from ragweave.graphs.settings import run_settings
 from ragweave.models.errors import InputError
 from ragweave.serve import journal, uploads
-from ragweave.serve.access import Caller, CallerNow, LibraryOfId, NamedLibrary, library_by_id, library_named, visible
+from ragweave.serve.access import (
+    Caller,
+    CallerNow,
+    LibraryOfId,
+    NamedLibrary,
+    library_by_id,
+    library_named,
+    usual_for,
+    visible,
+)
 from ragweave.serve.desk import Body, Desk, DeskNow
 from ragweave.serve.fetch import fetched
 from ragweave.serve.media import opening, plain_locator
@@ -39,10 +46,9 @@ class Name(Body):
 async def list_libraries(caller: CallerNow) -> dict[str, Any]:
     """List the libraries that the caller may see."""
     rows = await visible(caller)
-    names, usual = [row.name for row in rows], run_settings().library
     return {
         "libraries": [await _library(row) for row in rows],
-        "default": usual if usual in names or caller.libraries is None or not names else names[0],
+        "default": await usual_for(caller) or next((row.name for row in rows), ""),
         "may_change": caller.libraries is None,
     }
 
@@ -204,7 +210,7 @@ async def list_jobs(caller: CallerNow, desk: DeskNow) -> dict[str, Any]:
 
 
 @router.get("/jobs/{id}/events")
-async def job_events(caller: CallerNow, desk: DeskNow, request: Request, id: str) -> EventSourceResponse:
+async def job_events(caller: CallerNow, desk: DeskNow, request: Request, id: str) -> Response:
     """Stream what becomes of each file."""
     return journal.stream(await desk.jobs.journal(await desk.jobs.get(caller, id)), request)
 

@@ -20,6 +20,7 @@ from fastapi.routing import APIRoute
 
 from ragweave.corpora.store.library import open_library
 from ragweave.corpora.store.media import Media
+from ragweave.graphs.settings import run_settings
 from ragweave.serve.app import create_app
 from ragweave.serve.database import sent
 from ragweave.serve.settings import ServeSettings
@@ -316,3 +317,15 @@ async def test_canary_questions_bring_nothing_foreign(case: Case) -> None:
         assert not ({CANARY, "Quill"} - own) & set(re.findall(r"[^\W\d]+", told)), question
         assert not re.search(r"code word of vault \d+ is|Its keeper", told), question
         assert case.foreign.library not in told, question
+
+
+async def test_what_the_usual_library_is_called_is_told_to_no_key_that_does_not_open_it(
+    case: Case, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RAGWEAVE_LIBRARY", "mine")
+    run_settings.cache_clear()
+    for path in ("/api/context", "/api/libraries", "/langserve/agent/config_schema"):
+        for client, names in ((case.theirs, ("mine",)), (case.mine, ("vault",))):
+            told = (await client.get(path)).text
+            assert not [name for name in names if f'"{name}"' in told], (path, told)
+    assert (await case.theirs.get("/api/context")).json()["defaults"]["library"] == "vault"

@@ -86,6 +86,9 @@ async def test_a_note_of_nothing_or_of_what_is_not_there_is_refused(client: http
         assert made.status_code == status, (sent, made.text)
     assert (await client.put("/api/notes/none", json={"text": "x"})).status_code == 404
     assert await _notes(client) == []
+    kept = (await client.post("/api/notes", json={"library": "default", "text": "Ask the keeper."})).json()
+    assert (await client.put(f"/api/notes/{kept['id']}", json={"text": " "})).status_code == 400
+    assert [n["text"] for n in await _notes(client)] == ["Ask the keeper."]
 
 
 async def test_an_answer_of_another_library_than_the_one_that_is_named_is_not_kept(client: httpx.AsyncClient) -> None:
