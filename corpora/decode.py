@@ -55,6 +55,18 @@ def decode(data: bytes, path: Path) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "")
 
 
+def as_declared(data: bytes, charset: str) -> str | None:
+    """Return the text in the encoding that it says it is in, None where it is not.
+
+    What calls itself Latin-1 or ASCII is read as windows-1252, as browsers do: its quotes and € stand in no other.
+    """
+    try:
+        name = codecs.lookup(charset).name if charset else ""
+        return data.decode("cp1252" if name in ("iso8859-1", "ascii") else name) if name else None
+    except (LookupError, ValueError):
+        return None
+
+
 def read_text(path: Path) -> str:
     """Return the text of a file, as `decode` does."""
     return decode(read_bytes(path), path)

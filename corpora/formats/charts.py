@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ragweave.corpora.blocks import Block
+from ragweave.corpora.formats.merged import joined
 from ragweave.corpora.formats.ooxml import A, signed
 
 C = "{http://schemas.openxmlformats.org/drawingml/2006/chart}"
@@ -38,7 +39,7 @@ def tables(chart: Any, slide: int, warnings: list[str]) -> Iterator[Block]:
         heads = ["", *(name for name, _ in columns)]
         lines = [heads] if any(heads) else []
         lines += [[labels.get(n, str(n + 1)), *(values.get(n, "") for _, values in columns)] for n in rows[:_MOST]]
-        text = "\n".join(" | ".join(cell.replace(" | ", " / ") for cell in line) for line in lines)
+        text = "\n".join(map(joined, lines))
         yield Block(text, "table", int(any(heads)), page=slide)
     if cut:
         warnings.append(f"of a chart on slide {slide} only the first {_SERIES} series and {_MOST:,} points were read")

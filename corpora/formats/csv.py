@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import islice
@@ -10,9 +11,12 @@ from pathlib import Path
 
 from ragweave.corpora.blocks import Block, Lines, Parsed
 from ragweave.corpora.decode import read_text
-from ragweave.corpora.formats.merged import MAX_COLUMNS, YEAR, Row, parted
+from ragweave.corpora.formats.merged import MAX_COLUMNS, YEAR, Row, joined, parted
 
-_DELIMITERS = ",;\t|"
+_DELIMITERS = ";,\t|"
+"""Where two part a table as evenly, the comma is that of its decimals."""
+_STATED = re.compile(r"\ufeff?sep=([,;\t|])\r?\n", re.I)
+"""The delimiter as Excel states it in a line of its own."""
 _SNIFFED = 20
 """Lines that are looked at to tell the delimiter."""
 _TALL = 50
@@ -27,11 +31,13 @@ def parse(path: Path) -> Parsed:
     What stands above its heads, a title or a remark, is told as a line of text.
     """
     text = read_text(path)
+    if stated := _STATED.match(text):
+        text = "\n" + text[stated.end() :]  # the lines keep their numbers
     above, lines = Lines(), Lines()
     warnings: list[str] = []
     rows: list[list[str]] = []
     ended: list[Block] = []
-    mark = delimiter(text)
+    mark = stated[1] if stated else delimiter(text)
     wide = _cells(text, mark)
     for (row, line, *_), anew in parted(_rows(text, mark, warnings, wide)):
         if not rows and len(row) != wide and line <= _SNIFFED:
@@ -42,7 +48,7 @@ def parse(path: Path) -> Parsed:
             lines, rows = Lines(), []
         if len(rows) < 3:
             rows.append(row)
-        lines.add(" | ".join(row), line)
+        lines.add(joined(row), line)
     told = (above.block("text"), *ended, lines.block("table", level=1 if has_header(rows) else 0))
     return Parsed(blocks=tuple(b for b in told if b.text), warnings=tuple(warnings))
 
@@ -56,7 +62,8 @@ def delimiter(text: str) -> str:
         often = max((n for uses, n in counts.items() if uses), default=0)
         return often / (len(sample) or 1), max(counts, default=0)
 
-    return max(_DELIMITERS, key=evenness)
+    best = max(_DELIMITERS, key=evenness)
+    return best if evenness(best)[1] else ","
 
 
 def _cells(text: str, mark: str) -> int:

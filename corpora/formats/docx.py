@@ -17,6 +17,7 @@ from typing import Any
 
 from ragweave.corpora.archive import Archive
 from ragweave.corpora.blocks import Block, Figure, Parsed, captioned, comment
+from ragweave.corpora.formats.equation import M, equation
 from ragweave.corpora.formats.merged import Cell, Merged, Row, first_row, spanned
 from ragweave.corpora.formats.ooxml import A, R, W, attribute, core, relations
 from ragweave.corpora.formats.raised import around
@@ -205,7 +206,9 @@ def _text(paragraph: Any) -> str:
             continue
         if element.tag == f"{W}r":
             script = attribute(element, f"{W}rPr/{W}vertAlign", f"{W}val")
-        if element.tag == f"{W}t":
+        if element.tag == f"{M}oMath":
+            out.append((equation(element), ""))
+        elif element.tag == f"{W}t":
             out.append((element.text or "", script))
         elif element.tag in _BREAKS:
             out.append((_BREAKS[element.tag], ""))
@@ -266,12 +269,19 @@ def _table(table: Any) -> list[Block]:
 def _cells(row: Any) -> Iterator[tuple[str, int, bool]]:
     """Yield of each column of the grid: text, columns that it spans, and whether the cell above goes on in it."""
     yield from [("", 1, False)] * _count(row, f"{W}trPr/{W}gridBefore")
-    for cell in row.iterchildren(f"{W}tc"):
-        text = " ".join(t for p in cell.iter(f"{W}p") if (t := _text(p))).replace("\n", " ")
+    for cell in _held(row):
+        paragraphs = (p for p in cell.iter(f"{W}p") if next(p.iterancestors(_ALTERNATE), None) is None)
+        text = " ".join(t for p in paragraphs if (t := _text(p))).replace("\n", " ")
         across = max(1, _count(cell, f"{W}tcPr/{W}gridSpan"))
         merge = cell.find(f"{W}tcPr/{W}vMerge")
         yield text, across, merge is not None and merge.get(f"{W}val") != "restart"
         yield from [("", 1, False)] * (across - 1)
+
+
+def _held(row: Any) -> Iterator[Any]:
+    """Yield the cells of a row; those of forms stand in content controls."""
+    for child in row.iterchildren(f"{W}tc", f"{W}sdt", f"{W}sdtContent"):
+        yield from [child] if child.tag == f"{W}tc" else _held(child)
 
 
 def _count(element: Any, path: str) -> int:

@@ -14,7 +14,7 @@ from pathlib import Path, PurePosixPath
 from typing import cast
 
 from ragweave.corpora.blocks import Block, Parsed
-from ragweave.corpora.decode import decode, read_bytes
+from ragweave.corpora.decode import as_declared, decode, read_bytes
 from ragweave.corpora.formats import html, text
 from ragweave.corpora.formats import parse as parse_file
 from ragweave.corpora.formats.probe import PICTURE, probe
@@ -232,13 +232,11 @@ def _body(data: bytes, charset: str, kind: str, path: Path) -> tuple[list[Block]
     if not data.strip():
         return [], hidden
     if kind == "text/html":
-        page = html.page(data, path)
+        page = html.page(data, path, charset)
         found, hidden = page.blocks, page.hidden
     else:
-        try:
-            found = text.blocks(data.decode(charset).replace("\r\n", "\n"))
-        except (LookupError, ValueError):
-            found = text.blocks(decode(data, path))
+        said = as_declared(data, charset)
+        found = text.blocks(decode(data, path) if said is None else said.replace("\r\n", "\n"))
     return list(found), hidden
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ragweave.corpora.blocks import Parsed
-from ragweave.corpora.decode import decode, read_bytes
+from ragweave.corpora.decode import as_declared, decode, read_bytes
 from ragweave.corpora.formats.flow import flow
 from ragweave.corpora.hidden import Styles, addresses_machines
 from ragweave.corpora.meta import first_date, front_matter, iso_date, language_code
@@ -55,9 +55,9 @@ def parse(path: Path) -> Parsed:
     return page(read_bytes(path), path)
 
 
-def page(data: bytes, path: Path) -> Parsed:
-    """Read the bytes of an HTML page, in the encoding they declare or else that can be told."""
-    front, text, taken = front_matter(_decoded(data, path))
+def page(data: bytes, path: Path, charset: str = "") -> Parsed:
+    """Read the bytes of an HTML page, in the encoding that they or what they come in declare, or else can be told."""
+    front, text, taken = front_matter(_decoded(data, path, charset))
     root, warnings = tree("\n" * taken + text, path)
     metas = {
         (m.get("name") or m.get("property") or m.get("itemprop") or "").lower(): (m.get("content") or "").strip()
@@ -104,14 +104,11 @@ def tree(text: str, path: Path) -> tuple[Any, tuple[str, ...]]:
     return root, ("nested too deeply; the innermost parts were left out",) if deep else ()
 
 
-def _decoded(data: bytes, path: Path) -> str:
+def _decoded(data: bytes, path: Path, charset: str) -> str:
     declared = _CHARSET.search(data[:4096])
-    if declared and not data.startswith((b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")):
-        try:
-            return data.decode(declared[1].decode("ascii"))
-        except (LookupError, UnicodeError):
-            pass
-    return decode(data, path)
+    named = declared[1].decode("ascii") if declared else charset
+    marked = data.startswith((b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff"))
+    return (None if marked else as_declared(data, named)) or decode(data, path)
 
 
 class _Content:

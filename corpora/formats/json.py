@@ -23,7 +23,7 @@ def parse(path: Path) -> Parsed:
     """
     text = read_text(path)
     try:
-        whole = json.loads(text)
+        whole = json.loads(text, parse_float=str)
     except ValueError as exc:
         return _lines(path, text, exc)
     records = _records(whole)
@@ -52,7 +52,7 @@ def _lines(path: Path, text: str, why: ValueError) -> Parsed:
         if not line.strip():
             continue
         try:
-            value = json.loads(line)
+            value = json.loads(line, parse_float=str)
         except ValueError:
             broken.append(number)
             continue

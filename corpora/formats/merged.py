@@ -25,6 +25,7 @@ _MOST_HEADS = 3
 """Lines of heads that are joined; of more, they are the table."""
 TOP = 20
 """Rows that are looked at for what stands above the heads, and for these."""
+_BAR = re.compile(r"(?:^|(?<=\s))\|(?=\s|$)")
 YEAR = re.compile(r"(?:1[5-9]|20|21)\d\d")
 
 
@@ -131,7 +132,7 @@ class Merged:
             if anew:
                 told.append(table.block("table", count))
                 table, count = Lines(), 1
-            table.add(" | ".join(row.cells), row.line)
+            table.add(joined(row.cells), row.line)
         return [b for b in (*told, table.block("table", count)) if b.text]
 
     def _has_two(self, rows: Sequence[Row]) -> bool:
@@ -150,6 +151,11 @@ class Merged:
         """Tell whether there is room for one more repeated cell, and take it."""
         self._left -= len(text) + 3
         return self._left >= 0
+
+
+def joined(cells: Iterable[str]) -> str:
+    """Return a row as it reads; what parts its cells stands in none of them."""
+    return " | ".join(_BAR.sub("/", cell) for cell in cells)
 
 
 def parted(rows: Iterable[Row]) -> Iterator[tuple[Row, bool]]:

@@ -75,7 +75,7 @@ def attribute(element: Any, path: str, name: str) -> str:
 
 def signed(value: float, plain: str, form: str) -> str:
     """Return a number, written plainly, with its percent sign or currency, which only the number format holds."""
-    if form.endswith("%"):
+    if "%" in form.partition(";")[0]:
         return f"{value * 100:.10g}%"
     sign = _CURRENCY.search(form)
     return f"{plain} {sign[1] or sign[2]}" if sign else plain

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from datetime import date, datetime, time
+from decimal import Decimal
 from io import BytesIO
 from itertools import chain, islice
 from pathlib import Path
@@ -151,9 +152,14 @@ def _cell(value: object, cell: Any) -> str:
     if isinstance(value, date | time):
         return value.isoformat()
     if isinstance(value, int | float) and not isinstance(value, bool):
-        plain = str(int(value)) if float(value).is_integer() and abs(value) < 1e15 else str(value)
+        plain = str(int(value)) if float(value).is_integer() and abs(value) < 1e15 else _decimal(value)
         return signed(value, plain, str(cell.number_format))
     return " ".join(str(value).split())
+
+
+def _decimal(value: float) -> str:
+    """Return a number without what binary fractions add to it: 17.990000000000002 was typed as 17.99."""
+    return f"{Decimal(f'{value:.15g}'):f}"
 
 
 def _damaged(path: Path) -> SourceError:

@@ -87,3 +87,19 @@ def test_a_cell_of_several_lines_is_no_empty_line(write: Write) -> None:
     rows = 'Anna,paid,5,"called twice\nand wrote"\nBen,open,unknown,none yet\nCarl,paid,7,ok\n'
     (table,) = parse(write("a.csv", "Name,Status,Count,Note\n" + rows), "csv").blocks
     assert table.text.count("\n") == 3 and [s.line for s in table.spans] == [1, 2, 4, 5]
+
+
+def test_what_parts_cells_stands_in_none_of_them(write: Write) -> None:
+    found, _ = read(write("a.csv", "Item,Price\nCable | USB,10\nMouse,20\n"))
+    assert found[2] == "Cable / USB | 10"
+
+
+def test_of_two_marks_that_part_rows_as_evenly_the_comma_is_that_of_decimals(write: Write) -> None:
+    rows = "2024-01-01;12,1;3,1;5,1\n2024-01-02;12,4;3,0;5,2\n"
+    found, _ = read(write("a.csv", rows.replace(";5,1", ";5").replace(";5,2", ";6")))
+    assert found[1] == "2024-01-01 | 12,1 | 3,1 | 5"
+
+
+def test_the_delimiter_that_a_first_line_states_is_no_head(write: Write) -> None:
+    found, _ = read(write("a.csv", "sep=;\nName;Plus\nAda;1\nBo;2\n"))
+    assert found == {2: "Name | Plus", 3: "Ada | 1", 4: "Bo | 2"}

@@ -76,6 +76,13 @@ def rels(kind: str) -> str:
     )
 
 
+SQUARE = "<m:sSup><m:e><m:r><m:t>c</m:t></m:r></m:e><m:sup><m:r><m:t>2</m:t></m:r></m:sup></m:sSup>"
+
+
+def maths(inside: str) -> str:
+    return f'<m:oMath xmlns:m="http://schemas.openxmlformats.org/officeDocument/2006/math">{inside}</m:oMath>'
+
+
 def run(text: str) -> str:
     return f"<w:r><w:t>{text}</w:t></w:r>"
 
@@ -101,6 +108,25 @@ def run(text: str) -> str:
             ["Rent | 900 inside"],
         ),
         ("<w:p><w:r><w:t>a</w:t><w:tab/><w:t>b</w:t><w:br/><w:t>c</w:t></w:r></w:p>", ["a b\nc"]),
+        (
+            f"<w:tbl><w:tr><w:tc><w:p>{run('Anna')}</w:p></w:tc><w:sdt><w:sdtContent><w:tc><w:p>{run('Bern')}</w:p>"
+            f"</w:tc></w:sdtContent></w:sdt><w:tc><w:p>{run('Gold')}</w:p></w:tc></w:tr></w:tbl>",
+            ["Anna | Bern | Gold"],
+        ),
+        (
+            "<w:tbl><w:tr><w:tc><w:p><w:r><mc:AlternateContent><mc:Choice><w:p>"
+            f"{run('Boxed 5')}</w:p></mc:Choice><mc:Fallback><w:p>{run('Boxed 5')}</w:p></mc:Fallback>"
+            f"</mc:AlternateContent></w:r></w:p></w:tc><w:tc><w:p>{run('x')}</w:p></w:tc></w:tr></w:tbl>",
+            ["Boxed 5 | x"],
+        ),
+        (
+            f"<w:p>{run('The energy is ')}{maths('<m:r><m:t>E=</m:t></m:r>' + SQUARE)}{run(' in joule.')}</w:p>",
+            ["The energy is E=c^2 in joule."],
+        ),
+        (
+            f"<w:p>{maths('<m:f><m:num><m:r><m:t>a+b</m:t></m:r></m:num><m:den>' + SQUARE + '</m:den></m:f>')}</w:p>",
+            ["(a+b)/(c^2)"],
+        ),
     ],
 )
 def test_text_in_unusual_places_is_read_once(

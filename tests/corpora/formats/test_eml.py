@@ -135,3 +135,15 @@ def test_a_line_of_a_mail_is_cited_where_it_stands_in_the_file(write: Write, end
 def test_a_text_that_is_encoded_in_the_file_opens_its_mail(write: Write) -> None:
     path = write("a.eml", f"{HEAD}Content-Transfer-Encoding: base64\n\n{b64encode(b'The roof leaks.').decode()}\n")
     assert placed(path, "eml", "The roof leaks.") == "From: a@b.c"
+
+
+@pytest.mark.parametrize("kind", ["plain", "html"])
+def test_quotes_of_windows_are_read_where_a_mail_calls_itself_latin_1(write: Write, kind: str) -> None:
+    head = f"Subject: Fee\nContent-Type: text/{kind}; charset=iso-8859-1\nContent-Transfer-Encoding: 8bit\n\n"
+    body = "The fee is € 40 – said the “clerk”."
+    assert texts(write("a.eml", head.encode() + body.encode("cp1252"))) == [body]
+
+
+def test_a_page_in_a_mail_is_in_the_encoding_of_its_part(write: Write) -> None:
+    head = "Subject: A\nContent-Type: text/html; charset=iso-2022-jp\n\n"
+    assert texts(write("a.eml", head.encode() + "<p>会議は火曜日</p>".encode("iso-2022-jp"))) == ["会議は火曜日"]
