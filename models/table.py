@@ -66,8 +66,12 @@ class Column:
     @cached_property
     def numbers(self) -> tuple[Value | None, ...]:
         """The numbers of its cells."""
-        mark = self._own or self.mark or "."
-        return tuple(number(c, mark) for c in self.cells)
+        return tuple(number(c, self.decimal) for c in self.cells)
+
+    @property
+    def decimal(self) -> str:
+        """The mark before its decimals."""
+        return self._own or self.mark or "."
 
     @cached_property
     def unsure(self) -> bool:
@@ -124,13 +128,15 @@ class Column:
 class Table:
     """A table.
 
-    Rows are without the heads; `before` is the line before it, and the language says how it writes numbers.
+    Rows are without the heads; `before` is the line before it, and the language says how it writes numbers; `whole`,
+    that no row of it was left out.
     """
 
     heads: tuple[str, ...]
     rows: tuple[Row, ...]
     before: str = ""
     language: str = ""
+    whole: bool = True
 
     @cached_property
     def columns(self) -> tuple[Column, ...]:
@@ -169,8 +175,8 @@ class Table:
 
     @property
     def certain(self) -> bool:
-        """Tell whether no row that calls itself a total holds other figures than the sums of others."""
-        return self._sums[1]
+        """Tell whether every row is read, and none that calls itself a total holds other figures than the sums."""
+        return self.whole and self._sums[1]
 
     @cached_property
     def _sums(self) -> tuple[set[int], bool]:
@@ -222,7 +228,7 @@ def tables(texts: Sequence[str], languages: Sequence[str] = (), sections: Sequen
                 rows = []
             if not rows:
                 before = line
-            if len(rows) <= MAX_ROWS:
+            if len(rows) <= MAX_ROWS + 1:  # one more tells that there are more
                 rows.append(row)
     return [*out, *_closed(rows, before, languages)]
 
@@ -247,12 +253,13 @@ def _closed(rows: Sequence[Row], before: str, languages: Sequence[str]) -> Itera
     width = len(heads)
     body = tuple(
         Row((*r.cells, *[""] * (width - len(r.cells))), r.text, r.start, r.end)
-        for r in rows[1:]
+        for r in rows[1 : MAX_ROWS + 1]
         if len(r.cells) <= width
     )
+    whole = len(body) == len(rows) - 1
     if not body or not _names(heads, body):
         return
-    yield Table(heads, body, before, languages[rows[0].text] if languages else "")
+    yield Table(heads, body, before, languages[rows[0].text] if languages else "", whole)
 
 
 def _names(heads: Sequence[str], body: Sequence[Row]) -> bool:

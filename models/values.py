@@ -21,9 +21,13 @@ CURRENCIES = {
         "€ eur euro euros",
         "$ usd dollar dollars",
         "£ gbp pound pounds",
-        "¥ jpy yen cny yuan rmb",
+        "¥ jpy yen",
+        "cny yuan rmb",
         "chf franken francs",
-        "kr sek nok dkk kronor kroner",
+        "kr kronor kroner",
+        "sek",
+        "nok",
+        "dkk",
         "cent cents ct",
     )
     for spelling in names.split()
@@ -51,7 +55,8 @@ _MONTH = rf"(?P<month>{'|'.join(sorted(MONTHS, key=len, reverse=True))})\.?"
 _DATES = tuple(
     re.compile(rf"(?<![\w.,]){form}(?!\w|[.,-]\d)")
     for form in (
-        r"(?P<y>\d{4})[-/.](?P<m>\d{1,2})(?:[-/.](?P<d>\d{1,2}))?(?:[t ]\d{2}:\d{2}[:\d.,+z-]*)?",
+        r"(?P<y>\d{4})[-/.](?P<m>\d{1,2})[-/.](?P<d>\d{1,2})(?:[t ]\d{2}:\d{2}[:\d.,+z-]*)?",
+        r"(?P<y>(?:1[5-9]|20|21)\d\d)[-/](?P<m>\d{1,2})",  # 1250.10 is an amount
         r"(?P<d>\d{1,2})\.\s?(?P<m>\d{1,2})\.\s?(?P<y>\d{4})",
         r"(?P<y>\d{4})\s?年\s?(?P<m>\d{1,2})\s?月(?:\s?(?P<d>\d{1,2})\s?日)?",
         rf"(?:(?P<d>\d{{1,2}})(?:st|nd|rd|th|\.|er)?\s?(?:of\s|de\s)?)?{_MONTH},?\s(?:de\s)?(?P<y>\d{{4}})",
@@ -60,6 +65,7 @@ _DATES = tuple(
 )
 _YEAR = re.compile(r"\d{4}")
 """What each of them holds."""
+_LAST_CENTURY = 50
 _AROUND = 40
 """Characters before a year, and after it, that a date has at most, up to the next space."""
 
@@ -182,9 +188,15 @@ def column_days(cells: Sequence[str]) -> tuple[date | None, ...]:
         first = not first and any(d and _DAY_FIRST.match(c.strip()) for d, c in zip(found, cells, strict=True))
     order = ("b", "a") if first else ("a", "b") if second else ()
     return tuple(
-        _made(int(m["y"]) + (2_000 if len(m["y"]) == 2 else 0), *(int(m[g]) for g in order)) if m and order else d
+        _made(_year(m["y"]), *(int(m[g]) for g in order)) if m and order else d
         for m, d in zip(slashed, found, strict=True)
     )
+
+
+def _year(written: str) -> int:
+    """Return the year that is written with four figures or two: 85 is 1985, and 24 is 2024."""
+    year = int(written)
+    return year if len(written) > 2 else year + (1_900 if year >= _LAST_CENTURY else 2_000)
 
 
 def year_of(cell: str) -> int | None:

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from decimal import Decimal
 from functools import cached_property
 from itertools import pairwise
 from typing import Literal
 
+from ragweave.minds.small.tables.bounds import Bound, bounding, bounds
 from ragweave.minds.small.tables.counting import counting
 from ragweave.minds.small.tables.measures import ADJECTIVES, DIMENSIONS, DONE, HEADS, NOUNS, PAID, WORDS_OF
 from ragweave.models.calendar import NUMBER_WORDS
 from ragweave.models.text import STOP, content_terms, stem, words
-from ragweave.models.values import CURRENCIES, month_of
+from ragweave.models.values import month_of
 
 Operation = Literal["most", "least", "sum", "mean", "difference", "count", "often", "cell"]
 
@@ -49,14 +48,6 @@ _ASKED = re.compile(
 _OF = re.compile(r"^what(?:['’]?s| is| are| was| were) (?:the|our|my) ([a-z-]+) of\b", re.I)
 _LAST = re.compile(r"^what(?:['’]?s| is| are| was| were) .*?([a-z]+)\W*$", re.I)
 _LABEL = re.compile(r"\b(?:number|code|address|phone|colou?r|password|price|name)\b", re.I)
-_OVER = "more than|over|above|greater than|exceeding|(?:long|dear|heavi|larg|bigg|high)er than"
-_UNDER = "less than|under|below|(?:few|cheap|short|light|small|low)er than"
-_COMPARED = re.compile(
-    rf"\b(?:(?P<over>{_OVER})|(?P<under>{_UNDER})|(?P<least>at least|no (?:less|fewer) than|minimum of)|"
-    rf"(?P<most>at most|up to|no more than|not more than|maximum of))\s+"
-    rf"(?P<sign>[€$£])?\s?(?P<n>\d[\d,.]*|{'|'.join(NUMBER_WORDS)})\s*(?P<unit>[€$£%]|[^\W\d_][\w-]*)?",
-    re.I,
-)
 _GENERIC = frozenset(
     map(
         stem,
@@ -76,25 +67,15 @@ _PLACE = re.compile(
 """Where it stands: “in the table of charges”."""
 
 
-@dataclass(frozen=True, slots=True)
-class Bound:
-    """A bound on numbers: `>`, `<`, `>=` or `<=`, the amount, words that say of which column, and its place."""
-
-    sign: str
-    amount: Decimal
-    near: frozenset[str]
-    place: tuple[int, int]
-    unit: str = ""
-    """The word or sign beside its number, which may be no unit."""
-
-    def holds(self, amount: Decimal) -> bool:
-        """Tell whether an amount is within it."""
-        return {">": amount > self.amount, "<": amount < self.amount, ">=": amount >= self.amount}.get(
-            self.sign, amount <= self.amount
-        )
-
-
 _BEFORE_MONTH = frozenset("in of since from until to between and last this".split())
+
+
+_DAY = re.compile(r"([0-3]?\d)(?:st|nd|rd|th)?")
+_JOINED = frozenset("of and or the und oder et".split())
+_SPAN = re.compile(
+    rf"\b(?:first|last|past|next|final|previous)\s+(?:\d+|{'|'.join(NUMBER_WORDS)})\s+(?:days?|weeks?|months?|years?)\b",
+    re.I,
+)
 
 
 class Asked:
@@ -245,18 +226,7 @@ class Asked:
     @cached_property
     def bounds(self) -> list[Bound]:
         """The bounds that it sets."""
-        out = []
-        for m in _COMPARED.finditer(self.question):
-            written = m["n"].strip(".,").lower()
-            amount = Decimal(NUMBER_WORDS[written]) if written in NUMBER_WORDS else _amount(written)
-            if amount is None:
-                continue
-            sign = ">" if m["over"] else "<" if m["under"] else ">=" if m["least"] else "<="
-            unit = (m["sign"] or m["unit"] or "").lower()
-            near = {stem(unit), CURRENCIES.get(unit, "")} - {""}
-            near |= {t for w in m.group().lower().split() if w in ADJECTIVES for t in WORDS_OF[ADJECTIVES[w]]}
-            out.append(Bound(sign, amount, frozenset(near), m.span(), unit))
-        return out
+        return bounds(self.question)
 
     @cached_property
     def operating(self) -> frozenset[str]:
@@ -265,7 +235,7 @@ class Asked:
             stem(w) for m in (_SUM, _MEAN, _DIFFERENCE, _OFTEN) for f in m.finditer(self.question) for w in words(f[0])
         }
         found |= {stem(w) for phrase in counting(self.question) for w in words(phrase)}
-        found |= {stem(w) for f in _COMPARED.finditer(self.question) for w in words(f[0])}
+        found |= {stem(w) for w in bounding(self.question)}
         found |= {stem(w) for w in self.said if w in DIMENSIONS or w in ADJECTIVES or w in _MOST or w in _LEAST}
         return frozenset(found | _GENERIC - (self.counted & _HOLDS) | {stem(w) for w in STOP})
 
@@ -275,8 +245,8 @@ class Asked:
         at = [
             (n, m)
             for n, w in enumerate(self.said)
-            # “May” behind nothing that leads to a month is the verb: “how much may I spend in May”.
-            if len(w) > 2 and (m := month_of(w)) and (w != "may" or (n and self.said[n - 1] in _BEFORE_MONTH))
+            # “May” beside nothing that leads to a month is the verb: “how much may I spend in May”.
+            if len(w) > 2 and (m := month_of(w)) and (w != "may" or self._is_may(n))
         ]
         between = {
             m
@@ -287,10 +257,37 @@ class Asked:
         }
         return frozenset({m for _, m in at} | between)
 
+    def _is_may(self, n: int) -> bool:
+        """Tell whether “may” is the month at its place: behind “in”, or beside its day."""
+        beside = [*self.said[max(0, n - 1) : n], *self.said[n + 1 : n + 2]]
+        return any(map(_DAY.fullmatch, beside)) or bool(n and self.said[n - 1] in _BEFORE_MONTH)
+
+    @cached_property
+    def days(self) -> frozenset[int]:
+        """The days of a month that it names right beside the month: “5 and 6 May”, “May 5th”."""
+        found = set[int]()
+        for n, w in enumerate(self.said):
+            if len(w) > 2 and month_of(w) in self.months:
+                before = n - 1
+                while before >= 0 and ((day := _DAY.fullmatch(self.said[before])) or self.said[before] in _JOINED):
+                    found |= {int(day[1])} if day else set()
+                    before -= 1
+                after = _DAY.fullmatch(self.said[n + 1]) if n + 1 < len(self.said) else None
+                found |= {int(after[1])} if after else set()
+        return frozenset(found)
+
+    @property
+    def span(self) -> bool:
+        """Tell whether it asks of so many days or weeks at the end of a time: “the last 7 days of May”."""
+        return bool(_SPAN.search(self.question))
+
     def beside(self, head: frozenset[str]) -> list[int]:
         """Return the numbers that stand right before or after a word of a head: “flat 34”, “one room”."""
         out = []
+        within = set(bounding(self.question))
         for n, w in enumerate(self.said):
+            if w.isdigit() and w in within:
+                continue
             value = NUMBER_WORDS.get(w, int(w) if w.isdigit() and len(w) < 10 else None)
             if value is not None and (head & set(self.stems[max(0, n - 1) : n] + self.stems[n + 1 : n + 2])):
                 out.append(value)
@@ -307,8 +304,3 @@ def _related(one: str, other: str) -> bool:
         return True
     short, long = sorted((one, other), key=len)
     return len(short) >= 5 and ((len(long) - len(short) <= 3 and long.startswith(short[:-1])) or long == f"{short}ship")
-
-
-def _amount(written: str) -> Decimal | None:
-    plain = re.sub(r",(?=\d{3}\b)", "", written).replace(",", ".")
-    return Decimal(plain) if re.fullmatch(r"\d+(?:\.\d+)?", plain) else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -15,7 +16,7 @@ from ragweave.minds.small.tables.telling import LISTED, figure, listed, numbered
 from ragweave.minds.small.tables.units import comparable
 from ragweave.models.calendar import NUMBER_WORDS
 from ragweave.models.table import Column, Row, Table, spoken
-from ragweave.models.text import content_terms, names, stem
+from ragweave.models.text import content_terms, names, stem, words
 from ragweave.models.values import Value, is_missing, month_of, written
 
 OPEN, OPEN_CELL = 0.4, 0.25
@@ -23,6 +24,8 @@ OPEN, OPEN_CELL = 0.4, 0.25
 word that is left may be what is asked for."""
 VERB = 0.5
 """What a verb weighs beside other words: what somebody does with the things of a table is seldom said in it."""
+_WHO = re.compile(r"who(?:['’]?s|\s+(?:is|was|are|were))\s+(.+?)[\s?.!]*", re.I)
+_ROLES = frozenset(map(stem, "role position function job title office duty task post rank rolle amt funktion".split()))
 _WHOLE = 0.95
 """Share of the question from which its words need not stand in the title of the table."""
 _NAMED = 0.02
@@ -271,13 +274,27 @@ def _said(table: Table, choice: Choice) -> set[str]:
     return {t for i in rows for n in choice.by for t in content_terms(table.body[i].cells[n])}
 
 
+def _describes(asked: Asked, table: Table, choice: Choice) -> bool:
+    """Tell whether it asks who somebody is that only stands beside what its row is of: “who is Gus”, who invited her.
+
+    “Who is the treasurer” is told by the row.
+    """
+    m = _WHO.fullmatch(asked.question.strip())
+    said = set(words(m[1])) if m and m[1][:1].isupper() else set()
+    beside = [n for n in choice.by if n and not table.columns[n].terms & _ROLES]
+    return bool(said) and any(said <= set(words(table.columns[n].cells[i])) for n in beside for i in choice.rows)
+
+
 def _cell(asked: Asked, table: Table, choice: Choice, target: int | None) -> _Made | None:
     """Return one cell of each row that is meant, or the rows themselves where it is asked which they are."""
-    if not choice.by or len(choice.rows) > LISTED:
+    if not choice.by or len(choice.rows) > LISTED or _describes(asked, table, choice):
         return None
     at = _of_cell(asked, table, choice, target)
     explained = _subject(asked, table)
-    if at is not None and not (at == 0 and len(choice.rows) > 1):
+    # Who is in arrears is told by the rows that have any, and not by how much.
+    held = any(table.columns[n].kind == "number" for n in choice.by)
+    holds = asked.word == "who" and held and (at is None or at in choice.by)
+    if at is not None and not holds and not (at == 0 and len(choice.rows) > 1):
         column = table.columns[at]
         cells = [(i, column.cells[i]) for i in choice.rows if not is_missing(column.cells[i])]
         if not cells or len(cells) > (LISTED if column.terms & asked.named else 3) or column.kind not in asked.kinds:
@@ -290,7 +307,7 @@ def _cell(asked: Asked, table: Table, choice: Choice, target: int | None) -> _Ma
         ]
         return "; ".join(said) + ".", [i for i, _ in cells], explained | meant(asked, column)
     which = asked.named and (asked.named & table.columns[0].terms or len(choice.rows) > 1 or choice.denied)
-    if not which and (at is None or asked.word not in ("who", "whom")):
+    if not which and not holds and (at is None or asked.word not in ("who", "whom")):
         return None
     where = f" ({', '.join(choice.said)})" if choice.said else ""
     return f"{listed(table, choice.rows)}{where}.", choice.rows, explained | set(asked.named)

@@ -68,6 +68,15 @@ class Moment:
     month: int = 0
     day: int = 0
 
+    @property
+    def exists(self) -> bool:
+        """Tell whether there is such a day; 29 February is not in every year."""
+        try:
+            self.days()
+        except ValueError:
+            return False
+        return True
+
     def days(self) -> tuple[date, date]:
         """Return its first and last day."""
         first, last = self.month or 1, self.month or 12
@@ -155,11 +164,7 @@ def _read(m: re.Match[str], n: int, other: Moment | None = None) -> Moment | Non
     else:
         year = int(found.get("y") or (other.year if other is not None else 0))
         read = Moment(year, month_of(found["m"]), int(found.get("d") or found.get("e") or 0))
-    try:
-        Moment(read.year or 2000, read.month, read.day).days()
-    except ValueError:
-        return None
-    return read
+    return read if Moment(read.year or 2000, read.month, read.day).exists else None
 
 
 def timed(asked: Asked, table: Table) -> dict[int, Named] | None:
@@ -180,9 +185,9 @@ def timed(asked: Asked, table: Table) -> dict[int, Named] | None:
     kept, told = [*range(len(cells))], []
     for side in found:
         if side.moment is not None and not side.moment.year:
-            if len(years) > 1:
+            if len(years) != 1 or not (dated := Moment(min(years), side.moment.month, side.moment.day)).exists:
                 return None
-            side = Side(side.how, Moment(min(years), side.moment.month, side.moment.day), side.said)
+            side = Side(side.how, dated, side.said)
         holds = [c and side.holds(c) for c in cells]
         if any(c is not None and h is None for c, h in zip(cells, holds, strict=True)):
             return None

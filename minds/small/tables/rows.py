@@ -86,7 +86,7 @@ def _found(asked: Asked, table: Table, context: frozenset[str], when: dict[int, 
             continue
         named = None
         if column.kind in ("key", "number"):
-            named = _numbered(asked, column, free)
+            named = _numbered(asked, column, free) or _with_some(asked, column)
         if column.kind == "date" and n in dates:
             named = _dated(asked, column, free)
         if column.kind == "yes" and column.terms and column.terms <= set(asked.stems):
@@ -203,12 +203,31 @@ def _numbered(asked: Asked, column: Column, free: set[str]) -> Named | None:
     return Named(kept, f"{column.head} {value}", {*column.terms, *words(value)})
 
 
+def _with_some(asked: Asked, column: Column) -> Named | None:
+    """Return the rows that hold any of what a question ends in: “who is in arrears”, “which flats have a garage”."""
+    head = words(spoken(column.head))
+    if (
+        column.kind != "number"
+        or asked.operation not in ("cell", "count")
+        or not head
+        or asked.said[-len(head) :] != head
+    ):
+        return None
+    before = [w for w in asked.said[: -len(head)] if w not in ("a", "an", "any", "the")][-1:]
+    if before not in (["in"], ["with"], ["has"], ["have"], ["having"]) or not (asked.word == "who" or asked.named):
+        return None
+    kept = [i for i, v in enumerate(column.numbers) if v is not None and v.amount]
+    return Named(kept, "", set(column.terms))
+
+
 def _dated(asked: Asked, column: Column, free: set[str]) -> Named | None:
     """Return the rows within the months, years or on the days that the question names."""
     years = {int(n) for n in free if len(n) == 4 and n[:2] in ("18", "19", "20")}
-    days = {int(n) for n in free if len(n) <= 2} if asked.months else set()
+    days = asked.days
     if not (years or asked.months):
         return None
+    if asked.span:
+        return Named([], "", set())
     read = [d.year if d else year_of(c) for d, c in zip(column.days, column.cells, strict=True)]
     within = [i for i, y in enumerate(read) if y is not None and (not years or y in years)]
     if asked.months and any(column.days[i] is None for i in within):
@@ -219,7 +238,7 @@ def _dated(asked: Asked, column: Column, free: set[str]) -> Named | None:
         if (d := column.days[i]) is None
         or ((not asked.months or d.month in asked.months) and (not days or d.day in days))
     ]
-    explained = {str(y) for y in years & {*read}} | {str(n) for n in days}
+    explained = {str(y) for y in years & {*read}} | {w for w in asked.said if any(w.startswith(str(n)) for n in days)}
     return Named(kept, "", explained | {stem(w) for w in asked.said if month_of(w) in asked.months and month_of(w)})
 
 
@@ -234,8 +253,9 @@ def _bounded(asked: Asked, table: Table, choice: Choice) -> None:
         )
         chosen = near if len(near) == 1 else fitting if len(fitting) == 1 else []
         n = chosen[0] if chosen else 0
+        bound = bound.beside(table.columns[n].decimal)
         amounts = None if not chosen or table.columns[n].unsure else in_unit(table.columns[n], bound.unit)
-        if amounts is None:
+        if amounts is None or not bound.sign:
             choice.rows = []
             return
         choice.rows = [i for i in choice.rows if (amount := amounts[i]) is not None and bound.holds(amount)]

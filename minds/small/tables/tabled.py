@@ -29,6 +29,7 @@ MOST_ITEMS = 1_500
 """Paragraphs of a file that is read whole for its tables; a larger one would take seconds."""
 _VERSION = re.compile(r"(?:^|[\s_.-])v(?:ersion)?[\s_.-]?(\d{1,3})(?=$|[\s_.-])", re.I)
 _CORRECTED = re.compile(r"corrected|revised|amended|updated|final|korrigiert|corrig", re.I)
+WORKBOOKS = (".xlsx", ".xlsm")
 _CITED = 6
 """Rows that are cited one by one; of more, the stretch from the first to the last of each text."""
 
@@ -101,7 +102,10 @@ async def _tables(desk: Desk, brief: Brief) -> list[_Found]:
     out: list[_Found] = []
     for source in sources:
         items = await library.items_of(source, "paragraph")
-        texts, languages, sections = ([i.text for i in items], [i.language for i in items], [i.heading for i in items])
+        texts, sections = [i.text for i in items], [i.heading for i in items]
+        # The figures of a workbook are written with a point, whatever the language of its words.
+        workbook = next(known[i].path for i in ids if known[i].id == source).lower().endswith(WORKBOOKS)
+        languages = ["en" if workbook else i.language for i in items]
         made = await asyncio.to_thread(tables, texts, languages, sections)
         beside = frozenset(terms(" ".join(i.text for i in items))) if made else frozenset()
         out += [_Found(t, items, beside) for t in made]
