@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from ragweave.minds.small.answer.reading import sections
 from ragweave.minds.small.answer.sentences import rank
 from tests.minds.test_sentences import one, strip
 
@@ -28,3 +29,8 @@ def test_a_head_that_states_nothing_is_not_told(head: str) -> None:
     assert [e.text for e in rank(f"What about the {head.lower()}", [strip(text, "Rules")], one)] == [
         text[len(head) + 1 :]
     ]
+
+
+def test_an_entry_that_opens_with_an_amount_heads_nothing() -> None:
+    *_, under = sections(strip("Tarte de Léa\n\n180 g de farine\n\n3 sachets de levure", "Cake"))
+    assert (under["title"], under["text"]) == ("Cake · Tarte de Léa", "180 g de farine\n\n3 sachets de levure")

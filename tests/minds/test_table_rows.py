@@ -41,6 +41,14 @@ def test_the_rows_that_are_meant_are_told_and_no_others(table: str, question: st
     assert said(question, table, "list") == answer
 
 
+@pytest.mark.parametrize(
+    "question", ["What is the total capacity of all venues?", "how many capacity do all venues have together?"]
+)
+def test_all_that_a_column_names_is_every_row(question: str) -> None:
+    shows = "Date | Venue | Capacity\n2025-10-02 | Lido | 600\n2025-10-09 | Flex | 250\n2025-10-12 | Ekko | 800\n"
+    assert said(question, shows, "tour") == "Capacity: 600 + 250 + 800 = 1,650 (rows 1 to 3)."
+
+
 def test_amounts_of_different_currencies_are_not_added_up() -> None:
     owed = "Guest | Owes\nAnn | 1500 SEK\nBo | 300 DKK\nCy | 900 NOK\n"
     assert said("How much do the guests owe in total?", owed, "guests") == ""

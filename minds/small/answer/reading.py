@@ -37,7 +37,10 @@ _SAID = (".", "!", "?", "。", "”")
 """Ends of a sentence; a piece of a list and a label line have none."""
 
 
-_HEADING = re.compile(r"(?:(?<=\n\n)|\A)(?=[^\W_])(?P<head>(?:[^\s|]+ ){0,7}[^\s|]*[^\s|.!?:;,])\n\n(?=\S)")
+_HEADING = re.compile(
+    r"(?:(?<=\n\n)|\A)(?=[^\W_])(?!\d[\d.,/]* [a-zà-ÿ])(?P<head>(?:[^\s|]+ ){0,7}[^\s|]*[^\s|.!?:;,])\n\n(?=\S)"
+)
+"""A short paragraph over another one; “180 g de farine” is an entry of a list without signs."""
 LATER = 10
 """How much further back a sentence counts to stand for each paragraph before its section."""
 _PHONE = re.compile(r"(?<![\w.])(?:\+\d{1,3} ?)?\(?\d{3,5}\)?[ /-]\d{3,}(?:[ -]\d+)*(?![\w.])")

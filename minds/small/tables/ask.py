@@ -46,6 +46,10 @@ _ASKED = re.compile(
     re.I,
 )
 _OF = re.compile(r"^what(?:['’]?s| is| are| was| were) (?:the|our|my) ([a-z-]+) of\b", re.I)
+_ALL = re.compile(
+    r"\b(?:all|each|every|alle[rn]?|jede[rsmn]?|tous|toutes|chaque)\s+(?:of\s+)?(?:the|our|my|les|nos|mes)?\s*([^\W\d_][\w-]*)",
+    re.I,
+)
 _LAST = re.compile(r"^what(?:['’]?s| is| are| was| were) .*?([a-z]+)\W*$", re.I)
 _LABEL = re.compile(r"\b(?:number|code|address|phone|colou?r|password|price|name)\b", re.I)
 _GENERIC = frozenset(
@@ -204,6 +208,11 @@ class Asked:
         """Stems of what is asked for by name: of “which animals” the animal."""
         m = _ASKED.search(self.question)
         return frozenset(content_terms(m[1])) if m else frozenset()
+
+    @cached_property
+    def all(self) -> frozenset[str]:
+        """Stems of what it asks of all there is: “of all venues”, “for each guest”."""
+        return frozenset(t for m in _ALL.finditer(self.question) for t in content_terms(m[1]))
 
     @cached_property
     def label(self) -> frozenset[str]:

@@ -65,7 +65,9 @@ def compute(
     context = set(content_terms(spoken(about)))
     known = explained | choice.explained | context | asked.operating | piece(asked, table, choice)[0]
     known |= {t for c in table.columns if c.kind == "number" for t in asked.means(measured(c))}
-    known |= asked.near(frozenset(context))
+    known |= asked.near(frozenset(context)) | {
+        t for c in table.columns if c.kind == "text" for t in c.terms & asked.all
+    }
     left = asked.terms - known
     own = asked.terms - asked.operating
     strange = {t for n in names(question) for t in content_terms(n) if t in left and t not in beside}
