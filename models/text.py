@@ -201,8 +201,17 @@ def trimmed(text: str, start: int, end: int) -> list[tuple[int, int]]:
     return [(start, end)] if end > start else []
 
 
+_PRICED = re.compile(r"(?:[\"“„«(]?[^\W\d_]\S* ){1,5}[:–-]? ?[€$£]? ?\d[\d.,]*(?: ?(?:[€$£%]|[^\W\d_]{1,3}))?")
+
+
 def is_listing(lines: Sequence[str]) -> bool:
-    """Tell lines that end though the first word of the next would have fitted beside them: addresses, a log."""
+    """Tell lines that end though the first word of the next would have fitted beside them: addresses, a log.
+
+    So do three that follow each other, each a few words and an amount: prices.
+    """
+    priced = "".join("p" if _PRICED.fullmatch(line.strip()) else " " for line in lines)
+    if "ppp" in priced:
+        return True
     widest = max(map(len, lines))
     early = [len(a) + 1 + len(b.split(None, 1)[0]) <= widest for a, b in pairwise(lines) if len(a) < widest]
     return len(early) > 1 and 2 * sum(early) > len(early)

@@ -34,3 +34,12 @@ def test_a_head_that_states_nothing_is_not_told(head: str) -> None:
 def test_an_entry_that_opens_with_an_amount_heads_nothing() -> None:
     *_, under = sections(strip("Tarte de Léa\n\n180 g de farine\n\n3 sachets de levure", "Cake"))
     assert (under["title"], under["text"]) == ("Cake · Tarte de Léa", "180 g de farine\n\n3 sachets de levure")
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [("What does a hoodie cost?", "Hoodie €45"), ("how much is the cassette", "Cassette 8 €")],
+)
+def test_a_line_of_a_price_list_is_told_by_itself(question: str, answer: str) -> None:
+    text = "Merch prices\nT-shirt €20\nHoodie €45\nLP “Wet Matches” €22\nCassette 8 €\nWe took 80 shirts. None left."
+    assert rank(question, [strip(text, "merch")], one)[0].text == answer

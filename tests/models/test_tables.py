@@ -84,3 +84,10 @@ def test_lines_that_were_broken_early_are_a_list_and_stand_for_themselves() -> N
     assert [contacts[a:b] for a, b in tables.spans(contacts)] == contacts.splitlines()
     wrapped = "Feed the starter the evening before with rye and\nwater, and let it stand in a warm place\nall night."
     assert [wrapped[a:b] for a, b in tables.spans(wrapped)] == [wrapped]
+
+
+def test_lines_that_end_in_amounts_are_a_listing_and_lines_of_a_paragraph_are_none() -> None:
+    prices = ["Merch prices", "T-shirt €20", "Hoodie €45", "LP “Wet Matches” €22"]
+    assert [("\n".join(prices))[a:b] for a, b in tables.spans("\n".join(prices))] == prices
+    prose = "The coat costs 120\nand it is made of\nwool from a farm"
+    assert len(tables.spans(prose)) == 1

@@ -302,6 +302,9 @@ def _candidates(strip: Strip, around: str, question: str, wanted: Set[str], head
     ]
 
 
+_PRICE = re.compile(r"[€$£¥] ?\d|\d ?[€$£¥]")
+
+
 def _says(sentence: str, said_in_it: str, title: str, headed: bool) -> bool:
     """Tell whether a sentence says more than its title does: headings and page titles stand in texts as sentences.
 
@@ -311,6 +314,6 @@ def _says(sentence: str, said_in_it: str, title: str, headed: bool) -> bool:
     said = words(plain)
     if plain != sentence and len(content_terms(plain)) < 2:
         return False
-    least = 2 if tables.is_row(sentence) or ": " in sentence else 3
+    least = 2 if tables.is_row(sentence) or ": " in sentence or _PRICE.search(sentence) else 3
     bare = not headed and (_HEADING.fullmatch(sentence.strip()) or _FURNITURE.search(sentence))
     return len(said) >= least and not set(said) <= set(words(title)) and not bare
