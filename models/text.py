@@ -201,16 +201,18 @@ def trimmed(text: str, start: int, end: int) -> list[tuple[int, int]]:
     return [(start, end)] if end > start else []
 
 
+_DATED = re.compile(r"\s*(?:\d{1,2}[./]\d{1,2}[./](?:\d{4}|\d\d)|\d{4}-\d\d-\d\d)\s")
 _PRICED = re.compile(r"(?:[\"“„«(]?[^\W\d_]\S* ){1,5}[:–-]? ?[€$£]? ?\d[\d.,]*(?: ?(?:[€$£%]|[^\W\d_]{1,3}))?")
 
 
 def is_listing(lines: Sequence[str]) -> bool:
     """Tell lines that end though the first word of the next would have fitted beside them: addresses, a log.
 
-    So do three that follow each other, each a few words and an amount: prices.
+    So do three that follow each other, each a few words and an amount, and lines of which most open with a day.
     """
     priced = "".join("p" if _PRICED.fullmatch(line.strip()) else " " for line in lines)
-    if "ppp" in priced:
+    dated = sum(bool(_DATED.match(line)) for line in lines)
+    if "ppp" in priced or (dated > 1 and 2 * dated >= len(lines)):
         return True
     widest = max(map(len, lines))
     early = [len(a) + 1 + len(b.split(None, 1)[0]) <= widest for a, b in pairwise(lines) if len(a) < widest]

@@ -91,3 +91,11 @@ def test_lines_that_end_in_amounts_are_a_listing_and_lines_of_a_paragraph_are_no
     assert [("\n".join(prices))[a:b] for a, b in tables.spans("\n".join(prices))] == prices
     prose = "The coat costs 120\nand it is made of\nwool from a farm"
     assert len(tables.spans(prose)) == 1
+
+
+@pytest.mark.parametrize("days", [("12.01.2024", "3.11.2024", "14.01.2025"), ("1/12/24", "2/12/24", "3/12/24")])
+def test_lines_that_open_with_a_day_are_a_listing(days: tuple[str, ...]) -> None:
+    lines = [f"{day}  serviced by Kowalski Heating, in cellar {n}" for n, day in enumerate(days)]
+    assert [("\n".join(lines))[a:b] for a, b in tables.spans("\n".join(lines))] == lines
+    prose = "It was serviced first on\n12.01.2024 by Kowalski and\nonce more in the spring of\nthe year after that one"
+    assert len(tables.spans(prose)) == 1
