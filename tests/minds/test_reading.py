@@ -43,3 +43,27 @@ def test_an_entry_that_opens_with_an_amount_heads_nothing() -> None:
 def test_a_line_of_a_price_list_is_told_by_itself(question: str, answer: str) -> None:
     text = "Merch prices\nT-shirt €20\nHoodie €45\nLP “Wet Matches” €22\nCassette 8 €\nWe took 80 shirts. None left."
     assert rank(question, [strip(text, "merch")], one)[0].text == answer
+
+
+FAQ = "How do I reset the pump?\n\nHold the red button for five seconds.\n\n**Who may use the boat?**\n\nMembers only."
+
+
+@pytest.mark.parametrize(
+    ("text", "question", "answer"),
+    [
+        (FAQ, "How do I reset the pump?", "How do I reset the pump? Hold the red button for five seconds."),
+        (FAQ, "who may use the boat?", "**Who may use the boat?** Members only."),
+        (
+            "Where is the spare key? Under the blue pot by the door.",
+            "where is the spare key",
+            "Where is the spare key? Under the blue pot by the door.",
+        ),
+        (
+            "The coach leaves at 7:30.\n\nB. Lind: Hi, what time does the coach leave?\n\nThanks, Bo",
+            "what time does the coach leave",
+            "The coach leaves at 7:30.",
+        ),
+    ],
+)
+def test_what_only_asks_is_no_answer_and_what_answers_it_is_told_with_it(text: str, question: str, answer: str) -> None:
+    assert rank(question, [strip(text, "Notes")], one)[0].told == answer

@@ -27,6 +27,17 @@ _LEANS = re.compile(
     r"|^(?:这|那|它|他|她|其|该|此)",
     re.I,
 )
+_ASKING = (
+    "what|when|where|who|whom|whose|which|how|why|is|are|was|were|do|does|did|can|could|will|would|should|may|has|have"
+    "|à quelle|quel(?:le)?s?|quand|où|qui|que|quoi|comment|combien|pourquoi|est-ce"
+    "|wer|wen|wem|was|wie|wo|wann|warum|welche[rsnm]?|ist|sind|hat|haben|kann|gibt|um wie viel"
+    "|qué|cuándo|cuánd?to|dónde|quién|cómo|cuál|hay"
+)
+ASKS = re.compile(
+    rf"(?:^|[,:;>–—-]\s*|\b(?:and|but|so|or|please)\s)[¿*\s]*(?:{_ASKING})\b[^.!]*\?[\s\"'”»)*]*$|[\u3040-\u9fff][^。！]*？$",
+    re.I,
+)
+"""A sentence that only asks; what follows it in its paragraph answers it."""
 _PERSON = re.compile(r"\b(?:he|she)\b", re.I)
 _ATTRIBUTED = re.compile(
     r"\b(?:sa(?:y|ys|id)|think|thinks|thought|tells?|told|explain|mention|talk|argue|ask|answer)", re.I
@@ -86,7 +97,9 @@ class Read:
         head = _stems(text[slice(*first)]) if first != parts[at] and run_in(text[slice(*first)]) else frozenset()
         self.before = parts[at - 1] if at and "\n\n" not in text[parts[at - 1][1] : a] else None
         self.leans = self.before is not None and bool(_LEANS.search(told) or _of_somebody(told))
-        if self.leans and _of_somebody(told):
+        if at and _answers(text, parts[at - 1], self.before, around):
+            self.before, self.leans = parts[at - 1], True
+        elif self.leans and _of_somebody(told):
             # “She” is who the sentences before speak of, however many of them.
             self.before = parts[_root(text, parts, at)]
         if (item := _item(text, parts, at)) is not None:
@@ -135,6 +148,13 @@ class Read:
 def _of_somebody(told: str) -> bool:
     """Tell whether a sentence speaks of somebody whom it does not name: it begins with “she”, or names nobody."""
     return bool(_PERSON.match(told) or (_PERSON.search(told) and not names(told)))
+
+
+def _answers(text: str, last: tuple[int, int], before: tuple[int, int] | None, around: str) -> bool:
+    """Tell whether a sentence answers the question before it: in its paragraph, or over it where several stand so."""
+    if not ASKS.search(text[slice(*last)]):
+        return False
+    return before == last or sum(bool(ASKS.search(p)) for p in around.split("\n\n")) > 1
 
 
 def _root(text: str, parts: Sequence[tuple[int, int]], at: int) -> int:

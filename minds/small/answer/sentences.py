@@ -14,7 +14,7 @@ from ragweave.minds.chain import Chain
 from ragweave.minds.evidence import Strip
 from ragweave.minds.small.answer.alike import LIKE, stand_ins
 from ragweave.minds.small.answer.hostile import harmless
-from ragweave.minds.small.answer.reading import Read, person_of, run_in, sections
+from ragweave.minds.small.answer.reading import ASKS, Read, person_of, run_in, sections
 from ragweave.minds.small.question.asked import CALENDAR, Asked, Idf, asked_of, asked_part, cases, share
 from ragweave.minds.small.question.likes import LIGHT, likes
 from ragweave.models import tables
@@ -286,13 +286,15 @@ def _candidates(strip: Strip, around: str, question: str, wanted: Set[str], head
 
     Of a table those rows are left out whose cells hold less of what is wanted than those of another row: the heads of
     the columns are common to all rows; what tells them apart is which of them is asked for. So it is with lines that
-    days label.
+    days label. What only asks, a mail or the head of a part, answers nothing.
     """
     text, parts = strip["text"], parts_of(strip)
     rows = {(a, b): wanted & set(terms(text[a:b])) for a, b in parts if tables.is_row(text[a:b])}
     dated = {p: CALENDAR & set(terms(text[slice(*p)].partition(":")[0])) for p in parts if ": " in text[slice(*p)]}
     rows |= {p: wanted & days for p, days in dated.items() if days}
     able = {p for p in harmless(text, parts) if p not in rows or not any(rows[p] < other for other in rows.values())}
+    if strip["locator"].get("kind") != "time" and not _OF_ASKING.search(question):
+        able -= {p for p in able if ASKS.search(text[slice(*p)])}
     heads = {a for a, b in parts if text[b : b + 1] == " " and run_in(text[a:b])}
     found = [Read(strip, n, parts, question, around) for n, p in enumerate(parts) if p in able and p[0] not in heads]
     return [
@@ -302,6 +304,7 @@ def _candidates(strip: Strip, around: str, question: str, wanted: Set[str], head
     ]
 
 
+_OF_ASKING = re.compile(r"\b(?:ask\w*|questions?|demand\w*|frag\w*|wonder\w*|pregunt\w*)|问", re.I)
 _PRICE = re.compile(r"[€$£¥] ?\d|\d ?[€$£¥]")
 
 
