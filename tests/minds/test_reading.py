@@ -45,14 +45,17 @@ def test_a_line_of_a_price_list_is_told_by_itself(question: str, answer: str) ->
     assert rank(question, [strip(text, "merch")], one)[0].text == answer
 
 
-FAQ = "How do I reset the pump?\n\nHold the red button for five seconds.\n\n**Who may use the boat?**\n\nMembers only."
+FAQ = (
+    "How do I reset the pump?\n\nHold the red button for five seconds.\n\n"
+    "**Who may use the boat?**\n\nMembers with a badge."
+)
 
 
 @pytest.mark.parametrize(
     ("text", "question", "answer"),
     [
         (FAQ, "How do I reset the pump?", "How do I reset the pump? Hold the red button for five seconds."),
-        (FAQ, "who may use the boat?", "**Who may use the boat?** Members only."),
+        (FAQ, "who may use the boat?", "**Who may use the boat?** Members with a badge."),
         (
             "Where is the spare key? Under the blue pot by the door.",
             "where is the spare key",
