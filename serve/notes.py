@@ -122,7 +122,7 @@ def _change(store: Store, caller: Caller, id: str, statement: str, **given: Any)
         if held is None or not caller.sees(held["library"]):
             raise NotFound("There is no such note", "list the notes, and name one of them")
         if given.get("text") == "" and not held["answer"]:
-            raise Refused(400, "an empty note is none", "write something, or delete it")
+            raise Refused(400, "an empty note is none", "write something, or name an answer or a passage")
         sent(db, f"{statement} WHERE id = :id AND owner = :owner", **mine, **given)
 
 

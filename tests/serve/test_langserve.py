@@ -282,7 +282,8 @@ async def test_the_form_of_the_playground_shows_what_holds_here_and_sets_what_is
     shown = {name: field["default"] for name, field in fields.items()}
     assert (fields["sentences"]["type"], fields["corpora"]["type"]) == ("integer", "array")
     assert fields["web"]["enum"] == ["off", "ask", "auto"]
-    assert (shown["library"], shown["web"], shown["mind"]) == ("tea room", "auto", "small")
+    # What the usual library is called is not told to keys that do not open it.
+    assert (shown["library"], shown["web"], shown["mind"]) == ("", "auto", "small")
     for changed in ({}, {"web": "off", "preset": "auto-rag-paper"}):
         body = {"input": QUESTION, "config": {"configurable": {**shown, **changed}}}
         await otherwise.post("/langserve/agent/stream_log", json=body, headers={"origin": BASE})
