@@ -40,7 +40,7 @@ types: $(VENV)/.dev links
 lint: $(VENV)/.dev
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check .
 
-test: $(VENV)/.dev
+test: $(VENV)/.dev links
 	@$(BIN)/python -m pytest -n auto -m "not llm and not hard and not page and not cluster"
 
 # With servers beside it, each started privately where it can be: Chroma's and whatever else is installed. Ray comes as
