@@ -260,7 +260,8 @@ _ALONE = frozenset(
 _ADVERB = re.compile(r"(?:al|ous|ent|ant|iv|ed|ar|at|ing)e?ly$")
 
 
-def names(text: str) -> list[str]:
+@lru_cache(maxsize=3_000)
+def names(text: str) -> tuple[str, ...]:
     """Return proper names and quoted titles in order of appearance, without duplicates.
 
     A capitalised word that only opens a sentence counts when it is not a function word. Scripts without case
@@ -282,7 +283,7 @@ def names(text: str) -> list[str]:
         dated = all(w.isdigit() or fold(w) in ENGLISH for w in name.split())
         if len(name) > 1 and not (dated or adverb or inside):
             found.setdefault(fold(name), name)
-    return list(found.values())
+    return tuple(found.values())
 
 
 _NUMBER = re.compile(r"(?<![\w.])[-−]?\d+(?:[.,:/]\d+)*(?:st|nd|rd|th|%)?")

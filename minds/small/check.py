@@ -11,7 +11,7 @@ import asyncio
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,17 +29,16 @@ from ragweave.models.relevance_features import LIMIT, content_words
 
 SUPPORTED = 0.6
 """Lowest score of a supported sentence."""
-
 DISAGREES = 0.35
 """Factor on the score for each number, name or negation that disagrees."""
-
 SECONDS = 2
 """Passages that are tried, one after the other, together with the best."""
 TIED = 1.0
 """Words of a claim beside which its number or name must stand; numbers and words that only compare count half."""
-
 NEAR = 0.5
 """Lowest cosine at which a word stands in for another."""
+_OPEN, KEPT = 4, 300
+"""Letters that two forms of a word share at least, and passages whose reading is kept for the next sentence."""
 
 OPPOSITES = {
     a: b
@@ -60,28 +59,53 @@ OPPOSITES = {
 class _Claim:
     words: dict[str, str]
     weights: dict[str, float]
-    facts: list[Fact]
+    facts: Sequence[Fact]
     names: list[tuple[str, list[str]]]
-    negations: list[Negation]
+    negations: Sequence[Negation]
     vector: NDArray[np.float32]
 
 
-@dataclass
-class _Read:
-    """One piece of evidence, or several read as one."""
+class _Stems(frozenset[str]):
+    """Stems, and what is left of them without up to three letters at their ends."""
 
-    heads: list[str]
-    titles: set[str]
-    sentences: list[str]
-    terms: list[set[str]]
+    @cached_property
+    def cut(self) -> frozenset[str]:
+        return frozenset(h[:-n] for h in self for n in (1, 2, 3) if len(h) - n >= _OPEN)
+
+
+@dataclass(frozen=True)
+class _Read:
+    """One piece of evidence, or several read as one; what is found in it is kept for the next sentence."""
+
+    heads: tuple[str, ...]
+    titles: _Stems
+    sentences: tuple[str, ...]
+    terms: tuple[_Stems, ...]
     vectors: NDArray[np.float32]
     vocabulary: dict[str, str]
-    named: set[str]
+    named: _Stems
     """Stems of the parts of its names."""
+    lower: frozenset[str]
+    """Words without a capital."""
+
+    @cached_property
+    def everything(self) -> _Stems:
+        return _Stems(self.titles.union(*self.terms))
+
+    @cached_property
+    def titled(self) -> tuple[_Stems, ...]:
+        """The stems of each sentence with those of the titles."""
+        return tuple(_Stems(t | self.titles) for t in self.terms)
 
     @property
-    def everything(self) -> set[str]:
-        return self.titles.union(*self.terms)
+    def said(self) -> list[Fact]:
+        """The numbers and months of its sentences."""
+        return [f for s in self.sentences for f in facts(s)]
+
+    @property
+    def headed(self) -> list[Fact]:
+        """Those of its heads: when a clip is played says nothing."""
+        return [f for s in self.heads for f in facts(_CLOCK.sub("", s))]
 
 
 async def check(desk: Desk, sentence: str, strips: Sequence[Strip], question: str) -> Checked:
@@ -103,11 +127,11 @@ def support(sentence: str, evidence: Sequence[Passage], question: str = "") -> C
     if addresses_machines(sentence):
         return Checked(False, 0.0, (), "It repeats an order that a text gives to machines.")
     # An instruction found in retrieved text supports nothing.
-    evidence = [Passage(p.title, without_orders(p.text)) for p in evidence]
+    evidence = [_harmless(p) for p in evidence]
     copied = tuple(i for i, p in enumerate(evidence) if stands_in(sentence, p.text))
     if copied:
         return Checked(True, 1.0, copied, "")
-    read = _read(evidence)
+    read = [*map(_read, evidence)]
     claim = _claim(sentence, question, read)
     if not claim.words and not claim.facts:
         return Checked(False, 0.0, (), "It says nothing that could be checked.")
@@ -137,24 +161,24 @@ def _tied(claim: _Claim, best: _Read, other: _Read) -> bool:
 
     A word of it alone may stand anywhere: that pupils take the first ferry does not make pupils say something.
     """
-    said, head = ([f for s in r for f in facts(_CLOCK.sub("", s))] for r in (best.heads + best.sentences, other.heads))
+    said, head, told = [*best.headed, *best.said], other.headed, [*zip(other.terms, other.titled, strict=True)]
     numbers = [
         (content_words(f.shown), [any(map(f.agrees, [*head, *facts(s)])) for s in other.sentences])
         for f in claim.facts
         if not any(map(f.agrees, said))
     ]
     names = [
-        (parts, [_in(parts[-1], t) or all(_in(p, t | other.titles) for p in parts) for t in other.terms])
+        (parts, [_in(parts[-1], t) or all(_in(p, u) for p in parts) for t, u in told])
         for _, parts in claim.names
         if not any(_in(p, best.everything) for p in parts)
     ]
     return all(
-        any(here and _shared(claim, t | other.titles, own) >= TIED for t, here in zip(other.terms, held, strict=True))
+        any(here and _shared(claim, t, own) >= TIED for t, here in zip(other.titled, held, strict=True))
         for own, held in (*numbers, *names)
     )
 
 
-def _shared(claim: _Claim, have: set[str], own: Collection[str]) -> float:
+def _shared(claim: _Claim, have: _Stems, own: Collection[str]) -> float:
     """Return how much of a claim, besides some words of it, is there."""
     said = {t: w for t, w in claim.words.items() if t not in own and _in(t, have)}
     return sum(0.5 if t in OPPOSITES or t.isdigit() or facts(w) else 1.0 for t, w in said.items())
@@ -165,7 +189,7 @@ def _adding(claim: _Claim, read: Sequence[_Read], by: Sequence[int]) -> tuple[in
 
     One such word, and no more of the claim than a number or a word that only compares, may stand anywhere.
     """
-    have = set[str]().union(*(read[i].everything for i in by))
+    have = _Stems(frozenset[str]().union(*(read[i].everything for i in by)))
     left = {t for t in claim.words if not _in(t, have)}
     out: list[int] = []
     near = [i for i, r in enumerate(read) if i not in by and _shared(claim, r.everything, ()) >= 2 * TIED]
@@ -185,8 +209,7 @@ def stands_in(sentence: str, passage: str) -> bool:
     What stands beside numbers counts as well, so that 18 is not −18, nor $5 €5.
     """
     wanted, signs = text.words(sentence), _SIGN.findall(sentence)
-    cut = tables.statements(passage)
-    said = [text.words(s) for s in cut]
+    cut, said = _worded(passage)
     for start in range(len(cut)):
         end, have = start, list[str]()
         while end < len(cut) and len(have) < len(wanted):
@@ -197,36 +220,48 @@ def stands_in(sentence: str, passage: str) -> bool:
     return False
 
 
+@lru_cache(maxsize=KEPT)
+def _harmless(p: Passage) -> Passage:
+    return Passage(p.title, without_orders(p.text))
+
+
+@lru_cache(maxsize=KEPT)
+def _worded(passage: str) -> tuple[list[str], list[list[str]]]:
+    cut = tables.statements(passage)
+    return cut, [text.words(s) for s in cut]
+
+
 _SIGN = re.compile(r"[<>≤≥=^/+±$€£¥%‰]|(?<![\w.)-])[-–−](?=\d)")
 
 
-def _read(evidence: Sequence[Passage]) -> list[_Read]:
-    cut = [tables.statements(p.text[:LIMIT]) or [p.title] for p in evidence]
-    vectors = embed([f"{p.title}. {s}" for p, ss in zip(evidence, cut, strict=True) for s in ss])
-    bounds = np.cumsum([0, *map(len, cut)]).tolist()
-    return [
-        _Read(
-            [p.title],
-            set(text.terms(p.title)),
-            sentences,
-            [set(text.terms(s)) for s in sentences],
-            vectors[a:b],
-            content_words(f"{p.title} {p.text[:LIMIT]}"),
-            {t for part in (p.title, *sentences) for n in text.names(part) for t in text.content_terms(n)},
-        )
-        for p, sentences, (a, b) in zip(evidence, cut, pairwise(bounds), strict=True)
-    ]
+@lru_cache(maxsize=KEPT)
+def _read(p: Passage) -> _Read:
+    sentences = tables.statements(p.text[:LIMIT]) or [p.title]
+    return _Read(
+        (p.title,),
+        _Stems(text.terms(p.title)),
+        tuple(sentences),
+        tuple(_Stems(text.terms(s)) for s in sentences),
+        embed([f"{p.title}. {s}" for s in sentences]),
+        content_words(f"{p.title} {p.text[:LIMIT]}"),
+        _Stems(t for part in (p.title, *sentences) for n in text.names(part) for t in text.content_terms(n)),
+        frozenset(t for s in sentences for t in _LOWER.findall(s)),
+    )
+
+
+_LOWER = re.compile(r"(?<![\w.])[a-z][\w’'-]*")
 
 
 def _join(a: _Read, b: _Read) -> _Read:
     return _Read(
-        [*a.heads, *b.heads],
-        a.titles | b.titles,
-        [*a.sentences, *b.sentences],
-        [*a.terms, *b.terms],
+        a.heads + b.heads,
+        _Stems(a.titles | b.titles),
+        a.sentences + b.sentences,
+        a.terms + b.terms,
         np.vstack([a.vectors, b.vectors]),
         {**a.vocabulary, **b.vocabulary},
-        a.named | b.named,
+        _Stems(a.named | b.named),
+        a.lower | b.lower,
     )
 
 
@@ -234,7 +269,7 @@ def _claim(sentence: str, question: str, read: Sequence[_Read]) -> _Claim:
     words = content_words(sentence)
     asked = set(text.terms(question))
     said = facts(sentence)
-    lower = {t for r in read for s in r.sentences for t in re.findall(r"(?<![\w.])[a-z][\w’'-]*", s)}
+    lower = frozenset[str]().union(*(r.lower for r in read))
     found = [part for n in text.names(sentence) for part in re.split(r"\s(?:and|&)\s", n)]
     names = [(n, text.content_terms(n)) for n in found if not _opens(sentence, n, lower)]
     named = {t for _, parts in names for t in parts}
@@ -242,7 +277,7 @@ def _claim(sentence: str, question: str, read: Sequence[_Read]) -> _Claim:
     return _Claim(words, weights, said, [(n, p) for n, p in names if p], negations(sentence), embed([sentence])[0])
 
 
-def _opens(sentence: str, name: str, lower: set[str]) -> bool:
+def _opens(sentence: str, name: str, lower: frozenset[str]) -> bool:
     """Say whether a one-word name is only the capitalised beginning of the sentence."""
     if " " in name or not sentence.lstrip("\"'“‘( ").startswith(name) or name.isupper():
         return False
@@ -266,13 +301,13 @@ def _judge(claim: _Claim, read: _Read) -> tuple[float, str]:
     return max(0.0, min(1.0, score)) * DISAGREES ** len(wrong), why
 
 
-def _in(term: str, have: set[str]) -> bool:
-    """Say whether a stem is there, or one that only goes on for a few letters (German, Germany)."""
+def _in(term: str, have: _Stems) -> bool:
+    """Say whether a stem is there, or one that only goes on for up to three letters (German, Germany)."""
     if term in have:
         return True
-    if len(term) < 4 or not term.isalpha() or not term.isascii():
+    if len(term) < _OPEN or not term.isalpha() or not term.isascii():
         return False
-    return any(abs(len(h) - len(term)) <= 3 and (h.startswith(term) or term.startswith(h)) for h in have if len(h) >= 4)
+    return term in have.cut or any(term[:-n] in have for n in (1, 2, 3) if len(term) - n >= _OPEN)
 
 
 def _near(missing: list[str], vocabulary: list[str]) -> dict[str, float]:
@@ -288,12 +323,10 @@ def _near(missing: list[str], vocabulary: list[str]) -> dict[str, float]:
 _CLOCK = re.compile(r"(?<!\d)\d+(?::[0-5]\d)+-\d+(?::[0-5]\d)+(?!\d)")
 
 
-def _disagreements(claim: _Claim, read: _Read, rank: Sequence[int], everything: set[str]) -> list[str]:
+def _disagreements(claim: _Claim, read: _Read, rank: Sequence[int], everything: _Stems) -> list[str]:
     """Say in sentences which numbers, names and negations disagree."""
     wrong: list[str] = []
-    said = [f for s in read.sentences for f in facts(s)]
-    # A head names years and numbers, not how much there is of something, and when a clip is played says nothing.
-    heads = [f for s in read.heads for f in facts(_CLOCK.sub("", s))]
+    said, heads = read.said, read.headed  # a head names years and numbers, not how much there is of something
     for f in claim.facts:
         if not any(f.agrees(g) for g in said) and not any(f.agrees(g) and f.unit == g.unit for g in heads):
             kind = "month" if f.value.startswith("month") else "number"
@@ -301,11 +334,10 @@ def _disagreements(claim: _Claim, read: _Read, rank: Sequence[int], everything: 
     for name, parts in claim.names:
         if not all(_in(p, everything) for p in parts) and not _in(parts[-1], read.named):
             wrong.append(f"The name {name} is not in the evidence.")
-    close = negations(read.sentences[rank[0]])
     for n in claim.negations:
         if not any(n.scope & m.scope for s in read.sentences for m in negations(s)):
             wrong.append(f"The evidence does not say “{n.shown}”.")
-    for m in close:
+    for m in negations(read.sentences[rank[0]]):
         denied = len(m.scope & claim.words.keys()) * 2 > len(m.scope) if m.scope else False
         if denied and not any(m.scope & n.scope for n in claim.negations):
             wrong.append(f"The evidence denies it: “{m.shown}”.")

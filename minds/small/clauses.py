@@ -200,7 +200,7 @@ def value_of(split: Split, e: Extract) -> str:
     if fresh:
         # Of a row the first cells say whose it is.
         return fresh[0] if text == row and tables.is_row(row) else _nearest(fresh, text, split)
-    named = names(f"x {tail}") == [tail.removeprefix("The ")]
+    named = names(f"x {tail}") == (tail.removeprefix("The "),)
     if fresh_head and len(heads) > 1 and (named or (piece and split.kind == "thing")):
         return tail
     left = [w for w in re.findall(r"[\w'’-]+", text) if content_terms(w) and not set(content_terms(w)) <= said]
@@ -211,7 +211,7 @@ def _is_kind(name: str, split: Split) -> bool:
     """Tell whether a name says the kind of what is described: “which hut”, Marmot Hut; “mountain”, Mount Wilson."""
     m = re.match(r"(?:\w+ )?which (?:[\w'’-]+ )??([a-z]{3,})\b", split.inner, re.I)
     says = m is not None and any(len(w) > 2 and m[1].startswith(w) for w in fold(name).split())
-    return says and " " in name and names(f"x {name}") == [name]
+    return says and " " in name and names(f"x {name}") == (name,)
 
 
 def _nearest(found: Sequence[str], text: str, split: Split) -> str:

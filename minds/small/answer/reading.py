@@ -194,7 +194,7 @@ def person_of(strip: Strip) -> str:
     """Return the person whose name is the heading over a strip: “Staff · Ada Lund”; else ""."""
     _, under, head = strip["title"].rpartition(" · ")
     named = under and " " in head and not (head.isupper() or re.search(r"\d", head))
-    return head if named and names(f"x {head}") == [head] else ""
+    return head if named and names(f"x {head}") == (head,) else ""
 
 
 def run_in(text: str) -> bool:

@@ -190,7 +190,7 @@ class Asked:
         found = facts(text)
         if _MANY.search(self.question) and self.counted not in UNITS:  # no day, hour or measure
             text = DAY.sub(" ", fold(text))
-            found = [f for f in facts(text) if not self.counted or f.unit in ("", "%", "celsius", "fahrenheit")]
+            found = tuple(f for f in facts(text) if not self.counted or f.unit in ("", "%", "celsius", "fahrenheit"))
         return bool({f.value for f in found} - self._said or _ONCE.search(text))
 
     @cached_property

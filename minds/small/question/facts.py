@@ -6,6 +6,7 @@ import re
 import unicodedata
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import lru_cache
 from itertools import takewhile
 
 from ragweave.models import text
@@ -105,7 +106,8 @@ def units(of: str) -> frozenset[str]:
     return frozenset(text.stem(spelling) for spelling, unit in _UNITS.items() if unit in found)
 
 
-def facts(of: str) -> list[Fact]:
+@lru_cache(maxsize=3_000)
+def facts(of: str) -> tuple[Fact, ...]:
     """Return the numbers and months of a text in canonical form.
 
     Digits, number words and Chinese numerals give the same value (1,200 = 1200; three = 3; 二十 = 20), as do dates in
@@ -136,7 +138,7 @@ def facts(of: str) -> list[Fact]:
             found.append(Fact(str(n), _unit(m["unit"]), shown))
     for m in _HAN_NUMBER.finditer(flat):
         found.append(Fact(str(_han(m["n"])), _unit(m["unit"]), m.group().strip()))
-    return found
+    return tuple(found)
 
 
 _HAN_MARK = re.compile(r"1月")
@@ -206,7 +208,8 @@ class Negation:
     scope: frozenset[str]
 
 
-def negations(sentence: str) -> list[Negation]:
+@lru_cache(maxsize=3_000)
+def negations(sentence: str) -> tuple[Negation, ...]:
     """Return the negations of a sentence, each with the next three content words of its clause, or of the next one.
 
     Quoted titles deny nothing.
@@ -217,7 +220,7 @@ def negations(sentence: str) -> list[Negation]:
     for m in _NOT.finditer(flat):
         clauses = map(text.content_terms, _CLAUSE.split(flat[m.end() :]))
         out.append(Negation(m.group(), frozenset(next(filter(None, clauses), [])[:3])))
-    return out
+    return tuple(out)
 
 
 def with_noun(noun: str, sentence: str) -> set[str]:
