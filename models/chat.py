@@ -24,7 +24,6 @@ from ragweave.models.chat_reply import (
     add_to_last,
     can_be_shown,
     digest_of,
-    finish_of,
     invoke,
     is_cut,
     read_label,
@@ -34,7 +33,7 @@ from ragweave.models.chat_reply import (
     without_thoughts,
 )
 from ragweave.models.errors import InputError, ModelError, ModelTransient, RagweaveError, ReplyCut
-from ragweave.models.failures import explain, is_transient, pause_before
+from ragweave.models.failures import Unfinished, explain, is_transient, pause_before
 from ragweave.models.meter import Meter, Spend
 from ragweave.models.settings import model_settings
 
@@ -251,8 +250,8 @@ class Chat:
                         yield visible
             if visible := shown.rest():
                 yield visible
-            if isinstance(self._at, Served) and self._at.provider == "openai" and not finish_of(call.reply):
-                raise ConnectionError("the stream ended without a finish reason")
+            if isinstance(self._at, Served) and self._at.provider == "openai" and (came := call.instead()):
+                raise Unfinished(came)
             if is_cut(call.reply):
                 cut = f"the reply of {self.name} at {self.host} was cut off after {call.usage(0)[1]:,} tokens"
                 raise ReplyCut(cut, "raise RAGWEAVE_CHAT_TOKENS, or the server's own limit")

@@ -28,6 +28,8 @@ LONGEST = 200_000
 _HELD = 1_000
 """Characters of a first sentence that are waited for."""
 _ENDED = re.compile(r"[.!?…][\"'”’)\]】]*\s|[。！？]|\S\s*\n")
+_WHOLE = re.compile(r"[.!?…。！？][\"'”’)\]】」』*\s]*(?:\[[\d, ]+\][.\s]*)*\Z")
+"""How a text ends that is whole: with a sentence, and what it cites."""
 
 
 class Call:
@@ -37,16 +39,30 @@ class Call:
         self.reply: Any = None
         """The message, or None before it; of a stream the first part, with what later ones tell about usage and end."""
         self.text = ""
+        self._calls = self._counted = False
+        """Whether tools were called, and whether the number of tokens came behind the text."""
 
     def add(self, chunk: AIMessageChunk) -> str:
         """Take a part of a streamed reply and return its text."""
         part = text_of(chunk)
         self.text += part
+        self._calls |= bool(chunk.tool_call_chunks)
+        self._counted = not part and (self._counted or bool(chunk.usage_metadata))
         if self.reply is None:
             self.reply = chunk
         elif chunk.usage_metadata or finish_of(chunk):
             self.reply = self.reply + chunk
         return part
+
+    def instead(self) -> str:
+        """Return what came of a stream instead of a whole reply, or "".
+
+        Some servers never say why a reply ended: it is whole where it ends as a sentence does, or its tokens were told.
+        """
+        if not self.text.strip() and (self._calls or not finish_of(self.reply)):
+            return "called tools and wrote nothing" if self._calls else "sent a stream without a reply in it"
+        whole = finish_of(self.reply) or self._counted or _WHOLE.search(self.text)
+        return "" if whole else "sent a stream that ended within its reply"
 
     def usage(self, prompt: int) -> tuple[int, int]:
         """Return tokens in and out: as reported, else estimated; none for a call that failed before its first part.

@@ -43,6 +43,10 @@ _TOO_LONG = re.compile(
 _NOT_A_REPLY = (AttributeError, KeyError, IndexError, TypeError, ValueError)
 
 
+class Unfinished(ConnectionError):
+    """A stream that was heard to its end and gave no whole reply: what it gave instead, in words."""
+
+
 def is_transient(exc: BaseException) -> bool:
     """Say whether trying the same call again may help.
 
@@ -174,6 +178,8 @@ def explain(exc: Exception, name: str, host: str, setting: str = "CHAT", waited:
         return ModelTransient(
             f"{where} gave no answer within {waited:g} s", "raise RAGWEAVE_CHAT_TIMEOUT, or use a faster model"
         )
+    if isinstance(exc, Unfinished):
+        return ModelTransient(f"{where} {text}", f"ask again, or set {env} to a model that answers in words")
     if is_transient(exc):
         return ModelTransient(
             f"the server of {name} at {host} cannot be reached or dropped the connection",

@@ -242,6 +242,49 @@ async def test_a_stream_that_breaks_off_after_a_sentence_is_not_tried_again(serv
     assert len(server.requests) == 1
 
 
+def said(delta: dict[str, Any], finish: str | None = None) -> dict[str, Any]:
+    return {"choices": [{"index": 0, "delta": delta, "finish_reason": finish}]}
+
+
+CALLED = said({"tool_calls": [{"index": 0, "id": "1", "type": "function", "function": {"name": "f", "arguments": ""}}]})
+COUNTED = {"choices": [], "usage": {"prompt_tokens": 3, "completion_tokens": 3, "total_tokens": 6}}
+INSTEAD = {
+    "tools": ([CALLED], "called tools and wrote nothing"),
+    "tools, and an end": ([CALLED, said({}, "tool_calls")], "called tools and wrote nothing"),
+    "no choices": ([{"choices": []}], "sent a stream without a reply in it"),
+    "half a reply": ([said({"content": "It lies on"})], "sent a stream that ended within its reply"),
+}
+
+
+@pytest.mark.parametrize(("events", "sentence"), INSTEAD.values(), ids=INSTEAD)
+async def test_a_server_whose_stream_holds_no_reply_is_told_by_what_came_instead(
+    server: ScriptedServer, events: list[dict[str, Any]], sentence: str
+) -> None:
+    server.queue(*[Fault.odd(*events)] * 3)
+    with pytest.raises(ModelTransient, match=f"small at 127.* {sentence}"):
+        [part async for part in writer().stream(ASK, node="n", meter=Meter(), whole=True)]
+    server.queue(Fault.odd(*events), "It is Paris.")
+    assert [part async for part in writer().stream(ASK, node="n", meter=Meter(), whole=True)] == ["It is Paris."]
+
+
+@pytest.mark.parametrize(
+    "events",
+    [
+        [said({"content": "It is "}), said({"content": "Paris."})],
+        [said({"content": "It is Paris. [1]"})],
+        [said({"content": "巴黎。"})],
+        [said({"content": "Paris"}), COUNTED],
+    ],
+    ids=["a sentence", "its source", "another script", "its tokens"],
+)
+async def test_a_stream_that_says_not_why_it_ended_is_taken_where_its_text_is_whole(
+    server: ScriptedServer, events: list[dict[str, Any]]
+) -> None:
+    server.queue(Fault.odd(*events))
+    text = "".join(e["choices"][0]["delta"]["content"] for e in events if e["choices"])
+    assert "".join(await stream()) == text
+
+
 async def test_a_stream_that_stalls_is_told(server: ScriptedServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RAGWEAVE_CHAT_TIMEOUT", "0.2")
     server.queue(Fault.stall(1))

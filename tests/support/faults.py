@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 
 @dataclass(frozen=True)
 class Fault:
     """A reply that goes wrong. Make one with the class methods."""
 
-    kind: Literal["status", "stall", "drop", "cut", "html", "error_event", "length"]
+    kind: Literal["status", "stall", "drop", "cut", "html", "error_event", "length", "odd"]
     code: int = 200
     message: str = "scripted fault"
     error: str = ""
@@ -18,6 +18,7 @@ class Fault:
     after: int = 0
     clean: bool = False
     parts: tuple[str, ...] = ()
+    events: tuple[dict[str, Any], ...] = ()
 
     @classmethod
     def status(cls, code: int, message: str = "scripted fault", *, error: str = "", retry_after: str = "") -> Fault:
@@ -48,6 +49,11 @@ class Fault:
     def length(cls, text: str) -> Fault:
         """Answer with a text that was cut off because it became too long."""
         return cls("length", message=text)
+
+    @classmethod
+    def odd(cls, *events: dict[str, Any]) -> Fault:
+        """Stream just these events, and end in order."""
+        return cls("odd", events=events)
 
     @classmethod
     def error_event(cls, code: int = 503, after: int = 0) -> Fault:

@@ -26,6 +26,9 @@ from ragweave.tests.support.replies import (
     is_structured,
 )
 
+_STREAMED = ("cut", "error_event", "stall", "odd")
+"""Faults that come within a stream, where one was asked for."""
+
 
 @dataclass
 class Received:
@@ -234,7 +237,7 @@ class _Handler(BaseHTTPRequestHandler):
             scripted.closing.wait(wait)
             if isinstance(reply, Fault) and reply.kind == "length":
                 (self._stream if request.stream else self._whole)(request, reply.message, "length")
-            elif isinstance(reply, Fault) and not (request.stream and reply.kind in ("cut", "error_event", "stall")):
+            elif isinstance(reply, Fault) and not (request.stream and reply.kind in _STREAMED):
                 self._fail(reply)
             elif request.stream:
                 self._stream(request, reply)
@@ -259,6 +262,12 @@ class _Handler(BaseHTTPRequestHandler):
         fault = reply if isinstance(reply, Fault) else None
         parts = [*fault.parts] or [f"part{i} " for i in range(fault.after)] if fault else as_parts(reply)
         head = _head(request, "chat.completion.chunk")
+        if fault and fault.kind == "odd":
+            for event in fault.events:
+                self._event({**head, **event})
+            self._chunk(b"data: [DONE]\n\n")
+            self._chunk(b"")
+            return
         deltas: list[dict[str, Any]] = [{"role": "assistant", "content": ""}, *({"content": p} for p in parts)]
         if request.method == "function_calling" and is_structured(reply):
             deltas = [{"role": "assistant", "tool_calls": [{"index": 0, **_tool_call(request, reply)}]}]
