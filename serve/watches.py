@@ -38,7 +38,7 @@ class Watch(Body):
 
 @router.post("", status_code=201)
 async def watch(caller: CallerNow, desk: DeskNow, body: Watch) -> dict[str, Any]:
-    """Watch a question; one that is watched already is watched anew."""
+    """Watch a question; one that is watched already is watched anew, under its id."""
     check_question(body.question)
     row = await library_named(caller, body.library)
     id = await asyncio.to_thread(_add, desk.store, caller, row, body.question.strip())
@@ -78,16 +78,15 @@ _PLACE = "owner = :owner AND library = :library"
 
 
 def _add(store: Store, caller: Caller, row: LibraryRow, question: str) -> str:
-    place = {"owner": caller.id, "library": row.id}
+    new: dict[str, Any] = {"owner": caller.id, "library": row.id, "question": question}
     with store.writing() as db:
-        sent(db, f"DELETE FROM watches WHERE {_PLACE} AND question = :question", **place, question=question)
-        held = sent(db, f"SELECT count(*) FROM watches WHERE {_PLACE}", **place).scalar_one()
-        if held >= _MOST:
+        others = sent(db, f"SELECT count(*) FROM watches WHERE {_PLACE} AND question <> :question", **new).scalar_one()
+        if others >= _MOST:
             raise Refused(409, f"{_MOST} questions are watched already", "watch one of them no longer")
-        new = {"id": secrets.token_hex(8), "question": question, "at": now(), "generation": row.generation}
+        new |= {"id": secrets.token_hex(8), "at": now(), "generation": row.generation}
         values = "(:id, :owner, :library, :question, :at, :generation, NULL)"
-        sent(db, f"INSERT INTO watches VALUES {values}", **place, **new)
-    return str(new["id"])
+        anew = "(owner, library, question) DO UPDATE SET created = :at, generation = :generation, known = NULL"
+        return str(sent(db, f"INSERT INTO watches VALUES {values} ON CONFLICT {anew} RETURNING id", **new).scalar_one())
 
 
 def _due(store: Store, caller: Caller, row: LibraryRow) -> list[tuple[str, str]]:

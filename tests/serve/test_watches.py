@@ -28,8 +28,8 @@ async def test_what_was_not_known_is_known_after_a_source_came(client: httpx.Asy
 
 
 async def test_a_question_is_watched_once_and_an_empty_one_not_at_all(client: httpx.AsyncClient) -> None:
-    for _ in range(2):
-        await client.post("/api/watches", json={"question": BEES, "library": "default"})
+    one, again = [await client.post("/api/watches", json={"question": BEES, "library": "default"}) for _ in range(2)]
+    assert one.json() == again.json()
     assert len((await client.get("/api/watches?library=default")).json()["watches"]) == 1
     assert (await client.post("/api/watches", json={"question": " ", "library": "default"})).status_code == 400
     many = [
