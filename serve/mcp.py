@@ -38,9 +38,7 @@ _MOST = 200_000
 _READS = ToolAnnotations(read_only_hint=True, open_world_hint=False)
 
 Library = Annotated[str | None, Field(description=tools.LIBRARY)]
-Sources = Annotated[
-    list[str] | None, Field(max_length=200, description="Ids of the only sources to search; see list_sources.")
-]
+Sources = Annotated[tools.Sources | None, Field(description="Ids of the only sources to search; see list_sources.")]
 Pictures = Annotated[
     list[str] | None, Field(max_length=MOST, description="Pictures that belong to the question, as data URLs.")
 ]

@@ -13,7 +13,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Request, Response
 from fastapi.openapi.utils import get_openapi
 from fastapi.responses import JSONResponse
-from pydantic import BaseModel, Field
+from pydantic import AfterValidator, BaseModel, Field
 
 from ragweave import __version__
 from ragweave.corpora.store.catalog import LibraryRow
@@ -39,7 +39,16 @@ WholeQuestion = Annotated[str, Field(description="A whole question, understandab
 Query = Annotated[str, Field(description="What to look for.")]
 Limit = Annotated[int, Field(ge=1, le=50, description="Most passages.")]
 LIBRARY = "Name of the library; leave out for the usual one."
-_SOURCES = "Ids of the only sources to search; leave out for all."
+
+
+def _some(named: list[str]) -> list[str]:
+    if not named:  # whoever narrows a search to nothing is not shown everything
+        raise ValueError("an empty list names no source; leave it out to search all of them")
+    return named
+
+
+_ONLY = "Ids of the only sources to search; leave out for all."
+Sources = Annotated[list[str], Field(max_length=200, description=_ONLY), AfterValidator(_some)]
 
 
 class Cited(BaseModel):
@@ -78,7 +87,7 @@ class Asked(Body):
 
     question: WholeQuestion
     library: str = Field("", description=LIBRARY, max_length=200)
-    sources: list[str] = Field(default_factory=list, description=_SOURCES, max_length=200)
+    sources: Sources = Field(default_factory=list)
 
 
 class Sought(Body):
@@ -87,7 +96,7 @@ class Sought(Body):
     query: Query
     limit: Limit = 8
     library: str = Field("", description=LIBRARY, max_length=200)
-    sources: list[str] = Field(default_factory=list, description=_SOURCES, max_length=200)
+    sources: Sources = Field(default_factory=list)
 
 
 Uri = Callable[[Mapping[str, Any]], str]

@@ -89,6 +89,7 @@ WRONG: list[tuple[str, dict[str, Any], str]] = [
     ("search", {"query": "x", "limit": 99}, "less than or equal to 50"),
     ("open_citation", {"id": "../../etc/passwd"}, "no such item"),
     ("ask", {"question": "What is it?", "pictures": ["http://x/y.png"]}, "not fetched from an address"),
+    ("search", {"query": "x", "sources": []}, "leave it out to search all"),
     ("list_sources", {"library": "\u202eevil"}, "invisible"),
 ]
 

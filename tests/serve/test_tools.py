@@ -87,6 +87,12 @@ async def test_what_cannot_be_used_is_refused_in_words(client: httpx.AsyncClient
     assert answer.status_code in (400, 422) and answer.json()["title"]
 
 
+@pytest.mark.parametrize(("path", "asked"), [("ask", "question"), ("search", "query")])
+async def test_sources_that_are_none_do_not_mean_all(client: httpx.AsyncClient, path: str, asked: str) -> None:
+    answer = await client.post(f"/tools/{path}", json={asked: QUESTION, "sources": []})
+    assert answer.status_code == 422 and "leave it out to search all" in answer.json()["title"]
+
+
 async def test_where_there_are_keys_the_description_and_the_tools_need_one(
     client: httpx.AsyncClient, app: FastAPI
 ) -> None:
