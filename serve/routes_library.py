@@ -57,8 +57,7 @@ async def list_libraries(caller: CallerNow) -> dict[str, Any]:
 async def create_library(caller: CallerNow, body: Name) -> dict[str, Any]:
     """Make an empty library."""
     caller.require_all()
-    await libraries.create_library(body.name)
-    return await _library(await library_named(caller, body.name))
+    return await _library(await _made(caller, body.name))
 
 
 @router.patch("/libraries/{id}")
@@ -137,10 +136,14 @@ async def upload(
     for file in files:
         name = file.filename or ""
         try:
+            uploads.check(name, file.file)
+            row = row or await _made(caller, library)
             kept.append(await asyncio.to_thread(uploads.keep, name, file.file, row.id))
         except InputError as error:
             kept.append(None)
             refused.append({"file": PurePath(name).name[:200], "reason": str(error)})
+    if row is None:
+        raise Refused(422, "No library was made, because nothing that was sent can be kept", refused[0]["reason"])
     return await _begun(caller, desk, row, kept, refused)
 
 
@@ -156,13 +159,15 @@ class Address(Body):
 async def fetch_address(caller: CallerNow, desk: DeskNow, body: Address) -> dict[str, Any]:
     """Fetch a page or file of the web once, and begin to index it."""
     row = await _library_for_upload(caller, desk, body.library, body.library_id)
-    name, content = await fetched(body.url)
-    kept = await asyncio.to_thread(uploads.keep, name, io.BytesIO(content), row.id)
+    name, data = await fetched(body.url)
+    uploads.check(name, content := io.BytesIO(data))
+    row = row or await _made(caller, body.library)
+    kept = await asyncio.to_thread(uploads.keep, name, content, row.id)
     return await _begun(caller, desk, row, [kept], [])
 
 
-async def _library_for_upload(caller: Caller, desk: Desk, name: str, id: str) -> LibraryRow:
-    """Return the library that files are to go to, once they could be indexed; one of a new name is made.
+async def _library_for_upload(caller: Caller, desk: Desk, name: str, id: str) -> LibraryRow | None:
+    """Return the library that files are to go to, once they could be indexed; None for a new name.
 
     An id is that of a library which somebody sees: it may have another name by now, and none is made in its place.
     """
@@ -175,10 +180,15 @@ async def _library_for_upload(caller: Caller, desk: Desk, name: str, id: str) ->
             raise NotFound("This library is not there any more", "choose another one, or make a new one") from None
         if caller.libraries is not None:
             raise
-        await libraries.create_library(name)
-        row = await library_named(caller, name)
+        return None
     await desk.jobs.check(row)
     return row
+
+
+async def _made(caller: Caller, name: str) -> LibraryRow:
+    """Make an empty library."""
+    await libraries.create_library(name)
+    return await library_named(caller, name)
 
 
 async def _begun(

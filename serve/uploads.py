@@ -75,16 +75,20 @@ def place(folder: Path, name: str, digest: str) -> Path:
     raise InputError(f"there are a thousand files named {name!r}", "rename the file")
 
 
-def keep(name: str, content: BinaryIO, library: str) -> Path:
-    """Copy an uploaded file to its place and return it; the same content under the same name is kept once."""
+def check(name: str, content: BinaryIO) -> None:
+    """Refuse, with an InputError, a file that is too large, or has no name under which it is ever read."""
     limit = corpora_settings().max_file_mb
-    digest, size = hashlib.sha256(), 0
+    if content.seek(0, os.SEEK_END) > limit << 20:
+        raise InputError(f"{name[:80]!r} is larger than {limit} MiB", "raise RAGWEAVE_MAX_FILE_MB, or leave it out")
+    safe_name(name)
+
+
+def keep(name: str, content: BinaryIO, library: str) -> Path:
+    """Copy an uploaded file that was checked to its place and return it; the same under the same name is kept once."""
+    digest = hashlib.sha256()
     content.seek(0)
     while part := content.read(1 << 20):
         digest.update(part)
-        size += len(part)
-        if size > limit << 20:
-            raise InputError(f"{name[:80]!r} is larger than {limit} MiB", "raise RAGWEAVE_MAX_FILE_MB, or leave it out")
     folder = folder_of(library)
     folder.mkdir(parents=True, exist_ok=True)
     path = place(folder, name, digest.hexdigest())

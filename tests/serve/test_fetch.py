@@ -122,3 +122,5 @@ async def test_what_was_fetched_is_indexed_as_a_source(client: httpx.AsyncClient
     assert source["title"] == "Tea" and source["uploaded"]
     refused = await client.post("/api/fetch", json={"library": "web", "url": "http://127.0.0.2/"})
     assert refused.status_code == 400 and "private network" in refused.json()["title"]
+    assert (await client.post("/api/fetch", json={"library": "moat", "url": "http://127.0.0.2/"})).status_code == 400
+    assert "moat" not in [row["name"] for row in (await client.get("/api/libraries")).json()["libraries"]]

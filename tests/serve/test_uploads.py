@@ -16,6 +16,7 @@ from fastapi import FastAPI
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ragweave.corpora.settings import corpora_settings
 from ragweave.corpora.store.library import delete_library, open_library
 from ragweave.corpora.store.objects import discard
 from ragweave.corpora.store.stores import stores
@@ -176,6 +177,20 @@ async def test_files_are_indexed_with_errors_per_file_and_can_be_asked_at_once(c
     assert not list(home.parent.rglob("evil.md")) and str(home) not in json.dumps(told)
     found = (await client.post("/search", json={"query": "Who built the mill?"})).json()["results"]
     assert "Odo Marsh" in found[0]["text"]
+
+
+async def test_an_upload_of_which_nothing_can_be_kept_makes_no_library(
+    client: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RAGWEAVE_MAX_FILE_MB", "1")
+    corpora_settings.cache_clear()
+    sent = [("files", (".env", b"a secret")), ("files", ("big.md", b"x" * (1 << 20) + b"x"))]
+    answer = await client.post("/api/upload", data={"library": "Mills"}, files=sent)
+    assert answer.status_code == 422 and "key or password file" in answer.json()["detail"]
+    names = [row["name"] for row in (await client.get("/api/libraries")).json()["libraries"]]
+    assert "Mills" not in names
+    answer = await client.post("/api/upload", data={"library": "default"}, files=sent)
+    assert answer.status_code == 202 and len(answer.json()["refused"]) == 2
 
 
 async def test_a_job_that_is_cancelled_ends_and_leaves_no_file_that_was_not_read(
