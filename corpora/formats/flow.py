@@ -7,6 +7,7 @@ and docutils' own writer drops the lines of reStructuredText: so the elements ar
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from itertools import takewhile
 from typing import Any
 
@@ -56,6 +57,15 @@ def flow(start: Any, is_out: Callable[[Any], bool], *, made: bool = False) -> tu
     return found.finish(), found.figures
 
 
+@dataclass(slots=True)
+class _Part:
+    """Text of one line while it gathers: the pieces of it, where its first word stands, whether the line ends here."""
+
+    line: int
+    texts: list[str] = field(default_factory=list)
+    hard: bool = False
+
+
 class _Flow:
     """Collects the text of elements.
 
@@ -66,7 +76,7 @@ class _Flow:
     def __init__(self, made: bool) -> None:
         self._made = made
         self._blocks: list[Block] = []
-        self._parts: list[tuple[int, str, bool]] = []
+        self._parts: list[_Part] = []
         self._line = 0
         self._heading = 0
         self._pre = 0
@@ -86,8 +96,8 @@ class _Flow:
         self._raised: list[str] = []
         """What goes behind each open element that is raised or lowered."""
         self._struck: list[tuple[int, int]] = []
-        """Where in `_parts` each open element that is struck out began: parts, and characters of the last."""
-        self._withdrawn: list[tuple[int, str, bool]] = []
+        """Where in `_parts` each open element that is struck out began: parts, and texts of the last."""
+        self._withdrawn: list[_Part] = []
         self.figures: list[Figure] = []
 
     def start(self, element: Any) -> None:
@@ -109,7 +119,7 @@ class _Flow:
             elif tag in ("sup", "sub"):
                 self._raise(element)
             elif tag in _STRUCK:
-                self._struck.append((len(self._parts), len(self._parts[-1][1]) if self._parts else 0))
+                self._struck.append((len(self._parts), len(self._parts[-1].texts) if self._parts else 0))
         self.text(element.text or "")
 
     def end(self, element: Any) -> None:
@@ -149,11 +159,12 @@ class _Flow:
                 self._line += 1
                 if self._pre:
                     self._break()
-            if self._parts and (n == 0 or self._pre) and not self._parts[-1][2]:
-                line, before, _ = self._parts[-1]
-                self._parts[-1] = (line if before.strip() else self._line, before + part, False)
-            else:
-                self._parts.append((self._line, part, False))
+            if not self._parts or (n and not self._pre) or self._parts[-1].hard:
+                self._parts.append(_Part(self._line))
+            elif not self._parts[-1].texts:
+                self._parts[-1].line = self._line
+            if part.strip() or self._pre or self._parts[-1].texts:
+                self._parts[-1].texts.append(part)
 
     def finish(self) -> list[Block]:
         """Return the blocks."""
@@ -193,7 +204,7 @@ class _Flow:
 
     def _raise(self, element: Any) -> None:
         """Part what is raised from the number or word before it."""
-        before = self._parts[-1][1] if self._parts and not self._parts[-1][2] else ""
+        before = "".join(self._parts[-1].texts[-40:]) if self._parts and not self._parts[-1].hard else ""
         link = element.getparent().tag == "a" or element.find(".//a") is not None
         lead, behind = around(before, "".join(element.itertext()), below=element.tag == "sub", link=link)
         self.text(lead)
@@ -202,9 +213,10 @@ class _Flow:
     def _withdraw(self, count: int, length: int) -> None:
         """Take struck-out words back; they count only where nothing else stands in their block."""
         if count:
-            line, text, hard = self._parts[count - 1]
-            self._withdrawn.append((line, text[length:], hard))
-            self._parts[count - 1] = (line, text[:length], False)
+            last = self._parts[count - 1]
+            self._withdrawn.append(_Part(last.line, last.texts[length:], last.hard))
+            del last.texts[length:]
+            last.hard = False
         self._withdrawn += self._parts[count:]
         del self._parts[count:]
 
@@ -221,20 +233,20 @@ class _Flow:
     def _break(self) -> None:
         """End the line here, as <br> does."""
         if self._parts:
-            line, before, _ = self._parts[-1]
-            self._parts[-1] = (line, before, True)
-        self._parts.append((self._line, "", False))
+            self._parts[-1].hard = True
+        self._parts.append(_Part(self._line))
 
     def _flush(self) -> None:
         """Turn the gathered text into what is open: heading, code, cell, list line or paragraph."""
         lines = Lines()
-        if self._withdrawn and not any(text.strip() for _, text, _ in self._parts):
+        if self._withdrawn and not any(text.strip() for part in self._parts for text in part.texts):
             self._parts = self._withdrawn
         self._withdrawn, self._struck = [], [(0, 0)] * len(self._struck)
-        for line, text, hard in self._parts:
+        for part in self._parts:
+            text = "".join(part.texts)
             plain = text.rstrip() if self._pre else " ".join(text.split())
-            if plain or hard:
-                lines.add(plain, line, wrapped=not hard and not self._pre)
+            if plain or part.hard:
+                lines.add(plain, part.line, wrapped=not part.hard and not self._pre)
         self._parts = []
         if not lines.text.strip():
             return
@@ -297,8 +309,9 @@ def _heads(rows: Sequence[Row]) -> int:
 def _emphasised(picture: Any) -> Any:
     """Return the emphasised text that alone follows a picture in its paragraph, which is its caption, or None."""
     paragraph, after = picture.getparent(), picture.getnext()
-    alone = paragraph is not None and paragraph.tag == "p" and len(paragraph) == 2 and paragraph[0] is picture
-    if not alone or after.tag != "em":
+    if paragraph is None or paragraph.tag != "p" or picture.getprevious() is not None:
+        return None
+    if after is None or after.tag != "em" or after.getnext() is not None:
         return None
     return None if any((t or "").strip() for t in (paragraph.text, picture.tail, after.tail)) else after
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -159,3 +160,21 @@ def test_words_that_are_deleted_twice_keep_their_order(write: Callable[[str, str
     page = "<p><del>Bring <s>two</s> lamps</del></p><p>The <del>old <s>red</s></del> lamp.</p>"
     found = parse(write("a.html", f"<body><h1>Notes</h1>{page}</body>")).blocks
     assert [b.text for b in found] == ["Notes", "Bring two lamps", "The lamp."]
+
+
+MANY = {
+    '<img src="a.png" alt="a gull"> ': "a gull",
+    "a good deal of words <i>is told</i> ": "a good deal of words is told",
+    "not <del>this</del> but ": "not but",
+}
+
+
+@pytest.mark.parametrize(("part", "text"), MANY.items(), ids=["pictures", "words", "deleted"])
+def test_a_paragraph_of_many_elements_takes_a_time_that_grows_with_them(
+    write: Callable[[str, str], Path], part: str, text: str
+) -> None:
+    path = write("a.html", f"<html><body><p>{part * 80_000}</p></body></html>")
+    began = time.process_time()
+    (block,) = parse(path).blocks
+    assert time.process_time() - began < 6  # a tenth of that where nothing else runs; it was up to 180
+    assert block.text == " ".join([text] * 80_000)
