@@ -136,7 +136,8 @@ def test_the_wheel_holds_every_file_of_the_rooms(tmp_path: Path) -> None:
         *(p for p in (ROOT / "serve" / "static").rglob("*") if p.is_file()),
     ]
     tracked += [
-        ROOT / n for n in ("pyproject.toml", "README.md", "LICENSE", "THIRD_PARTY.md", "__init__.py", "py.typed")
+        ROOT / n
+        for n in ("pyproject.toml", "README.md", "LICENSE", "THIRD_PARTY.md", "__init__.py", "__main__.py", "py.typed")
     ]
     for path in tracked:
         target = copy / path.relative_to(ROOT)
@@ -162,6 +163,16 @@ def test_importing_ragweave_and_its_command_line_loads_nothing_heavy() -> None:
         "fastapi", "uvicorn", "mcp",
     }  # fmt: skip
     assert not loaded & heavy
+
+
+@pytest.mark.parametrize("given", [["--version"], ["no-such-command"]])
+def test_the_package_is_run_as_the_command_is(given: list[str]) -> None:
+    ways = (["-m", "ragweave", *given], ["-m", "ragweave.app.cli", *given])
+    one, other = (subprocess.run([sys.executable, *way], capture_output=True, text=True) for way in ways)
+    assert (one.returncode, one.stdout, one.stderr.splitlines()[2:]) == (
+        other.returncode, other.stdout, other.stderr.splitlines()[2:],
+    )  # fmt: skip
+    assert one.returncode == (0 if given == ["--version"] else 2)
 
 
 @pytest.mark.parametrize(
