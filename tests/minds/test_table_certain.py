@@ -71,6 +71,7 @@ Chain | 25 kg | 30 m | €98.00
 Dinghy | 0.1 t | 3 m | $900.00
 """
 HALL = "Hall: Size 20 seats, the highest of 2 rows."
+DAM = "Dam: Power 3 MW, the highest of 2 rows."
 FLOUR = "Flour | Weight (g) | Price | Milled\nrye | 1,000 | 5.80 € | 2 days\noats | 90 | 0.95 € | 1 week\n"
 
 
@@ -92,6 +93,8 @@ FLOUR = "Flour | Weight (g) | Price | Milled\nrye | 1,000 | 5.80 € | 2 days\no
         ("Room | Size\nHall | 20 m²\nLoft | 1 seat", "Which room has the largest size?", ""),
         ("Room | Size\nHall | 20 seats\nLoft | 1 seat", "Which room has the largest size?", HALL),
         ("City | Guests\nUlm | 12k\nBonn | 980", "Which city has the most guests?", ""),
+        ("Device | Power\nDam | 3 MW\nSensor | 40 mW", "Which device has the most power?", DAM),
+        ("Chip | Clock\nA7 | 3 MHz\nB2 | 40 mHz", "Which chip has the highest clock?", ""),
     ],
 )
 def test_amounts_in_different_units_are_compared_only_where_that_is_certain(

@@ -80,8 +80,8 @@ def bounds(question: str) -> list[Bound]:
         if denied := _NOT.search(question[: m.start()]):
             sign = _TURNED[sign] if not denied[1] or stem(denied[1].lower()) in _MEASURING else ""
         times = _TIMES.get((m["times"] or "").lower(), Decimal(1))
-        unit = (m["sign"] or m["unit"] or "").lower()
-        near = {stem(unit), CURRENCIES.get(unit, "")} - {""}
+        unit = m["sign"] or m["unit"] or ""
+        near = {stem(unit.lower()), CURRENCIES.get(unit.lower(), "")} - {""}
         near |= {t for w in m.group().lower().split() if w in ADJECTIVES for t in WORDS_OF[ADJECTIVES[w]]}
         read = written if spelt is None else ""
         out.append(Bound(sign, amount * times, frozenset(near), m.span(), unit, read, times))

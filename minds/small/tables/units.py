@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from decimal import Decimal
 
@@ -10,7 +11,7 @@ from ragweave.models.text import stem, words
 from ragweave.models.values import CURRENCIES, Value
 
 _FACTORS = {
-    stem(name): (kind, Decimal(factor))
+    stem(name) if name.islower() else name: (kind, Decimal(factor))
     for kind, listed in {
         "weight": "mg:.001 g,gram,gramm,gramme,gr:1 kg,kgs,kilo,kilogram,kilogramm,kilogramme:1000 t,tonne,ton:1000000",
         "pounds": "oz,ounce:1 lb,lbs:16",
@@ -20,8 +21,8 @@ _FACTORS = {
         "volume": "ml,millilitre,milliliter:.001 cl,centilitre,centiliter:.01 dl:.1 l,litre,liter:1 hl:100",
         "time": "s,sec,second,sekunde:1 min,mins,minute:60 h,hr,hrs,hour,stunde:3600 day,tag:86400 week,woche:604800",
         "area": "cm²:.0001 m²,sqm:1 ha,hectare,hektar:10000 km²:1000000",
-        "power": "w,watt:1 kw,kilowatt:1000",
-        "energy": "wh:1 kwh:1000 mwh:1000000",
+        "power": "mW,milliwatt:.001 w,watt:1 kw,kilowatt:1000 MW,megawatt:1000000",
+        "energy": "mWh:.001 wh:1 kwh:1000 MWh:1000000",
         "bytes": "kb:1 mb:1000 gb:1000000 tb:1000000000",
         "share": "‰:.1 %,percent,prozent:1",
     }.items()
@@ -29,27 +30,29 @@ _FACTORS = {
     for names, factor in [row.split(":")]
     for name in names.split(",")
 }
-"""Units by their stems: of what, and how much of the others of it."""
+"""Units by their stems: of what, and how much of the others of it; mW and MW as they are written."""
+_CASED = re.compile("[mM][A-Z]")
 
 
 def scale(unit: str) -> tuple[str, Decimal]:
     """Return of what a unit is and its factor; a word that is no known unit is one of its own, and "" is none."""
-    plain = unit.lower().strip(" .")
-    money = CURRENCIES.get(plain)
-    return _FACTORS.get(stem(plain)) or (money or stem(plain), Decimal(1))
+    own = unit.strip(" .")
+    plain = stem(own.lower())
+    alone = own if _CASED.match(own) else CURRENCIES.get(own.lower()) or plain  # a mega is no milli
+    return _FACTORS.get(own) or _FACTORS.get(plain) or (alone, Decimal(1))
 
 
 def is_unit(word: str) -> bool:
     """Tell whether a word is a unit or currency, and not what is counted: “20 kg”, but “20 seats”."""
-    return word.lower() in CURRENCIES or stem(word.lower()) in _FACTORS
+    return word in _FACTORS or word.lower() in CURRENCIES or stem(word.lower()) in _FACTORS
 
 
 def unit_of(column: Column, value: Value) -> str:
     """Return the unit of a number: its own, that of its column, or the one unit that the head names."""
     if value.unit or column.unit:
         return value.unit or column.unit
-    named = [w for w in {*words(column.head), *column.head.lower().split()} if is_unit(w)]
-    return named[0] if len(named) == 1 else ""
+    named = {scale(w): w for w in (*column.head.split(), *words(column.head)) if is_unit(w)}
+    return named.popitem()[1] if len(named) == 1 else ""
 
 
 def of_kind(column: Column, unit: str) -> bool:
