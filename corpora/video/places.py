@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from ragweave.models.calendar import WEEKDAYS
 from ragweave.models.text import content_terms, content_words, fold, stem, terms
 
 KINDS = (
@@ -18,6 +19,13 @@ _CLOCK = r"(?:(\d{1,2}):)?(\d{1,3}):(\d{2})(?:\.\d+)?"
 _OF_IT = rf"(?: of (?:(?:the|this|that|my|our) )?(?:[\w'’-]+ ){{0,3}}{KINDS}\b(?: (?:on|about) [\w'’ -]+)?)"
 _BETWEEN = re.compile(rf"\b(?:between|from) {_CLOCK} (?:and|to|until|till) {_CLOCK}", re.I)
 _AT = re.compile(rf"\b(?:at|around|about) (?:minute |time )?{_CLOCK}", re.I)
+_OF_DAY = re.compile(
+    rf"\d\s?(?:[ap]\.?\s?m\b|uhr\b|o['’]clock)|\b(?:(?:today|tonight|tomorrow|yesterday)(?!['’])"
+    rf"|in the (?:morning|afternoon|evening)|at night|(?:on|every|each) (?:day|weekday|{'|'.join(WEEKDAYS)})s?)\b"
+    rf"(?! {KINDS}\b)",
+    re.I,
+)
+"""Tells that the hours of a question are those of a day, and no places in a recording."""
 _AT_UNIT = re.compile(r"\b(?:at|around|in|after) (?:the )?(minute|second) (\d{1,4})\b", re.I)
 _EDGE = re.compile(
     r"\b(?:in|during|within) the (first|last|opening|final|closing) (?:(\d{1,4}|one|two|three|five|ten) )?"
@@ -34,10 +42,11 @@ EDGE = 60.0
 
 def window_of(question: str) -> tuple[float, float] | None:
     """Return the [start, end] in seconds that a question names, or None; a negative start counts from the end."""
-    if m := _BETWEEN.search(question):
+    clocks = not _OF_DAY.search(question)
+    if clocks and (m := _BETWEEN.search(question)):
         start, end = sorted((seconds(*m.groups()[:3]), seconds(*m.groups()[3:])))
         return start, end
-    if m := _AT.search(question):
+    if clocks and (m := _AT.search(question)):
         at = seconds(*m.groups())
         return max(0.0, at - AROUND), at + AROUND
     if m := _AT_UNIT.search(question):
@@ -55,7 +64,7 @@ def window_of(question: str) -> tuple[float, float] | None:
 
 def without_window(question: str) -> str:
     """Return a question without the words that name a stretch of time."""
-    for form in (_BETWEEN, _AT, _AT_UNIT, _EDGE, _END):
+    for form in (*(() if _OF_DAY.search(question) else (_BETWEEN, _AT)), _AT_UNIT, _EDGE, _END):
         question = form.sub(" ", question)
     return " ".join(question.split())
 

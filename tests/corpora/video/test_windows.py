@@ -22,6 +22,14 @@ from ragweave.models.text import clock
         ("What is said at the end of the video?", (-60.0, 0.0)),
         ("What is said in minute 5?", (285.0, 360.0)),
         ("Who spoke?", None),
+        ("Which ferry leaves at 10:30 am?", None),
+        ("Which ferry leaves at 10:30 a.m. on weekdays?", None),
+        ("Who is on duty between 9:00 and 10:30 p.m.?", None),
+        ("Wer hat um 10:30 Uhr Dienst, at 10:30 Uhr?", None),
+        ("What happens at 10:30 in the morning?", None),
+        ("Who comes on Monday at 10:30?", None),
+        ("What is said at 10:30 in the morning session?", (615.0, 645.0)),
+        ("What is said at 10:30 in today's meeting?", (615.0, 645.0)),
     ],
 )
 def test_a_time_in_a_question_becomes_a_window(question: str, window: tuple[float, float] | None) -> None:
@@ -43,6 +51,7 @@ def test_a_window_from_the_end_lies_where_the_recording_ends() -> None:
 
 def test_a_question_loses_its_stretch_of_time() -> None:
     assert without_window("What is said about rye between 1:00 and 2:00?") == "What is said about rye ?"
+    assert without_window("Who leaves at 10:30 am?") == "Who leaves at 10:30 am?"
     assert without_window("What is shown at the end of the NASA clip?") == "What is shown ?"
 
 
