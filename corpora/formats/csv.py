@@ -38,11 +38,17 @@ def parse(path: Path) -> Parsed:
     rows: list[list[str]] = []
     ended: list[Block] = []
     mark = stated[1] if stated else delimiter(text)
-    wide = _cells(text, mark)
+    first = list(islice(_rows(text, mark, []), _SNIFFED))
+    wide = most([len(row.cells) for row in first])
+    heads = _short_heads(first, wide)
     for (row, line, *_), anew in parted(_rows(text, mark, warnings, wide)):
         if not rows and len(row) != wide and line <= _SNIFFED:
-            above.add(f"{mark} ".join(row), line)
-            continue
+            if line not in heads:
+                above.add(f"{mark} ".join(row), line)
+                continue
+            row = heads[line]
+            if row[-1]:
+                warnings.append(f"line {line} has a cell less than the rows below; their first is read without a head")
         if anew and rows:
             ended.append(lines.block("table", level=1 if has_header(rows) else 0))
             lines, rows = Lines(), []
@@ -66,9 +72,18 @@ def delimiter(text: str) -> str:
     return best if evenness(best)[1] else ","
 
 
-def _cells(text: str, mark: str) -> int:
-    """Return how many cells most of the first rows of a table have."""
-    return most([len(row.cells) for row in islice(_rows(text, mark, []), _SNIFFED)])
+def _short_heads(rows: Sequence[Row], wide: int) -> dict[int, list[str]]:
+    """Return heads that are one cell short of the rows below, by their line, with an empty one in its place.
+
+    The first column has none, as R writes tables, or the last where it is empty; of words over words it is not sure.
+    """
+    at = next((n for n, row in enumerate(rows) if len(row.cells) == wide), 0)
+    if not at or not 2 < wide == len(rows[at - 1].cells) + 1:
+        return {}
+    body, row = [row.cells for row in rows[at:] if len(row.cells) == wide], rows[at - 1]
+    ended = not any(cells[-1] for cells in body)
+    heads = [*row.cells, ""] if ended else ["", *row.cells]
+    return {row.line: heads} if has_header([heads, *body]) and (ended or any(map(_is_number, body[0]))) else {}
 
 
 def most(counts: Sequence[int]) -> int:

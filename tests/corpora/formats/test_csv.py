@@ -103,3 +103,29 @@ def test_of_two_marks_that_part_rows_as_evenly_the_comma_is_that_of_decimals(wri
 def test_the_delimiter_that_a_first_line_states_is_no_head(write: Write) -> None:
     found, _ = read(write("a.csv", "sep=;\nName;Plus\nAda;1\nBo;2\n"))
     assert found == {2: "Name | Plus", 3: "Ada | 1", 4: "Bo | 2"}
+
+
+ONE_LESS = "line 1 has a cell less than the rows below; their first is read without a head"
+
+
+@pytest.mark.parametrize(
+    ("text", "heads", "warnings"),
+    [
+        ("mpg,cyl\nMazda,21,6\nFiat,32,4\n", " | mpg | cyl", (ONE_LESS,)),
+        ("2023;2024\nSales;10,5;20\nCosts;5;6\n", " | 2023 | 2024", (ONE_LESS,)),
+        ("a,b\nx,y,\nz,w,\n", "a | b | ", ()),
+    ],
+    ids=["names of rows", "years", "an empty end"],
+)
+def test_heads_that_are_one_fewer_than_the_columns_stay_heads(
+    write: Write, text: str, heads: str, warnings: tuple[str, ...]
+) -> None:
+    parsed = parse(write("a.csv", text), "csv")
+    (block,) = parsed.blocks
+    assert block.text.split("\n")[0] == heads and block.level == 1
+    assert parsed.warnings == warnings
+
+
+def test_a_remark_above_heads_is_none_though_it_has_as_many_cells_but_one(write: Write) -> None:
+    remark, block = parse(write("a.csv", "Report,North\nname,age,city\nAnna,34,Bern\nBo,31,Ulm\n"), "csv").blocks
+    assert remark.text == "Report, North" and block.text.startswith("name | age | city\n")
