@@ -34,6 +34,7 @@ KINDS: dict[str, str] = {
     "epub": "EPUB",
     "eml": "e-mail",
     "mbox": "mailbox",
+    "ics": "calendar or contacts",
     "json": "JSON",
     "items": "item list",
     "notebook": "Jupyter notebook",

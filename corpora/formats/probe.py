@@ -32,6 +32,7 @@ _EXTENSIONS = {
     "notebook": ".ipynb",
     "eml": ".eml",
     "mbox": ".mbox .mbx",
+    "ics": ".ics .ical .ifb .vcf .vcard",
     "code": """.py .pyi .js .mjs .cjs .jsx .ts .tsx .java .kt .kts .scala .c .h .cc .cpp .cxx .hpp .hh .cs .go .rs .rb
         .php .pl .pm .swift .m .mm .r .jl .lua .sh .bash .zsh .fish .ps1 .bat .sql .hs .ml .mli .clj .ex .exs .erl
         .dart .vue .svelte .css .scss .less .toml .ini .cfg .yaml .yml .xml .xsd .proto .graphql .tf .cmake .gradle
@@ -70,6 +71,7 @@ _TAGS = re.compile(r"</?(?:p|div|h[1-6]|body|table|ul|ol|li|span|article|section
 _RST = re.compile(r"^[ \t]*\.\. [\w:-]{2,40}::(?:\s|$)|:[a-z][\w:+-]{1,30}:`[^`\n]+`", re.M)
 """Directives and roles: a `.txt` with several of them is reStructuredText, as many projects keep their manuals."""
 _MAIL = re.compile(r"(?:[A-Z][\w-]*:[^\n]*\n(?:[ \t][^\n]*\n)*){3,}")
+_CALENDAR = re.compile(r"\s*BEGIN:V(?:CALENDAR|CARD)\b", re.I)
 _MAILBOX = re.compile(r"From \S[^\n]{1,200}\d\d:\d\d[^\n]{0,60}\d{4}[^\n]{0,20}\n[\w-]+:")
 """The line over each mail of a mailbox: who sent it and when, right before its first field."""
 _MAIL_FIELDS = re.compile(r"^(?:From|To|Subject|Date|Message-ID|MIME-Version|Received|Return-Path):", re.M | re.I)
@@ -189,6 +191,8 @@ def _text_kind(path: Path, text: str) -> str:
     if path.suffix.lower() in (".jsonl", ".ndjson") and states_items(text.lstrip().split("\n", 1)[0]):
         return "items"
     named = _TEXT_KINDS.get(path.suffix.lower(), "text")
+    if named in ("text", "ics"):
+        named = "ics" if _CALENDAR.match(text) else "text"
     if named in ("text", "eml", "mbox") and _MAILBOX.match(text):
         return "mbox"
     if named in ("text", "mbox", "markdown", "html") and _HTML.match(text):

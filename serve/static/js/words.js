@@ -125,7 +125,7 @@ const GROUPS = {
   html: ["html"],
   office: ["docx", "pptx", "xlsx", "epub"],
   mail: ["eml", "mbox"],
-  data: ["csv", "json", "items"],
+  data: ["csv", "json", "items", "ics"],
   code: ["code", "notebook", "man"],
   pictures: ["image"],
   recordings: ["video", "audio", "transcript"],
