@@ -53,3 +53,25 @@ def test_a_column_of_pay_tells_what_somebody_earns(question: str, head: str) -> 
 )
 def test_who_gets_the_money_is_told_from_who_pays_it(question: str, table: str, answer: str) -> None:
     assert said(question, table, "list") == answer
+
+
+GIGS = "Venue | Fee | Paid?\nGlobe | 400 € | yes\nRose | 150 € | no\nSwan | 300 € | yes\n"
+LESSONS = "Pupil | Fee\nAnna | 30 €\nBo | 35 €\n"
+
+
+@pytest.mark.parametrize(
+    ("question", "table", "about", "answer"),
+    [
+        ("Which gig pays the least?", GIGS, "gigs", "Rose: Fee 150 €, the lowest of 3 rows."),
+        ("Which venue pays the least?", GIGS, "", "Rose: Fee 150 €, the lowest of 3 rows."),
+        ("Which gigs are paid?", GIGS, "gigs", "Globe: Fee 400 €; Swan: Fee 300 €."),
+        ("Which gigs did they pay?", GIGS, "gigs", "Globe: Fee 400 €; Swan: Fee 300 €."),
+        ("Which show pays the least?", GIGS, "gigs", ""),
+        ("Which show pays the least?", LESSONS, "lessons", ""),
+        ("Which show pays the least?", LESSONS, "shows", "Anna: Fee 30 €, the lowest of 2 rows."),
+    ],
+)
+def test_what_pays_is_not_what_is_paid_and_is_told_by_a_table_of_it_alone(
+    question: str, table: str, about: str, answer: str
+) -> None:
+    assert said(question, table, about) == answer

@@ -63,6 +63,8 @@ _GENERIC = frozenset(
 """Stems that say nothing of what is asked for."""
 _HOLDS = frozenset(map(stem, ("table", "sheet", "spreadsheet", "column")))
 """Of them those that are no rows: who asks how many there are asks of furniture, or of linen."""
+_DONE = frozenset(map(stem, "show find look use need make stand".split()))
+"""Of them those that are done, and something where they are asked for: “which show”, unlike “show me which”."""
 _PLACE = re.compile(
     r"\b(?:in|on|of|from|according to|by)\s+(?:the|my|our|your|this|that)?\s*(?:\w+['’]?s?\s)?"
     r"(?:table|list|sheet|spreadsheet|file|chart)(?:\s+of\s+(?:the\s+)?\w+)?",
@@ -246,7 +248,9 @@ class Asked:
         found |= {stem(w) for phrase in counting(self.question) for w in words(phrase)}
         found |= {stem(w) for w in bounding(self.question)}
         found |= {stem(w) for w in self.said if w in DIMENSIONS or w in ADJECTIVES or w in _MOST or w in _LEAST}
-        return frozenset(found | _GENERIC - (self.counted & _HOLDS) | {stem(w) for w in STOP})
+        m = _ASKED.search(self.question)
+        things = self.counted & _HOLDS | ({stem(w) for w in words(m[1])[:1]} & _DONE if m else set())
+        return frozenset(found | _GENERIC - things | {stem(w) for w in STOP})
 
     @cached_property
     def months(self) -> frozenset[int]:

@@ -137,8 +137,8 @@ def meant(asked: Asked, column: Column) -> set[str]:
 
 def column_of(asked: Asked, table: Table, target: int) -> int | None:
     """Return the column whose head “which” or “what” names, where it is not the one that is compared."""
-    wanted = asked.named | asked.attribute
-    found = [n for n, c in enumerate(table.columns) if n != target and c.terms & wanted]
+    wanted = {n: asked.attribute | (asked.named if c.kind != "yes" else set()) for n, c in enumerate(table.columns)}
+    found = [n for n, c in enumerate(table.columns) if n != target and c.terms & wanted[n]]
     found = found or [n for n, c in enumerate(table.columns) if n != target and c.terms and c.terms == asked.last]
     if not found and asked.word == "when" and "since" not in asked.said:
         found = [n for n, c in enumerate(table.columns) if c.kind == "date"]

@@ -13,7 +13,7 @@ from ragweave.minds.small.tables.measures import UNIT_WORDS
 from ragweave.minds.small.tables.moments import timed
 from ragweave.minds.small.tables.units import in_unit, of_kind
 from ragweave.models.table import Column, Table, spoken
-from ragweave.models.text import STOP, content_terms, stem, words
+from ragweave.models.text import STOP, content_terms, stem, verb_form, words
 from ragweave.models.values import CURRENCIES, is_missing, month_of, written, year_of, yes
 
 _PARTLY = 0.5
@@ -89,7 +89,9 @@ def _found(asked: Asked, table: Table, context: frozenset[str], when: dict[int, 
             named = _numbered(asked, column, free) or _with_some(asked, column)
         if column.kind == "date" and n in dates:
             named = _dated(asked, column, free)
-        if column.kind == "yes" and column.terms and column.terms <= set(asked.stems):
+        # “Paid” is no word of “which show pays the least”.
+        done = {w for w in words(column.head) if verb_form(w)} if "did" not in asked.said else set[str]()
+        if column.kind == "yes" and column.terms and column.terms <= set(asked.stems) and done <= set(asked.said):
             kept = [i for i, c in enumerate(column.cells) if yes(c)]
             named = Named(kept, f"{column.head}: {column.cells[kept[0]] if kept else True}", set(column.terms))
         if named is not None:
