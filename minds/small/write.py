@@ -19,7 +19,7 @@ from ragweave.minds.phrases import as_heard, phrase
 from ragweave.minds.recency import timeless
 from ragweave.minds.small.answer.compare import weigh
 from ragweave.minds.small.answer.conflict import Told, conflict
-from ragweave.minds.small.answer.gather import choose
+from ragweave.minds.small.answer.gather import at_edge, choose, edge_of
 from ragweave.minds.small.answer.media import attributed, beside, named, plain
 from ragweave.minds.small.answer.overview import overview
 from ragweave.minds.small.answer.pictured import pictured
@@ -223,6 +223,10 @@ async def _extract(
         theirs = await asyncio.to_thread(rank, english, able, await idf_of(desk, english), linked, brief.best)
         if theirs and theirs[0].sure > ranked[0].sure:
             ranked, question = theirs, english
+    if (edge := edge_of(brief.question)) is not None:
+        timed = await asyncio.to_thread(rank, edge[0], strips, idf, linked, brief.best)
+        if timed and (lead := at_edge(timed, edge[1])):
+            ranked, question = lead, edge[0]
     ranked = [e for e in ranked if _fills(blank, e)]
     if not ranked:
         return _leave(brief, page, blank, closest) if blank else await say_nothing(desk, brief)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
 from ragweave.minds.small.answer.sentences import Extract, parts_of
 from ragweave.minds.small.question.asked import Idf, asked_of
 from ragweave.models import tables
-from ragweave.models.text import content_terms, terms
+from ragweave.models.text import content_terms, terms, verb_form, words
+from ragweave.models.values import days
 
 GAIN, WITHIN, FLOW = 0.15, 0.8, 0.5
 """A further sentence must add so much of the question, lie so near the best one, or go on where it ends."""
@@ -61,3 +63,33 @@ def _with_list(e: Extract) -> Extract:
 
 _LISTED = 600
 """Characters that a sentence and the list it introduces may have."""
+_EDGE = re.compile(r"\b(?:(most recent(?:ly)?|latest|newest|last|zuletzt)|first|earliest|zuerst)\b ?", re.I)
+_SPANS = frozenset("year month week night day summer winter spring autumn name few".split())
+"""What “the last” before it names no event of."""
+_OPENS = 8
+"""Characters before the day that a line of a log opens with: “- On Mon”."""
+
+
+def edge_of(question: str) -> tuple[str, bool] | None:
+    """Return a question without the word by which it asks for the last or first time, and whether that is the last."""
+    for m in _EDGE.finditer(question):
+        before, (after, *_) = words(question[: m.start()]), [*words(question[m.end() :]), ""]
+        ours, word = before[-1:] in (["the"], ["our"], ["my"]), m[0].strip().lower()
+        done = after in ("", "time") or verb_form(after) or (not ours and "did" in before)
+        event = word == "last" and ours and after not in _SPANS and not after.isdigit()
+        if "long" not in before and (word not in ("last", "first") or done or event):
+            return f"{question[: m.start()]}{question[m.end() :]}", bool(m[1])
+    return None
+
+
+def at_edge(ranked: Sequence[Extract], late: bool) -> list[Extract]:
+    """Let the last, or first, of the lines lead that open with a day and say as much as the best; none where one does.
+
+    The others of them are left out: they tell of another time.
+    """
+    told = ((n, day) for n, e in enumerate(ranked) if e.covers >= ranked[0].covers for day in days(e.text)[:1])
+    when = {n: day for n, (start, _, day) in told if start < _OPENS}
+    if 0 not in when or len(set(when.values())) < 2:
+        return []
+    edge = (max if late else min)(when.values())
+    return [*(ranked[n] for n, d in when.items() if d == edge), *(e for n, e in enumerate(ranked) if n not in when)]
