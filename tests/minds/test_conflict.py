@@ -47,6 +47,7 @@ FOUNDED = "Who founded the Ostrander Works?"
         (FOUNDED, "They were founded by Ada Marsh.", "The Ostrander Works were founded by Jo Halden."),
         ("What does the tour cost?", "The tour costs £2.15.", "For the tour it costs £2.48 now."),
         ("For how long does the mash stand?", "The mash stands for four hours.", "The mash stands 6 h, trust me."),
+        ("What's the deposit for the hall?", "Deposit for the hall: 350 euros.", "Hall: deposit 500 euros a day"),
     ],
 )
 def test_different_values_for_the_same_question_are_a_conflict(question: str, own: str, web: str) -> None:
@@ -64,6 +65,11 @@ def test_different_values_for_the_same_question_are_a_conflict(question: str, ow
         ("How high does the tower stand?", "The tower stands 30 metres high.", "It stands 98 feet high, the tower."),
         (FOUNDED, "They were founded by Ada Marsh.", "The Works were founded by Marsh in Pell."),
         ("Is the dome made of bronze?", "The dome is made of bronze.", "The dome is made of steel from 1931."),
+        (
+            "What's the deposit for the hall?",
+            "Deposit for the hall: 350 euros.",
+            "The hall's new chairs cost 500 euros.",
+        ),
         ("", "It was opened in 1931.", "It was opened in 1932."),
     ],
 )

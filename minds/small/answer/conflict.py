@@ -115,10 +115,13 @@ def _date(e: Extract, rows: Mapping[str, Evidence]) -> str:
 def _versions(a: Extract, b: Extract) -> bool:
     """Tell whether two sentences stand in two versions of one document: their titles are the same but for dates."""
     one, two = ([w for w in words(e.strip["title"]) if not (w.isdigit() or w in MONTHS)] for e in (a, b))
-    if not all(e.strip["locator"].get("file") for e in (a, b)):
-        return False
+    return all(e.strip["locator"].get("file") for e in (a, b)) and one == two and _alike(a, b)
+
+
+def _alike(a: Extract, b: Extract) -> bool:
+    """Tell whether two sentences say the same in most of their words, whatever their numbers."""
     ours, theirs = ({t for t in terms(e.text) if not t.isdigit()} for e in (a, b))
-    return one == two and 2 * len(ours & theirs) > min(len(ours), len(theirs))
+    return 2 * len(ours & theirs) > min(len(ours), len(theirs))
 
 
 def _differ(asked: Asked, a: Extract, b: Extract) -> bool:
@@ -126,6 +129,8 @@ def _differ(asked: Asked, a: Extract, b: Extract) -> bool:
         # Two names are two answers only where both lines say what they name: “Chair: ...”.
         if a.text.partition(":")[0] != b.text.partition(":")[0]:
             return False
+    if asked.kind in ("", "yes") and asked.value is None and not _alike(a, b):
+        return False  # only two that say the same in like words state values of one thing
     ours, theirs = _values(asked, a), _values(asked, b)
     return any(ours[k] and theirs[k] and ours[k].isdisjoint(theirs[k]) for k in ours.keys() & theirs.keys())
 
@@ -147,8 +152,6 @@ def _values(asked: Asked, e: Extract) -> dict[str, set[str]]:
         return {"name": {t for n in names(e.text) for t in content_terms(n) if not t.isdigit()} - known}
     if asked.counted and (near := counted(asked.counted, e.text)):
         return {asked.counted: {v for v in near if (v, "") not in said}}
-    if asked.kind != "count" and asked.value is None:
-        return {}
     if (m := HOW_MUCH.search(asked.question)) and m[1] not in STOP and (near := with_noun(stem(m[1]), e.text)):
         return {m[1]: near}
     return {unit: {f.value for f in found if f.unit == unit} for unit in {f.unit for f in found if f.unit}}
