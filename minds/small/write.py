@@ -262,7 +262,8 @@ async def _extract(
     kept = {s["evidence"] for s in strips}
     rest = [as_strip(e) for e in brief.rows.values() if e["id"] not in kept and e["origin"] == "library"]
     others = [e for e in await asyncio.to_thread(rank, question, rest, idf) if _fills(blank, e)]
-    differ = conflict(question, [*ranked, *others], brief.rows)
+    # What one source says is asked of it alone.
+    differ = None if told else conflict(question, [*ranked, *others], brief.rows)
     if differ is not None:
         _tell_both(desk, brief, page, differ)
         return ""
