@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from langchain_core.messages import AIMessage
-from langgraph.runtime import Runtime
 
 from ragweave.corpora.types import LABELS
-from ragweave.minds.context import Context
 from ragweave.minds.desk import chosen
 from ragweave.minds.evidence import Citation, Sentence
 from ragweave.minds.phrases import phrase
 from ragweave.models import tracing
 from ragweave.nodes.answer import Answer, Sure, told
-from ragweave.nodes.run import Run
+from ragweave.nodes.run import NodeRuntime, Run
 from ragweave.nodes.state import State, Update, message_id
 
 
-async def check(state: State, runtime: Runtime[Context]) -> Update:
+async def check(state: State, runtime: NodeRuntime) -> Update:
     """Return the answer of this turn: the sentences that passed, their citations, confidence, or why there are none."""
     run = Run("check", state, runtime)
     run.by = "rule"

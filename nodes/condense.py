@@ -6,11 +6,9 @@ import uuid
 from typing import Any
 
 from langchain_core.messages import AnyMessage, HumanMessage
-from langgraph.runtime import Runtime
 from langgraph.types import Overwrite
 
 from ragweave.minds.attached import attached, said
-from ragweave.minds.context import Context
 from ragweave.minds.contracts import Talk
 from ragweave.minds.desk import reads, rewrites
 from ragweave.minds.mind import Made
@@ -20,7 +18,7 @@ from ragweave.minds.small.question.sides import sides
 from ragweave.minds.small.question.spelling import spelt
 from ragweave.minds.small.question.tongue import elsewhere
 from ragweave.models.errors import InputError
-from ragweave.nodes.run import Run
+from ragweave.nodes.run import NodeRuntime, Run
 from ragweave.nodes.said import said_before
 from ragweave.nodes.state import State, Update, anew
 
@@ -28,7 +26,7 @@ QUESTION_LIMIT = 8_000
 """Characters a question may have."""
 
 
-async def condense(state: State, runtime: Runtime[Context]) -> Update:
+async def condense(state: State, runtime: NodeRuntime) -> Update:
     """Return the standalone question and a clean slate for this turn.
 
     Raises:

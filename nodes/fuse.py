@@ -7,11 +7,9 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from itertools import zip_longest
 
-from langgraph.runtime import Runtime
 from langgraph.types import Overwrite
 
 from ragweave.corpora.store.library import Library
-from ragweave.minds.context import Context
 from ragweave.minds.desk import reads
 from ragweave.minds.evidence import Evidence, RankedList
 from ragweave.minds.fusion import fused
@@ -22,14 +20,14 @@ from ragweave.minds.passages import distinct
 from ragweave.minds.recency import HALF_LIFE, asks_recency, by_age
 from ragweave.minds.sameness import TEXTUAL
 from ragweave.minds.small.rank import EACH, score_pools
-from ragweave.nodes.run import Run
+from ragweave.nodes.run import NodeRuntime, Run
 from ragweave.nodes.state import State, Update
 
 LATER = 6
 """New items that a further round shows to a chat model."""
 
 
-async def fuse(state: State, runtime: Runtime[Context]) -> Update:
+async def fuse(state: State, runtime: NodeRuntime) -> Update:
     """Return the hop's best items as evidence.
 
     Dense and lexical lists of one phrasing are joined by standardised scores, phrasings and corpora by reciprocal

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from langgraph.runtime import Runtime
-
-from ragweave.minds.context import Context
 from ragweave.minds.contracts import Brief
 from ragweave.minds.desk import reads
 from ragweave.minds.evidence import Citation, Sentence, Strip, Support
@@ -17,7 +14,7 @@ from ragweave.minds.page import Claim, Page
 from ragweave.minds.phrases import phrase
 from ragweave.minds.small.choose import offered
 from ragweave.nodes.answer import following
-from ragweave.nodes.run import Run, push_text, sentence_event
+from ragweave.nodes.run import NodeRuntime, Run, push_text, sentence_event
 from ragweave.nodes.state import State, Update, bound, known, message_id
 
 
@@ -60,7 +57,7 @@ def written(page: Page) -> Update:
     return {"draft": page.sentences, "citations": page.citations, "dropped": page.dropped}
 
 
-async def generate(state: State, runtime: Runtime[Context]) -> Update:
+async def generate(state: State, runtime: NodeRuntime) -> Update:
     """Return the checked sentences with their citations; an empty draft carries the reason.
 
     What the reasoning turn said while it was written is shown already, and only closed here.

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from langgraph.runtime import Runtime
 from langgraph.types import Send
 
 from ragweave.corpora.types import CORPORA, Corpus
 from ragweave.corpora.video.scope import Scope, named_scope, scope_of
-from ragweave.minds.context import Context
 from ragweave.minds.small.timeline import wants_whole
-from ragweave.nodes.run import Run
+from ragweave.nodes.run import NodeRuntime, Run
 from ragweave.nodes.state import RetrieveTask, State, Update, VideoTask
 
 WITHOUT_ROUTER: tuple[Corpus, ...] = ("paragraph", "image", "clip")
@@ -20,17 +18,17 @@ RECORDINGS: tuple[Corpus, ...] = ("clip", "video")
 """Corpora that the retrievers of the recordings search together."""
 
 
-async def plan(state: State, runtime: Runtime[Context]) -> Update:
+async def plan(state: State, runtime: NodeRuntime) -> Update:
     """Return one task per corpus, each with every phrasing; none where no retrieval is wanted."""
     return await _plan(state, runtime, WITHOUT_ROUTER)
 
 
-async def plan_recordings(state: State, runtime: Runtime[Context]) -> Update:
+async def plan_recordings(state: State, runtime: NodeRuntime) -> Update:
     """Return the tasks of a graph that only searches recordings."""
     return await _plan(state, runtime, RECORDINGS)
 
 
-async def _plan(state: State, runtime: Runtime[Context], without_router: Sequence[Corpus]) -> Update:
+async def _plan(state: State, runtime: NodeRuntime, without_router: Sequence[Corpus]) -> Update:
     run = Run("plan", state, runtime)
     run.by = "rule"
     corpora = await _corpora(state, run, without_router)

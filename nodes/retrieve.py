@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from langgraph.runtime import Runtime
-
 from ragweave.corpora.types import Corpus, Hit, Lists
 from ragweave.corpora.video.scope import Scope, in_window, search_within
-from ragweave.minds.context import Context
 from ragweave.minds.evidence import ListKind, RankedList
 from ragweave.models.errors import RagweaveError
-from ragweave.nodes.run import Run
+from ragweave.nodes.run import NodeRuntime, Run
 from ragweave.nodes.state import RetrieveTask, Update
 
 
-async def retrieve(task: RetrieveTask, runtime: Runtime[Context]) -> Update:
+async def retrieve(task: RetrieveTask, runtime: NodeRuntime) -> Update:
     """Return the dense, lexical and visual lists of each phrasing; a corpus that fails is noted, the others go on."""
     run = Run("retrieve", task, runtime)
     run.by = task["corpus"]

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from langgraph.runtime import Runtime
-
 from ragweave.corpora.knowledge.search import ask_graph
 from ragweave.corpora.store.library import Library
 from ragweave.corpora.types import Hit, Item
 from ragweave.corpora.video.mentions import read_timeline
 from ragweave.corpora.video.scope import Scope, search_within
-from ragweave.minds.context import Context
 from ragweave.minds.fusion import Ranking, fuse_ranks, fuse_scores, ordered
 from ragweave.minds.small.answer.tell import timeline_of
 from ragweave.models.errors import RagweaveError
 from ragweave.models.numerals import both_ways
-from ragweave.nodes.run import Run
+from ragweave.nodes.run import NodeRuntime, Run
 from ragweave.nodes.state import ClipTask, Update
 
 BESIDE = 0.3
@@ -25,7 +22,7 @@ RECORDINGS = 20
 """Recordings that the retriever `video` ranks."""
 
 
-async def retrieve_clips(task: ClipTask, runtime: Runtime[Context]) -> Update:
+async def retrieve_clips(task: ClipTask, runtime: NodeRuntime) -> Update:
     """Return the list of one retriever; one that fails or finds nothing is noted or silent, and the others go on."""
     run = Run("retrieve_clips", task, runtime)
     run.by = name = task["retriever"]

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from langgraph.runtime import Runtime
-
 from ragweave.corpora.types import CORPORA, Label
-from ragweave.minds.context import Context
 from ragweave.minds.contracts import Routed
 from ragweave.minds.evidence import Route
 from ragweave.minds.mind import Made
 from ragweave.minds.small.route import labels
 from ragweave.models.router import matters
-from ragweave.nodes.run import Run
+from ragweave.nodes.run import NodeRuntime, Run
 from ragweave.nodes.state import State, Update
 
 
-async def route(state: State, runtime: Runtime[Context]) -> Update:
+async def route(state: State, runtime: NodeRuntime) -> Update:
     """Return the corpora of this hop, best first, with calibrated confidence.
 
     Corpora that the library lacks are masked; `none` is masked after hop 1, because a hop is only made to search. A

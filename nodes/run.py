@@ -28,6 +28,8 @@ from ragweave.nodes.state import Update
 RETRY = RetryPolicy(max_attempts=3, initial_interval=0.2, retry_on=is_transient)
 """The one retry policy of the graph. Chat calls retry inside the client wrapper and arrive here as final."""
 
+NodeRuntime = Runtime[Context]
+"""What LangGraph gives a node beside its state."""
 
 ANSWERING = ("reason", "generate")
 """Nodes whose model can answer: one call is kept for them."""
@@ -48,7 +50,7 @@ class Run(Desk):
         event: sends a typed event to the `custom` stream.
     """
 
-    def __init__(self, node: str, state: Mapping[str, Any], runtime: Runtime[Context], turn: str = "") -> None:
+    def __init__(self, node: str, state: Mapping[str, Any], runtime: NodeRuntime, turn: str = "") -> None:
         # The node that opens a turn is set by its run alone: nothing of the turn before may reach into it.
         context = Context.of(runtime, None if turn else state.get("knobs"))
         named = turn or state.get("turn", "")

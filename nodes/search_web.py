@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import asyncio
 
-from langgraph.runtime import Runtime
-
 from ragweave.corpora.web.plain import inert
 from ragweave.corpora.web.providers import make
 from ragweave.corpora.web.search import search
 from ragweave.corpora.web.types import Page, WebResult
-from ragweave.minds.context import Context
 from ragweave.minds.evidence import Evidence, Strip
 from ragweave.minds.pages import key_of, web_row, web_strip
 from ragweave.minds.strips import cut, select
@@ -18,14 +15,14 @@ from ragweave.models import relevance
 from ragweave.models.errors import RagweaveError, WebDown
 from ragweave.nodes import consent as reader
 from ragweave.nodes.refine import score_strips
-from ragweave.nodes.run import Run
+from ragweave.nodes.run import NodeRuntime, Run
 from ragweave.nodes.state import State, Update
 
 WEB_RESULTS = 5
 """Pages read per search."""
 
 
-async def search_web(state: State, runtime: Runtime[Context]) -> Update:
+async def search_web(state: State, runtime: NodeRuntime) -> Update:
     """Return web evidence and its strips; without consent no search is sent anywhere.
 
     The interrupt stands before everything that has an effect but the writing of the query, because a resumed node runs
