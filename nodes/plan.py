@@ -72,16 +72,16 @@ async def _corpora(state: State, run: Run, without_router: Sequence[Corpus]) -> 
     return [c for c in CORPORA if c in wanted and held.get(c)]
 
 
-def dispatch(state: State, otherwise: str = "generate") -> list[Send] | str:
+def dispatch(state: State) -> list[Send] | str:
     """Send one task per corpus, or go straight on where there is nothing to search."""
-    return [_sent(state, task) for task in state["tasks"]] or otherwise
+    return [_sent(state, task) for task in state["tasks"]] or "generate"
 
 
 def _sent(state: State, task: RetrieveTask) -> Send:
     return Send("retrieve", {**task, "knobs": state.get("knobs", {})})
 
 
-def dispatch_recordings(state: State, otherwise: str = "generate") -> list[Send] | str:
+def dispatch_recordings(state: State) -> list[Send] | str:
     """Send clips and videos together to the retrievers of recordings, and one task per other corpus to `retrieve`.
 
     Further phrasings of the query are searched in the recordings as in any other corpus: by words and by meaning.
@@ -103,4 +103,4 @@ def dispatch_recordings(state: State, otherwise: str = "generate") -> list[Send]
         sent.append(Send("retrieve_video", task))
         if further := first["queries"][1:]:
             sent += [_sent(state, {**t, "queries": further}) for t in recorded]
-    return sent or otherwise
+    return sent or "generate"
