@@ -16,8 +16,7 @@ from ragweave.nodes.state import State, Update, message_id
 
 async def check(state: State, runtime: NodeRuntime) -> Update:
     """Return the answer of this turn: the sentences that passed, their citations, confidence, or why there are none."""
-    run = Run("check", state, runtime)
-    run.by = "rule"
+    run = Run("check", state, runtime, by="rule")
     draft = [Sentence.model_validate(s) for s in state.get("draft", [])]
     cited = {n for s in draft for n in s.citations}
     kept = [Citation.model_validate(c) for c in state.get("citations", [])]
@@ -54,8 +53,7 @@ async def check(state: State, runtime: NodeRuntime) -> Update:
         usage=(*state.get("usage", []), *update["usage"]),
     )
     # What was answered is no edit of the next turn.
-    ended: Update = {"posed": question, "answer": answer}
-    return {**update, **ended, "messages": [AIMessage(content=text, id=message_id(state))]}
+    return {**update, "posed": question, "answer": answer, "messages": [AIMessage(text, id=message_id(state))]}
 
 
 def searched(state: State) -> tuple[str, ...]:

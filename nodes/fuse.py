@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from itertools import zip_longest
+from itertools import chain, zip_longest
 
 from langgraph.types import Overwrite
 
@@ -44,7 +44,11 @@ async def fuse(state: State, runtime: NodeRuntime) -> Update:
         confidence = routed["confidence"] or dict.fromkeys(routed["corpora"], 1.0)
     ordered = [await _order(run, library, query, [row for row in found if row["query"] not in also], confidence)]
     ordered += [await _order(run, library, q, [row for row in found if row["query"] == q], confidence) for q in also]
-    rows = _in_turns(ordered)
+    # The best of each query in turns, each item once.
+    taken: dict[str, Evidence] = {}
+    for row in filter(None, chain.from_iterable(zip_longest(*ordered))):
+        taken.setdefault(row["id"], row)
+    rows = list(taken.values())
     most, read = run.context.kept, list[Evidence]()
     if reads(run.context) and run.hop > 1:
         # What the model has read stays in its conversation; a further round adds to it.
@@ -79,16 +83,6 @@ async def fuse(state: State, runtime: NodeRuntime) -> Update:
     best = {"best": max(map(told, rows), default=-1.0)} if query == state["question"] else {}
     data = {"items": ids, "of": found_all, "newer": bool(aged)}
     return run.done(summary, data=data, evidence=rows, candidates=ids, found=Overwrite([]), **best)
-
-
-def _in_turns(lists: list[list[Evidence]]) -> list[Evidence]:
-    """Take the best of each list in turns, each item once."""
-    rows: dict[str, Evidence] = {}
-    for tier in zip_longest(*lists):
-        for row in tier:
-            if row is not None:
-                rows.setdefault(row["id"], row)
-    return list(rows.values())
 
 
 async def _order(

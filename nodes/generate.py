@@ -14,7 +14,7 @@ from ragweave.minds.page import Claim, Page
 from ragweave.minds.phrases import phrase
 from ragweave.minds.small.choose import offered
 from ragweave.nodes.answer import following
-from ragweave.nodes.run import NodeRuntime, Run, push_text, sentence_event
+from ragweave.nodes.run import NodeRuntime, Run, push_text
 from ragweave.nodes.state import State, Update, bound, known, message_id
 
 
@@ -30,7 +30,8 @@ async def open_page(run: Run, state: State, strips: Sequence[Strip]) -> Page:
         return (await run.minds.checker(run, text, against, question)).value
 
     def emit(sentence: Sentence, citations: list[Citation]) -> None:
-        run.event(sentence_event(sentence, citations))
+        said = sentence.model_dump(include={"text", "support", "sign"})
+        run.event({"type": "sentence", **said, "citations": [c.model_dump() for c in citations]})
         before = page.sentences[-2].sign if len(page.sentences) > 1 else None
         push_text(message_id(state), following(sentence, before))
 
@@ -42,9 +43,8 @@ async def open_page(run: Run, state: State, strips: Sequence[Strip]) -> Page:
         run.fallback = run.fallback or made.fallback
         return made.value
 
-    by = run.context.check_by
-    asked = None if second is None else again
-    page = Page(check, emit, rows, items, asked, run.context.strict, by == "llm", by != "off")
+    by, opinion = run.context.check_by, None if second is None else again
+    page = Page(check, emit, rows, items, opinion, run.context.strict, by == "llm", by != "off")
     if draft := state.get("draft"):
         page.sentences = [Sentence.model_validate(s) for s in draft]
         page.citations = [Citation.model_validate(c) for c in state.get("citations", [])]

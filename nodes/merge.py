@@ -25,8 +25,7 @@ async def merge(state: VideoState, runtime: NodeRuntime) -> Update:
 
     The union counts: a retriever that found nothing takes nothing away from the others.
     """
-    run = Run("merge", state, runtime)
-    run.by = "rrf"
+    run = Run("merge", state, runtime, by="rrf")
     lists = {row["retriever"]: row["ids"] for row in state.get("lists", [])}
     joined = fuse_ranks([(WEIGHTS[r], [(i, 0.0) for i in ids]) for r, ids in lists.items() if r in WEIGHTS])
     library = await run.library()

@@ -29,8 +29,7 @@ async def plan_recordings(state: State, runtime: NodeRuntime) -> Update:
 
 
 async def _plan(state: State, runtime: NodeRuntime, without_router: Sequence[Corpus]) -> Update:
-    run = Run("plan", state, runtime)
-    run.by = "rule"
+    run = Run("plan", state, runtime, by="rule")
     corpora = await _corpora(state, run, without_router)
     library, context = await run.library(), run.context
     scope: Scope | None = Scope()

@@ -24,11 +24,10 @@ RECORDINGS = 20
 
 async def retrieve_clips(task: ClipTask, runtime: NodeRuntime) -> Update:
     """Return the list of one retriever; one that fails or finds nothing is noted or silent, and the others go on."""
-    run = Run("retrieve_clips", task, runtime)
-    run.by = name = task["retriever"]
-    scope = Scope(
-        tuple(task.get("sources", [])), tuple(task.get("titles", [])), run.context.from_time, run.context.to_time
-    )
+    name = task["retriever"]
+    run = Run("retrieve_clips", task, runtime, by=name)
+    sources, titles = tuple(task.get("sources", [])), tuple(task.get("titles", []))
+    scope = Scope(sources, titles, run.context.from_time, run.context.to_time)
     try:
         library = await run.library()
         if name == "timeline":

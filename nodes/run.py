@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from functools import partial
 from typing import Any
 
 from langchain_core.messages import AIMessageChunk
@@ -17,7 +18,6 @@ from ragweave.minds.build import build
 from ragweave.minds.context import Context
 from ragweave.minds.contracts import Minds
 from ragweave.minds.desk import Desk, Turn
-from ragweave.minds.evidence import Citation, Sentence
 from ragweave.minds.mind import Fallback, Made
 from ragweave.models.chat import is_transient
 from ragweave.models.meter import Limits, Meter, Spend
@@ -43,25 +43,24 @@ class Run(Desk):
         state: its state or task.
         runtime: what LangGraph gives it.
         turn: id of the turn, from the node that opens it.
+        by: maker that decides, for the trace, where no mind is asked.
 
     Attributes:
-        by: maker that decided, for the trace, where no mind was asked.
         fallback: of a mind that was asked beside the one that decides.
         event: sends a typed event to the `custom` stream.
     """
 
-    def __init__(self, node: str, state: Mapping[str, Any], runtime: NodeRuntime, turn: str = "") -> None:
+    def __init__(
+        self, node: str, state: Mapping[str, Any], runtime: NodeRuntime, turn: str = "", by: str = "small"
+    ) -> None:
         # The node that opens a turn is set by its run alone: nothing of the turn before may reach into it.
         context = Context.of(runtime, None if turn else state.get("knobs"))
         named = turn or state.get("turn", "")
-
-        def opened() -> Turn:
-            return _opened(context, () if turn else state.get("usage", ()))
-
+        opened = partial(_opened, context, () if turn else state.get("usage", ()))
         # A task that `plan` sends knows no turn, and so not what it has spent; it shares nothing with other turns.
         shared = context.turn(named, opened) if named else opened()
         super().__init__(node, context, shared, state.get("hop", 0))
-        self.by, self.event = "small", runtime.stream_writer
+        self.by, self.event = by, runtime.stream_writer
         self.fallback: Fallback | None = None
         self._in_turn, self._started = bool(named), time.perf_counter()
 
@@ -98,10 +97,8 @@ class Run(Desk):
             step["spent"] = {"calls": total.calls, "tokens": tokens, "seconds": round(self.meter.elapsed, 2)}
         self.event(step)
         usage = [*update.get("usage", ()), NodeUsage(node=self.node, seconds=round(seconds, 4))]
-        for s in self.meter.take(self.node):
-            usage.append(NodeUsage.model_validate(s, from_attributes=True))
-        notes = [*dict.fromkeys(self.notes)]
-        return {**update, "usage": usage, **({"notes": notes} if notes else {})}
+        usage += [NodeUsage.model_validate(s, from_attributes=True) for s in self.meter.take(self.node)]
+        return {**update, "usage": usage, **({"notes": [*dict.fromkeys(self.notes)]} if self.notes else {})}
 
 
 def _opened(context: Context, usage: Sequence[NodeUsage]) -> Turn:
@@ -113,17 +110,6 @@ def _opened(context: Context, usage: Sequence[NodeUsage]) -> Turn:
         turn.meter.record(Spend(**spent.model_dump()))
         turn.meter.take(spent.node)
     return turn
-
-
-def sentence_event(sentence: Sentence, citations: list[Citation]) -> dict[str, Any]:
-    """Return the event of one checked sentence; it will not be taken back."""
-    return {
-        "type": "sentence",
-        "text": sentence.text,
-        "support": sentence.support,
-        "citations": [c.model_dump() for c in citations],
-        "sign": sentence.sign,
-    }
 
 
 def push_text(message_id: str, text: str) -> None:

@@ -40,7 +40,8 @@ async def search_web(state: State, runtime: NodeRuntime) -> Update:
         why = "you declined it" if consent == "refused" else "this run cannot ask for consent"
         run.note(f"The web was not searched: {why}.")
         return run.done(f"not searched, {why}", **told)
-    if _down(provider) in run.turn.down:  # an earlier round has noted it
+    server = f"web search {provider}"
+    if server in run.turn.down:  # an earlier round has noted it
         return run.done(f"not searched: {provider} did not answer before", **told)
     written = written or await run.minds.web_querist(run, state["query"])
     query = written.value
@@ -49,7 +50,7 @@ async def search_web(state: State, runtime: NodeRuntime) -> Update:
     except RagweaveError as error:
         run.note(f"The web search failed: {error}")
         if isinstance(error, WebDown):
-            run.turn.down.add(_down(provider))
+            run.turn.down.add(server)
         return run.done(f"“{query}”: {error}", written, **told)
     run.notes += result.notes
     evidence, kept = await _grade(run, state["query"], result.pages)
@@ -75,10 +76,6 @@ def _provider() -> tuple[str, str]:
         return make().name, ""
     except RagweaveError as error:
         return "", str(error)
-
-
-def _down(provider: str) -> str:
-    return f"web search {provider}"
 
 
 async def _grade(run: Run, query: str, pages: list[Page]) -> tuple[list[Evidence], list[Strip]]:
