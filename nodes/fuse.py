@@ -21,7 +21,7 @@ from ragweave.minds.recency import HALF_LIFE, asks_recency, by_age
 from ragweave.minds.sameness import TEXTUAL
 from ragweave.minds.small.rank import EACH, score_pools
 from ragweave.nodes.run import NodeRuntime, Run
-from ragweave.nodes.state import State, Update
+from ragweave.nodes.state import State, Update, of_hop
 
 LATER = 6
 """New items that a further round shows to a chat model."""
@@ -38,7 +38,7 @@ async def fuse(state: State, runtime: NodeRuntime) -> Update:
     run.by = run.context.method.fusion
     query, found, also = state["query"], state.get("found", []), state.get("also", [])
     library = await run.library()
-    routed = next((r for r in reversed(state.get("routes", [])) if r["hop"] == run.hop), None)
+    routed = of_hop(state.get("routes"), run.hop)
     confidence: Mapping[str, float] | None = None
     if routed is not None and routed["by"] != "unified" and {row["corpus"] for row in found} - {*TEXTUAL}:
         confidence = routed["confidence"] or dict.fromkeys(routed["corpora"], 1.0)

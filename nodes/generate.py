@@ -15,7 +15,7 @@ from ragweave.minds.phrases import phrase
 from ragweave.minds.small.choose import offered
 from ragweave.nodes.answer import following
 from ragweave.nodes.run import NodeRuntime, Run, push_text
-from ragweave.nodes.state import State, Update, bound, known, message_id
+from ragweave.nodes.state import State, Update, bound, known, message_id, of_hop
 
 
 async def open_page(run: Run, state: State, strips: Sequence[Strip]) -> Page:
@@ -67,7 +67,7 @@ async def generate(state: State, runtime: NodeRuntime) -> Update:
     moments = timeline["moments"] if timeline is not None else []
     strips = moments or known(state, run.context.shown)
     asked, choices = offered(run.context, question)
-    routed = next((r for r in reversed(state.get("routes", [])) if r["hop"] == state["hop"]), None)
+    routed = of_hop(state.get("routes"), run.hop)
     page = await open_page(run, state, strips)
     brief = Brief(
         question=asked,

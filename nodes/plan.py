@@ -10,7 +10,7 @@ from ragweave.corpora.types import CORPORA, Corpus
 from ragweave.corpora.video.scope import Scope, named_scope, scope_of
 from ragweave.minds.small.timeline import wants_whole
 from ragweave.nodes.run import NodeRuntime, Run
-from ragweave.nodes.state import RetrieveTask, State, Update, VideoTask
+from ragweave.nodes.state import RetrieveTask, Round, State, Update, of_hop
 
 WITHOUT_ROUTER: tuple[Corpus, ...] = ("paragraph", "image", "clip")
 """What a graph without a router searches: the finest granularity of each modality."""
@@ -39,17 +39,12 @@ async def _plan(state: State, runtime: NodeRuntime, without_router: Sequence[Cor
     if scope is None:
         corpora, scope = [], Scope()
     told = await named_scope(library, state["query"], scope) if {*RECORDINGS} & {*corpora} else scope
-    asked = next((q for q in reversed(state.get("queries", [])) if q["hop"] == state["hop"]), None)
+    asked = of_hop(state.get("queries"), run.hop)
     queries = [state["query"], *state.get("also", []), *(asked["rewrites"] if asked else [])]
-    tasks: list[RetrieveTask] = [
-        {
-            "corpus": corpus,
-            "queries": queries,
-            "hop": state["hop"],
-            "sources": list((told if corpus in RECORDINGS else scope).sources),
-            "titles": list((told if corpus in RECORDINGS else scope).titles),
-        }
-        for corpus in corpora
+    tasks = [
+        RetrieveTask(corpus=c, queries=queries, hop=run.hop, sources=[*within.sources], titles=[*within.titles])
+        for c in corpora
+        for within in [told if c in RECORDINGS else scope]
     ]
     phrased = f"{len(queries)} phrasing{'s' if len(queries) > 1 else ''}"
     summary = f"search {', '.join(corpora)} with {phrased}" if tasks else "nothing to search"
@@ -57,11 +52,10 @@ async def _plan(state: State, runtime: NodeRuntime, without_router: Sequence[Cor
 
 
 async def _corpora(state: State, run: Run, without_router: Sequence[Corpus]) -> list[Corpus]:
-    routed = next((r for r in reversed(state.get("routes", [])) if r["hop"] == state["hop"]), None)
-    if routed is not None and run.context.max_hops > 0:
-        return [c for c in CORPORA if c in routed["corpora"]]
     if run.context.max_hops == 0:
         return []
+    if (routed := of_hop(state.get("routes"), run.hop)) is not None:
+        return [c for c in CORPORA if c in routed["corpora"]]
     held = await (await run.library()).counts()
     if without_router is RECORDINGS and not any(held.get(c) for c in RECORDINGS):
         run.note("The library holds no recordings; index a video, a sound file or a transcript with times.")
@@ -87,19 +81,11 @@ def dispatch_recordings(state: State) -> list[Send] | str:
     """
     tasks = state["tasks"]
     recorded = [t for t in tasks if t["corpus"] in RECORDINGS]
-    sent = [_sent(state, t) for t in tasks if t["corpus"] not in RECORDINGS]
+    sent = [_sent(state, t) for t in tasks if t not in recorded]
     if recorded:
-        first = recorded[0]
-        task: VideoTask = {
-            "turn": state["turn"],
-            "query": state["query"],
-            "hop": state["hop"],
-            "corpora": [t["corpus"] for t in recorded],
-            "sources": first["sources"],
-            "titles": first["titles"],
-            "knobs": state.get("knobs", {}),
-        }
-        sent.append(Send("retrieve_video", task))
+        first, known = recorded[0], {key: value for key, value in state.items() if key in Round.__annotations__}
+        within = {"sources": first["sources"], "titles": first["titles"]}
+        sent.append(Send("retrieve_video", {**known, **within, "corpora": [t["corpus"] for t in recorded]}))
         if further := first["queries"][1:]:
             sent += [_sent(state, {**t, "queries": further}) for t in recorded]
     return sent or "generate"

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import operator
-from typing import Annotated, Any, Literal, NotRequired
+from collections.abc import Sequence
+from typing import Annotated, Any, Literal, NotRequired, TypeVar
 
 from langchain_core.messages import AnyMessage
 from langgraph.graph.message import add_messages
@@ -30,6 +31,7 @@ from ragweave.minds.passages import as_seen, as_strip
 from ragweave.models.relevance import LOWER
 from ragweave.nodes.answer import Answer, NodeUsage
 
+R = TypeVar("R", Route, Phrasings)
 Then = Literal["more", "recall", "generate"]
 Consent = Literal["granted", "refused", "unavailable"]
 
@@ -162,6 +164,11 @@ class State(Input, Round, VideoResult, total=False):
     """Why nothing was written, or empty."""
     answer: Answer | None
     """The answer of this turn."""
+
+
+def of_hop(rows: Sequence[R] | None, hop: int) -> R | None:
+    """Return what was last decided for a hop, or None."""
+    return next((row for row in reversed(rows or ()) if row["hop"] == hop), None)
 
 
 def on_timeline(state: State) -> bool:
