@@ -122,9 +122,8 @@ def in_library(context: Context | dict[str, Any] | None, library: str | None) ->
     from ragweave.minds.context import Context
 
     if not isinstance(context, Context | dict | None):
-        raise InputError(
-            f"the context is a {type(context).__name__}", "give a ragweave.Context, or its settings as a dict"
-        )
+        remedy = "give a ragweave.Context, or its settings as a dict"
+        raise InputError(f"the context is a {type(context).__name__}", remedy)
     if not isinstance(library, str | None):
         raise InputError(f"the library is named by a {type(library).__name__}", "give its name as text")
     context = context if isinstance(context, Context) else Context(**context or {})

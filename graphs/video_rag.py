@@ -17,10 +17,8 @@ from ragweave.nodes.rewrite import retrievers, rewrite
 from ragweave.nodes.run import RETRY
 from ragweave.nodes.state import VideoResult, VideoState, VideoTask
 
-RetrievalBuilder = StateGraph[VideoState, Context, VideoTask, VideoResult]
 
-
-def build_retrieval() -> RetrievalBuilder:
+def build_retrieval() -> StateGraph[VideoState, Context, VideoTask, VideoResult]:
     """Return the search in the recordings, uncompiled; the agent has it as its node `retrieve_video`."""
     builder = StateGraph(VideoState, context_schema=Context, input_schema=VideoTask, output_schema=VideoResult)
     builder.set_node_defaults(retry_policy=RETRY).add_node(rewrite)

@@ -54,8 +54,7 @@ async def condense(state: State, runtime: NodeRuntime) -> Update:
         question = query = await spelt(run, question)
     weighed = sides(question)
     reworded: Update = {"messages": [messages[last]]} if edited else {}
-    content = messages[last].content
-    if isinstance(content, list) and any(map(_no_text, content)):
+    if any(map(_no_text, messages[last].content)):
         # Pixels do not stay in the state.
         reworded = {"messages": [HumanMessage(messages[last].text, id=messages[last].id)]}
         run.note("What was sent beside the text was not looked at; `ragweave serve` takes pictures with a question.")
@@ -85,15 +84,13 @@ def _with_edit(state: State) -> tuple[list[AnyMessage], bool]:
         return messages, False
     if not messages or not isinstance(messages[-1], HumanMessage):
         return [*messages, HumanMessage(edited)], True
-    content = messages[-1].content
-    if isinstance(content, list):
-        content = [{"type": "text", "text": edited}, *(p for p in content if _no_text(p))]
-    else:
-        content = edited
+    pictures = [p for p in messages[-1].content if _no_text(p)]
+    content: Any = [{"type": "text", "text": edited}, *pictures] if pictures else edited
     return [*messages[:-1], messages[-1].model_copy(update={"content": content})], True
 
 
 def _no_text(part: Any) -> bool:
+    """Tell whether a part of a message is none of its words; the letters of one that is a text are."""
     return isinstance(part, dict) and part.get("type") != "text"
 
 
