@@ -58,9 +58,8 @@ async def check(state: State, runtime: NodeRuntime) -> Update:
 
 def searched(state: State) -> tuple[str, ...]:
     """Say where each round looked and why; a graph without a router always looks in the same places."""
-    routed = [
-        f"{', '.join(sorted(r['corpora'], key=LABELS.index)) or 'nothing'}: {r['why']}" for r in state.get("routes", [])
-    ]
+    routes = state.get("routes", [])
+    routed = [f"{', '.join(sorted(r['corpora'], key=LABELS.index)) or 'nothing'}: {r['why']}" for r in routes]
     asked = list(dict.fromkeys(t["corpus"] for t in state.get("tasks", [])))
     fixed = [f"{', '.join(asked)}: this graph asks no router"] if asked else []
     return tuple(dict.fromkeys(routed or fixed))

@@ -90,7 +90,7 @@ def _with_edit(state: State) -> tuple[list[AnyMessage], bool]:
 
 
 def _no_text(part: Any) -> bool:
-    """Tell whether a part of a message is none of its words; the letters of one that is a text are."""
+    """Tell whether a part of a message's content is no text; the parts of a content that is one are its letters."""
     return isinstance(part, dict) and part.get("type") != "text"
 
 
@@ -99,7 +99,5 @@ def check_question(text: str) -> None:
     if not any(c.isalnum() for c in text):
         raise InputError("the question is empty", "write what you want to know")
     if len(text) > QUESTION_LIMIT:
-        raise InputError(
-            f"the question has {len(text):,} characters, and {QUESTION_LIMIT:,} are allowed",
-            "shorten it, or index the long text as a file and ask about it",
-        )
+        remedy = "shorten it, or index the long text as a file and ask about it"
+        raise InputError(f"the question has {len(text):,} characters, and {QUESTION_LIMIT:,} are allowed", remedy)

@@ -56,9 +56,7 @@ async def fuse(state: State, runtime: NodeRuntime) -> Update:
         shown = {i for ids in shown_of(state.get("hops", []), kept, run.context.method.turn_passages) for i in ids}
         read = [e for e in state.get("evidence", []) if e["id"] in shown]
         rows, most = [r for r in rows if r["id"] not in shown], min(most, LATER)
-    now = datetime.now(UTC)
-    aged = ""
-    own = await library.about()
+    now, own, aged = datetime.now(UTC), await library.about(), ""
     if asks_recency(run.context.recency if run.context.recency != "auto" else own.recency, state["question"], now):
         half_life = run.context.half_life or own.half_life or HALF_LIFE
         rows = await asyncio.to_thread(by_age, rows, half_life, now)

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from langchain_core.messages import AIMessageChunk
+from langgraph.config import get_config
+from langgraph.graph.message import push_message
+
 from ragweave.minds.contracts import Brief
 from ragweave.minds.desk import reads
 from ragweave.minds.evidence import Citation, Sentence, Strip, Support
@@ -14,7 +18,7 @@ from ragweave.minds.page import Claim, Page
 from ragweave.minds.phrases import phrase
 from ragweave.minds.small.choose import offered
 from ragweave.nodes.answer import following
-from ragweave.nodes.run import NodeRuntime, Run, push_text
+from ragweave.nodes.run import NodeRuntime, Run
 from ragweave.nodes.state import State, Update, bound, known, message_id, of_hop
 
 
@@ -33,7 +37,9 @@ async def open_page(run: Run, state: State, strips: Sequence[Strip]) -> Page:
         said = sentence.model_dump(include={"text", "support", "sign"})
         run.event({"type": "sentence", **said, "citations": [c.model_dump() for c in citations]})
         before = page.sentences[-2].sign if len(page.sentences) > 1 else None
-        push_text(message_id(state), following(sentence, before))
+        if hasattr(get_config().get("callbacks"), "handlers"):
+            chunk = AIMessageChunk(content=following(sentence, before), id=message_id(state))
+            push_message(chunk, state_key=None)
 
     second = run.minds.second
 

@@ -45,9 +45,9 @@ async def merge(state: VideoState, runtime: NodeRuntime) -> Update:
 
 async def _chunked(run: Run, library: Library, ranking: Sequence[str]) -> list[str]:
     """Return the clips of the chunks that lie nearest to the query, chunk by chunk (VideoRAG, section 3.3)."""
-    within = Scope(start=run.context.from_time, end=run.context.to_time)
     if not run.context.method.chunk_tokens:
         return []
+    within = Scope(start=run.context.from_time, end=run.context.to_time)
     ranked = await library.items(ranking)
     held = [await library.items_of(source, "clip") for source in dict.fromkeys(i.source for i in ranked.values())]
     clips = {i.id: i for own in held for i in own}

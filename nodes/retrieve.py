@@ -37,4 +37,4 @@ def ranked_lists(corpus: Corpus, query: str, found: Lists) -> list[RankedList]:
     """Return the lists of a query that hold anything, with their kinds."""
     named: dict[ListKind, tuple[Hit, ...]] = {"dense": found.dense, "lexical": found.lexical, "visual": found.visual}
     kept = [(kind, [h.id for h in hits], [round(h.score, 5) for h in hits]) for kind, hits in named.items() if hits]
-    return [RankedList(corpus=corpus, query=query, kind=k, ids=ids, scores=scores) for k, ids, scores in kept]
+    return [RankedList(corpus=corpus, query=query, kind=kind, ids=ids, scores=scores) for kind, ids, scores in kept]

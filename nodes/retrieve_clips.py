@@ -53,13 +53,12 @@ async def _ids(run: Run, library: Library, task: ClipTask, scope: Scope) -> list
         text = " . ".join([query, forms["statement"], *forms["keywords"]])
         ranking = await ask_graph(library, text, forms["statement"], length, scope.sources)
     else:
-        asked = {
-            "speech": [query, " ".join(forms["keywords"]) or query, both_ways(query)],
-            "chunk": [query, forms["statement"]],
-            "visual": [forms["scene"]],
+        kind, asked = {
+            "speech": ("lexical", [query, " ".join(forms["keywords"]) or query, both_ways(query)]),
+            "chunk": ("dense", [query, forms["statement"]]),
+            "visual": ("visual", [forms["scene"]]),
         }[name]
         found = await search_within(library, "clip", list(dict.fromkeys(asked)), scope, length)
-        kind = {"speech": "lexical", "chunk": "dense", "visual": "visual"}[name]
         ranking = fuse_ranks([(1.0, _ranking(getattr(lists, kind))) for lists in found])
     items = await library.items([i for i, _ in ranking])
     if name == "chunk":

@@ -1,4 +1,4 @@
-"""What a node has at hand while it runs, and the typed events of the `custom` stream that tell what it does."""
+"""What a node has at hand while it runs, and the event of the `custom` stream that tells what it did."""
 
 from __future__ import annotations
 
@@ -8,9 +8,6 @@ from dataclasses import asdict
 from functools import partial
 from typing import Any
 
-from langchain_core.messages import AIMessageChunk
-from langgraph.config import get_config
-from langgraph.graph.message import push_message
 from langgraph.runtime import Runtime
 from langgraph.types import RetryPolicy
 
@@ -38,12 +35,7 @@ ANSWERING = ("reason", "generate")
 class Run(Desk):
     """One execution of one node: the desk that it lends to minds, and what it says when it is done.
 
-    Args:
-        node: its name.
-        state: its state or task.
-        runtime: what LangGraph gives it.
-        turn: id of the turn, from the node that opens it.
-        by: maker that decides, for the trace, where no mind is asked.
+    `turn` is the id of the turn, from the node that opens it; `by` the maker that decides where no mind is asked.
 
     Attributes:
         fallback: of a mind that was asked beside the one that decides.
@@ -80,15 +72,8 @@ class Run(Desk):
         `usage` in the update is what the meter no longer holds.
         """
         seconds = time.perf_counter() - self._started
-        step = {
-            "type": "step",
-            "node": self.node,
-            "hop": self.hop,
-            "by": made.by if made else self.by,
-            "summary": summary,
-            "seconds": round(seconds, 4),
-            "data": data or {},
-        }
+        step: Update = {"type": "step", "node": self.node, "hop": self.hop, "by": made.by if made else self.by}
+        step |= {"summary": summary, "seconds": round(seconds, 4), "data": data or {}}
         if fallback := (made and made.fallback) or self.fallback:
             step["fallback"] = asdict(fallback)
         if self._in_turn:
@@ -110,9 +95,3 @@ def _opened(context: Context, usage: Sequence[NodeUsage]) -> Turn:
         turn.meter.record(Spend(**spent.model_dump()))
         turn.meter.take(spent.node)
     return turn
-
-
-def push_text(message_id: str, text: str) -> None:
-    """Send checked text to the `messages` stream as one chunk of the answer's message."""
-    if hasattr(get_config().get("callbacks"), "handlers"):
-        push_message(AIMessageChunk(content=text, id=message_id), state_key=None)

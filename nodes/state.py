@@ -50,11 +50,6 @@ def merge_strips(old: list[Strip] | None, new: list[Strip] | None) -> list[Strip
     return list(merged.values())
 
 
-def highest(old: float, new: float) -> float:
-    """Keep the larger."""
-    return max(old, new)
-
-
 class RetrieveTask(TypedDict):
     """Payload of one `Send`: every phrasing of one corpus."""
 
@@ -130,7 +125,7 @@ class State(Input, Round, VideoResult, total=False):
     """Everything retrieved in this turn, merged by id."""
     candidates: list[str]
     """Ids of the current hop's best items, best first."""
-    best: Annotated[float, highest]
+    best: Annotated[float, lambda old, new: max(old, new)]
     """Highest relevance of anything found to the question itself, in [-1, 1]."""
     grade: Grade | None
     """Verdict over the current hop."""
