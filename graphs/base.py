@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
+from importlib import import_module
 from itertools import pairwise
 from typing import Any
 
@@ -60,10 +61,11 @@ class Builder(StateGraph[State, Context, Input, State]):
             self.add_edge(one, following)
 
 
-def new_graph(*verbs: Any, **nodes: Any) -> Builder:
-    """Return a graph over the shared state with these nodes and the one retry policy; a verb has its own name."""
+def new_graph(*verbs: str, **nodes: Any) -> Builder:
+    """Return a graph over the shared state, with the one retry policy: verbs of `nodes/` by name, and other nodes."""
     builder = Builder(State, context_schema=Context, input_schema=Input)
-    for name, node in [*((verb.__name__, verb) for verb in verbs), *nodes.items()]:
+    found = {verb: getattr(import_module(f"ragweave.nodes.{verb}"), verb) for verb in verbs}
+    for name, node in {**found, **nodes}.items():
         builder.add_node(name, node, retry_policy=RETRY)
     return builder
 

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from ragweave.models.caption import Captioner
     from ragweave.models.meter import Meter
 
-
 LONGEST = 1_500
 """Characters of a caption that are kept."""
 
@@ -52,26 +51,26 @@ def captioner(meter: Meter | None = None) -> Captioner | None:
 
     A chat model that is set for answers alone is never sent the frames of a video, or pictures.
     """
+    from ragweave.models.chat import chat
     from ragweave.models.settings import model_settings
 
-    if not model_settings().vision:
+    model = chat("vision") if model_settings().vision else None
+    if model is None:
         return None
     import numpy as np
 
     from ragweave.models.caption import Captioner
-    from ragweave.models.chat import chat
     from ragweave.models.meter import Meter
     from ragweave.models.pictures import jpeg
     from ragweave.models.text import clip
-    from ragweave.prompts import captions
+    from ragweave.prompts import load, quote
 
-    model = chat("vision")
-    if model is None:
-        return None
     meter = meter or Meter()
 
     async def ask(images: Sequence[bytes], context: str, language: str) -> str | None:
-        said = await model.text(captions(context, language), node="caption", meter=meter, images=images)
+        known, spoken = quote(context or "(nothing)"), language or "the language of the quoted context"
+        asked = load("caption", context=known, language=spoken)
+        said = await model.text(asked, node="caption", meter=meter, images=images)
         return clip(" ".join(said.split()), LONGEST) or None
 
     async def check() -> None:

@@ -122,9 +122,8 @@ def in_library(context: Context | dict[str, Any] | None, library: str | None) ->
     from ragweave.minds.context import Context
 
     if not isinstance(context, Context | dict | None):
-        raise InputError(
-            f"the context is a {type(context).__name__}", "give a ragweave.Context, or its settings as a dict"
-        )
+        remedy = "give a ragweave.Context, or its settings as a dict"
+        raise InputError(f"the context is a {type(context).__name__}", remedy)
     if not isinstance(library, str | None):
         raise InputError(f"the library is named by a {type(library).__name__}", "give its name as text")
     context = context if isinstance(context, Context) else Context(**context or {})
@@ -150,12 +149,8 @@ async def asearch(
 ) -> list[Evidence]:
     """Return ranked evidence for a query, without an answer: routed, retrieved, fused and scored.
 
-    Args:
-        query: what to look for.
-        library: name of the library; default: that of the context.
-        context: the run's knobs.
-        whole: for a language model: what holds another passage takes its place. Else a paragraph and the document
-            that it is of may both be there, each with its own place.
+    The library that is named comes before that of the context. With `whole`, for a language model, what holds another
+    passage takes its place. Else a paragraph and the document that it is of may both be there, each with its own place.
     """
     from ragweave.graphs.search import graph as search
     from ragweave.minds.passages import distinct

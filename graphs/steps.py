@@ -13,26 +13,24 @@ class Step(NamedTuple):
         next: what the run does after it, for the one who waits.
         name: its name in a drawing of the graph.
         knobs: fields of the context that it is set by.
-        off: values of the context that do without it; nothing where there is no way.
+        off: value of the first of them that does without it; None where there is no way.
     """
 
     words: str
     next: str
     name: str = ""
     knobs: tuple[str, ...] = ()
-    off: tuple[tuple[str, Any], ...] = ()
+    off: Any = None
 
 
 STEPS: dict[str, Step] = {
     "condense": Step("Understood the question", "Choosing where to look", "Question", ("mind",)),
-    "route": Step("Chose where to look", "Looking", "Where", ("route_by", "corpora"), (("route_by", "unified"),)),
-    "expand": Step(
-        "Asked in other words", "Looking", "Rephrase", ("expand_when", "phrasings"), (("expand_when", "never"),)
-    ),
+    "route": Step("Chose where to look", "Looking", "Where", ("route_by", "corpora"), "unified"),
+    "expand": Step("Asked in other words", "Looking", "Rephrase", ("expand_when", "phrasings"), "never"),
     "plan": Step("Planned the search", "Searching", "Plan"),
     "retrieve": Step("Searched", "Putting in order what came back", "Files"),
     "retrieve_video": Step(
-        "Searched the recordings", "Putting in order what came back", "Recordings", ("look",), (("look", "off"),)
+        "Searched the recordings", "Putting in order what came back", "Recordings", ("look",), "off"
     ),
     "rewrite": Step("Put the question into the words of recordings", "Searching the recordings"),
     "retrieve_clips": Step("Searched the recordings", "Searching the recordings"),
@@ -40,25 +38,17 @@ STEPS: dict[str, Step] = {
     "judge": Step("Judged the clips", "Looking at the frames"),
     "look": Step("Looked at the frames", "Putting in order what came back"),
     "fuse": Step(
-        "Joined and ordered what came back",
-        "Judging what came back",
-        "Order",
-        ("rerank", "top_k", "recency"),
-        (("rerank", False),),
+        "Joined and ordered what came back", "Judging what came back", "Order", ("rerank", "top_k", "recency"), False
     ),
     "grade": Step("Judged what came back", "Reading what matters", "Judge", ("grade_by",)),
     "refine": Step("Kept what bears on the question", "Thinking about what is missing", "Keep"),
-    "search_web": Step("Searched the web", "Thinking about what is missing", "Web", ("web",), (("web", "off"),)),
-    "reason": Step("Asked what is still missing", "Writing the answer", "Think", ("max_hops",), (("max_hops", 1),)),
+    "search_web": Step("Searched the web", "Thinking about what is missing", "Web", ("web",), "off"),
+    "reason": Step("Asked what is still missing", "Writing the answer", "Think", ("max_hops",), 1),
     "recall": Step(
-        "Wrote down what the model remembers",
-        "Thinking about what is missing",
-        "Memory",
-        ("max_recalls",),
-        (("max_recalls", 0),),
+        "Wrote down what the model remembers", "Thinking about what is missing", "Memory", ("max_recalls",), 0
     ),
     "generate": Step("Wrote the answer", "Checking the answer", "Write", ("mind", "model", "sentences", "answer_form")),
-    "check": Step("Checked the answer", "Done", "Check", ("check_by", "strict"), (("check_by", "off"),)),
+    "check": Step("Checked the answer", "Done", "Check", ("check_by", "strict"), "off"),
 }
 
 

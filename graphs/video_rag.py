@@ -8,45 +8,32 @@ from langgraph.graph import END, START, StateGraph
 
 from ragweave.graphs.base import Builder, new_graph
 from ragweave.minds.context import Context
-from ragweave.nodes.check import check
-from ragweave.nodes.condense import condense
-from ragweave.nodes.fuse import fuse
-from ragweave.nodes.generate import generate
 from ragweave.nodes.judge import judge
 from ragweave.nodes.look import look
 from ragweave.nodes.merge import merge
 from ragweave.nodes.plan import dispatch_recordings, plan_recordings
-from ragweave.nodes.retrieve import retrieve
 from ragweave.nodes.retrieve_clips import retrieve_clips
 from ragweave.nodes.rewrite import retrievers, rewrite
 from ragweave.nodes.run import RETRY
 from ragweave.nodes.state import VideoResult, VideoState, VideoTask
 
-RetrievalBuilder = StateGraph[VideoState, Context, VideoTask, VideoResult]
 
-
-def build_retrieval() -> RetrievalBuilder:
+def build_retrieval() -> StateGraph[VideoState, Context, VideoTask, VideoResult]:
     """Return the search in the recordings, uncompiled; the agent has it as its node `retrieve_video`."""
-    builder: RetrievalBuilder = StateGraph(
-        VideoState, context_schema=Context, input_schema=VideoTask, output_schema=VideoResult
-    )
-    nodes: tuple[Any, ...] = (rewrite, retrieve_clips, merge, judge, look)
-    for node in nodes:
-        builder.add_node(node.__name__, node, retry_policy=RETRY)
+    builder = StateGraph(VideoState, context_schema=Context, input_schema=VideoTask, output_schema=VideoResult)
+    builder.set_node_defaults(retry_policy=RETRY).add_node(rewrite)
+    one_by_one: list[Any] = [retrieve_clips, merge, judge, look]
+    builder.add_sequence(one_by_one)
     builder.add_edge(START, "rewrite")
     builder.add_conditional_edges("rewrite", retrievers, ["retrieve_clips"])
-    builder.add_edge("retrieve_clips", "merge")
-    builder.add_edge("merge", "judge")
-    builder.add_edge("judge", "look")
     builder.add_edge("look", END)
     return builder
 
 
 def build() -> Builder:
     """Return the whole, uncompiled."""
-    search_videos = build_retrieval().compile(name="retrieve_video")
-    verbs = (condense, retrieve, fuse, generate, check)
-    builder = new_graph(*verbs, plan=plan_recordings, retrieve_video=search_videos)
+    others = {"plan": plan_recordings, "retrieve_video": build_retrieval().compile(name="retrieve_video")}
+    builder = new_graph("condense", "retrieve", "fuse", "generate", "check", **others)
     builder.path(START, "condense", "plan")
     builder.add_conditional_edges("plan", dispatch_recordings, ["retrieve_video", "retrieve", "generate"])
     builder.path("retrieve", "fuse", "generate", "check", END)

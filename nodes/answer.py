@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from ragweave.minds.evidence import Citation, Sentence
 from ragweave.minds.phrases import phrase
@@ -13,10 +13,8 @@ from ragweave.minds.phrases import phrase
 Sure = Literal["answer", "closest", "nothing"]
 
 
-class NodeUsage(BaseModel):
+class NodeUsage(BaseModel, frozen=True):
     """What one node spent."""
-
-    model_config = ConfigDict(frozen=True)
 
     node: str
     role: str = ""
@@ -29,10 +27,8 @@ class NodeUsage(BaseModel):
     cost: float = 0.0
 
 
-class Answer(BaseModel):
+class Answer(BaseModel, frozen=True):
     """An answer that can be checked."""
-
-    model_config = ConfigDict(frozen=True)
 
     question: str = ""
     """The standalone question that was answered."""

@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 from langchain_core.messages import AIMessage
-from langgraph.runtime import Runtime
 
 from ragweave.corpora.types import LABELS
-from ragweave.minds.context import Context
 from ragweave.minds.desk import chosen
 from ragweave.minds.evidence import Citation, Sentence
 from ragweave.minds.phrases import phrase
 from ragweave.models import tracing
 from ragweave.nodes.answer import Answer, Sure, told
-from ragweave.nodes.run import Run
+from ragweave.nodes.run import NodeRuntime, Run
 from ragweave.nodes.state import State, Update, message_id
 
 
-async def check(state: State, runtime: Runtime[Context]) -> Update:
+async def check(state: State, runtime: NodeRuntime) -> Update:
     """Return the answer of this turn: the sentences that passed, their citations, confidence, or why there are none."""
-    run = Run("check", state, runtime)
-    run.by = "rule"
+    run = Run("check", state, runtime, by="rule")
     draft = [Sentence.model_validate(s) for s in state.get("draft", [])]
     cited = {n for s in draft for n in s.citations}
     kept = [Citation.model_validate(c) for c in state.get("citations", [])]
@@ -56,15 +53,13 @@ async def check(state: State, runtime: Runtime[Context]) -> Update:
         usage=(*state.get("usage", []), *update["usage"]),
     )
     # What was answered is no edit of the next turn.
-    ended: Update = {"posed": question, "answer": answer}
-    return {**update, **ended, "messages": [AIMessage(content=text, id=message_id(state))]}
+    return {**update, "posed": question, "answer": answer, "messages": [AIMessage(text, id=message_id(state))]}
 
 
 def searched(state: State) -> tuple[str, ...]:
     """Say where each round looked and why; a graph without a router always looks in the same places."""
-    routed = [
-        f"{', '.join(sorted(r['corpora'], key=LABELS.index)) or 'nothing'}: {r['why']}" for r in state.get("routes", [])
-    ]
+    routes = state.get("routes", [])
+    routed = [f"{', '.join(sorted(r['corpora'], key=LABELS.index)) or 'nothing'}: {r['why']}" for r in routes]
     asked = list(dict.fromkeys(t["corpus"] for t in state.get("tasks", [])))
     fixed = [f"{', '.join(asked)}: this graph asks no router"] if asked else []
     return tuple(dict.fromkeys(routed or fixed))

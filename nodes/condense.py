@@ -6,11 +6,9 @@ import uuid
 from typing import Any
 
 from langchain_core.messages import AnyMessage, HumanMessage
-from langgraph.runtime import Runtime
 from langgraph.types import Overwrite
 
 from ragweave.minds.attached import attached, said
-from ragweave.minds.context import Context
 from ragweave.minds.contracts import Talk
 from ragweave.minds.desk import reads, rewrites
 from ragweave.minds.mind import Made
@@ -20,7 +18,7 @@ from ragweave.minds.small.question.sides import sides
 from ragweave.minds.small.question.spelling import spelt
 from ragweave.minds.small.question.tongue import elsewhere
 from ragweave.models.errors import InputError
-from ragweave.nodes.run import Run
+from ragweave.nodes.run import NodeRuntime, Run
 from ragweave.nodes.said import said_before
 from ragweave.nodes.state import State, Update, anew
 
@@ -28,7 +26,7 @@ QUESTION_LIMIT = 8_000
 """Characters a question may have."""
 
 
-async def condense(state: State, runtime: Runtime[Context]) -> Update:
+async def condense(state: State, runtime: NodeRuntime) -> Update:
     """Return the standalone question and a clean slate for this turn.
 
     Raises:
@@ -56,8 +54,7 @@ async def condense(state: State, runtime: Runtime[Context]) -> Update:
         question = query = await spelt(run, question)
     weighed = sides(question)
     reworded: Update = {"messages": [messages[last]]} if edited else {}
-    content = messages[last].content
-    if isinstance(content, list) and any(map(_no_text, content)):
+    if any(map(_no_text, messages[last].content)):
         # Pixels do not stay in the state.
         reworded = {"messages": [HumanMessage(messages[last].text, id=messages[last].id)]}
         run.note("What was sent beside the text was not looked at; `ragweave serve` takes pictures with a question.")
@@ -87,15 +84,13 @@ def _with_edit(state: State) -> tuple[list[AnyMessage], bool]:
         return messages, False
     if not messages or not isinstance(messages[-1], HumanMessage):
         return [*messages, HumanMessage(edited)], True
-    content = messages[-1].content
-    if isinstance(content, list):
-        content = [{"type": "text", "text": edited}, *(p for p in content if _no_text(p))]
-    else:
-        content = edited
+    pictures = [p for p in messages[-1].content if _no_text(p)]
+    content: Any = [{"type": "text", "text": edited}, *pictures] if pictures else edited
     return [*messages[:-1], messages[-1].model_copy(update={"content": content})], True
 
 
 def _no_text(part: Any) -> bool:
+    """Tell whether a part of a message's content is no text; the parts of a content that is one are its letters."""
     return isinstance(part, dict) and part.get("type") != "text"
 
 
@@ -104,7 +99,5 @@ def check_question(text: str) -> None:
     if not any(c.isalnum() for c in text):
         raise InputError("the question is empty", "write what you want to know")
     if len(text) > QUESTION_LIMIT:
-        raise InputError(
-            f"the question has {len(text):,} characters, and {QUESTION_LIMIT:,} are allowed",
-            "shorten it, or index the long text as a file and ask about it",
-        )
+        remedy = "shorten it, or index the long text as a file and ask about it"
+        raise InputError(f"the question has {len(text):,} characters, and {QUESTION_LIMIT:,} are allowed", remedy)

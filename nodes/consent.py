@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Any, Literal
+from typing import Any
 
 from langgraph.config import get_config
 from langgraph.func import task
@@ -14,8 +14,7 @@ from ragweave.corpora.web.search import MAX_QUERY
 from ragweave.minds.mind import Fallback, Made
 from ragweave.nodes.answer import NodeUsage
 from ragweave.nodes.run import Run
-
-Consent = Literal["granted", "refused", "unavailable"]
+from ragweave.nodes.state import Consent
 
 
 async def ask(run: Run, question: str, provider: str) -> tuple[Consent, Made[str] | None, list[NodeUsage]]:

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from langgraph.runtime import Runtime
-
-from ragweave.minds.context import Context
 from ragweave.minds.evidence import Phrasings
 from ragweave.minds.mind import Made
 from ragweave.minds.small.expand import strong
-from ragweave.nodes.run import Run
+from ragweave.nodes.run import NodeRuntime, Run
 from ragweave.nodes.state import State, Update
 
 _TOLD = {"gate": "the first look is strong, no rewrites", "off": "rewrites are off"}
 
 
-async def expand(state: State, runtime: Runtime[Context]) -> Update:
+async def expand(state: State, runtime: NodeRuntime) -> Update:
     """Return further phrasings of the hop's query; the query itself is always searched and is not among them.
 
     A model that fails or cannot be read leaves the query alone. Its replies are cached with their prompt and model.

@@ -5,13 +5,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from itertools import zip_longest
+from itertools import chain, zip_longest
 
-from langgraph.runtime import Runtime
 from langgraph.types import Overwrite
 
 from ragweave.corpora.store.library import Library
-from ragweave.minds.context import Context
 from ragweave.minds.desk import reads
 from ragweave.minds.evidence import Evidence, RankedList
 from ragweave.minds.fusion import fused
@@ -22,14 +20,14 @@ from ragweave.minds.passages import distinct
 from ragweave.minds.recency import HALF_LIFE, asks_recency, by_age
 from ragweave.minds.sameness import TEXTUAL
 from ragweave.minds.small.rank import EACH, score_pools
-from ragweave.nodes.run import Run
-from ragweave.nodes.state import State, Update
+from ragweave.nodes.run import NodeRuntime, Run
+from ragweave.nodes.state import State, Update, of_hop
 
 LATER = 6
 """New items that a further round shows to a chat model."""
 
 
-async def fuse(state: State, runtime: Runtime[Context]) -> Update:
+async def fuse(state: State, runtime: NodeRuntime) -> Update:
     """Return the hop's best items as evidence.
 
     Dense and lexical lists of one phrasing are joined by standardised scores, phrasings and corpora by reciprocal
@@ -40,13 +38,17 @@ async def fuse(state: State, runtime: Runtime[Context]) -> Update:
     run.by = run.context.method.fusion
     query, found, also = state["query"], state.get("found", []), state.get("also", [])
     library = await run.library()
-    routed = next((r for r in reversed(state.get("routes", [])) if r["hop"] == run.hop), None)
+    routed = of_hop(state.get("routes"), run.hop)
     confidence: Mapping[str, float] | None = None
     if routed is not None and routed["by"] != "unified" and {row["corpus"] for row in found} - {*TEXTUAL}:
         confidence = routed["confidence"] or dict.fromkeys(routed["corpora"], 1.0)
     ordered = [await _order(run, library, query, [row for row in found if row["query"] not in also], confidence)]
     ordered += [await _order(run, library, q, [row for row in found if row["query"] == q], confidence) for q in also]
-    rows = _in_turns(ordered)
+    # The best of each query in turns, each item once.
+    taken: dict[str, Evidence] = {}
+    for row in filter(None, chain.from_iterable(zip_longest(*ordered))):
+        taken.setdefault(row["id"], row)
+    rows = list(taken.values())
     most, read = run.context.kept, list[Evidence]()
     if reads(run.context) and run.hop > 1:
         # What the model has read stays in its conversation; a further round adds to it.
@@ -54,9 +56,7 @@ async def fuse(state: State, runtime: Runtime[Context]) -> Update:
         shown = {i for ids in shown_of(state.get("hops", []), kept, run.context.method.turn_passages) for i in ids}
         read = [e for e in state.get("evidence", []) if e["id"] in shown]
         rows, most = [r for r in rows if r["id"] not in shown], min(most, LATER)
-    now = datetime.now(UTC)
-    aged = ""
-    own = await library.about()
+    now, own, aged = datetime.now(UTC), await library.about(), ""
     if asks_recency(run.context.recency if run.context.recency != "auto" else own.recency, state["question"], now):
         half_life = run.context.half_life or own.half_life or HALF_LIFE
         rows = await asyncio.to_thread(by_age, rows, half_life, now)
@@ -81,16 +81,6 @@ async def fuse(state: State, runtime: Runtime[Context]) -> Update:
     best = {"best": max(map(told, rows), default=-1.0)} if query == state["question"] else {}
     data = {"items": ids, "of": found_all, "newer": bool(aged)}
     return run.done(summary, data=data, evidence=rows, candidates=ids, found=Overwrite([]), **best)
-
-
-def _in_turns(lists: list[list[Evidence]]) -> list[Evidence]:
-    """Take the best of each list in turns, each item once."""
-    rows: dict[str, Evidence] = {}
-    for tier in zip_longest(*lists):
-        for row in tier:
-            if row is not None:
-                rows.setdefault(row["id"], row)
-    return list(rows.values())
 
 
 async def _order(

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from langgraph.runtime import Runtime
+from langchain_core.messages import AIMessageChunk
+from langgraph.config import get_config
+from langgraph.graph.message import push_message
 
-from ragweave.minds.context import Context
 from ragweave.minds.contracts import Brief
 from ragweave.minds.desk import reads
 from ragweave.minds.evidence import Citation, Sentence, Strip, Support
@@ -17,8 +18,8 @@ from ragweave.minds.page import Claim, Page
 from ragweave.minds.phrases import phrase
 from ragweave.minds.small.choose import offered
 from ragweave.nodes.answer import following
-from ragweave.nodes.run import Run, push_text, sentence_event
-from ragweave.nodes.state import State, Update, bound, known, message_id
+from ragweave.nodes.run import NodeRuntime, Run
+from ragweave.nodes.state import State, Update, bound, known, message_id, of_hop
 
 
 async def open_page(run: Run, state: State, strips: Sequence[Strip]) -> Page:
@@ -33,9 +34,12 @@ async def open_page(run: Run, state: State, strips: Sequence[Strip]) -> Page:
         return (await run.minds.checker(run, text, against, question)).value
 
     def emit(sentence: Sentence, citations: list[Citation]) -> None:
-        run.event(sentence_event(sentence, citations))
+        said = sentence.model_dump(include={"text", "support", "sign"})
+        run.event({"type": "sentence", **said, "citations": [c.model_dump() for c in citations]})
         before = page.sentences[-2].sign if len(page.sentences) > 1 else None
-        push_text(message_id(state), following(sentence, before))
+        if hasattr(get_config().get("callbacks"), "handlers"):
+            chunk = AIMessageChunk(content=following(sentence, before), id=message_id(state))
+            push_message(chunk, state_key=None)
 
     second = run.minds.second
 
@@ -45,9 +49,8 @@ async def open_page(run: Run, state: State, strips: Sequence[Strip]) -> Page:
         run.fallback = run.fallback or made.fallback
         return made.value
 
-    by = run.context.check_by
-    asked = None if second is None else again
-    page = Page(check, emit, rows, items, asked, run.context.strict, by == "llm", by != "off")
+    by, opinion = run.context.check_by, None if second is None else again
+    page = Page(check, emit, rows, items, opinion, run.context.strict, by == "llm", by != "off")
     if draft := state.get("draft"):
         page.sentences = [Sentence.model_validate(s) for s in draft]
         page.citations = [Citation.model_validate(c) for c in state.get("citations", [])]
@@ -60,7 +63,7 @@ def written(page: Page) -> Update:
     return {"draft": page.sentences, "citations": page.citations, "dropped": page.dropped}
 
 
-async def generate(state: State, runtime: Runtime[Context]) -> Update:
+async def generate(state: State, runtime: NodeRuntime) -> Update:
     """Return the checked sentences with their citations; an empty draft carries the reason.
 
     What the reasoning turn said while it was written is shown already, and only closed here.
@@ -70,7 +73,7 @@ async def generate(state: State, runtime: Runtime[Context]) -> Update:
     moments = timeline["moments"] if timeline is not None else []
     strips = moments or known(state, run.context.shown)
     asked, choices = offered(run.context, question)
-    routed = next((r for r in reversed(state.get("routes", [])) if r["hop"] == state["hop"]), None)
+    routed = of_hop(state.get("routes"), run.hop)
     page = await open_page(run, state, strips)
     brief = Brief(
         question=asked,

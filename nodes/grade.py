@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from langgraph.runtime import Runtime
-
 from ragweave.minds.context import Context
 from ragweave.minds.contracts import Graded
 from ragweave.minds.evidence import Action, Evidence, Grade
@@ -12,11 +10,11 @@ from ragweave.minds.looks import worth_a_look
 from ragweave.minds.mind import Made
 from ragweave.models import relevance
 from ragweave.nodes.refine import shown_whole
-from ragweave.nodes.run import Run
+from ragweave.nodes.run import NodeRuntime, Run
 from ragweave.nodes.state import State, Update, on_timeline
 
 
-async def grade(state: State, runtime: Runtime[Context]) -> Update:
+async def grade(state: State, runtime: NodeRuntime) -> Update:
     """Return the verdict over the hop's items, and the items with their relevance.
 
     Each item is scored against the query of the hop that fetched it: pictures and video by their text, pictures also

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from langgraph.runtime import Runtime
-
-from ragweave.minds.context import Context
 from ragweave.minds.evidence import RankedList
 from ragweave.minds.passages import passage_of
-from ragweave.nodes.run import Run
+from ragweave.nodes.run import NodeRuntime, Run
 from ragweave.nodes.state import Update, VideoState
 
 
-async def judge(state: VideoState, runtime: Runtime[Context]) -> Update:
+async def judge(state: VideoState, runtime: NodeRuntime) -> Update:
     """Return the clips that were kept, as one ranked list in the order in which they came.
 
     A filter may only take away what is surely of no use. A verdict of its evaluator goes along, so that `grade` need

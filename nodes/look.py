@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from langgraph.runtime import Runtime
-
-from ragweave.minds.context import Context
-from ragweave.nodes.run import Run
+from ragweave.nodes.run import NodeRuntime, Run
 from ragweave.nodes.state import Update, VideoState
 
 
-async def look(state: VideoState, runtime: Runtime[Context]) -> Update:
+async def look(state: VideoState, runtime: NodeRuntime) -> Update:
     """Return what is seen in each kept clip; one that cannot be looked at costs a note, not the others."""
     run = Run("look", state, runtime)
     clips = state.get("clips", [])

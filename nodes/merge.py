@@ -5,16 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 
-from langgraph.runtime import Runtime
-
 from ragweave.corpora.chunks import best_chunks, chunks_of
 from ragweave.corpora.store.library import Library
 from ragweave.corpora.types import Item
 from ragweave.corpora.video.scope import Scope
-from ragweave.minds.context import Context
 from ragweave.minds.evidence import RankedList
 from ragweave.minds.fusion import Ranking, fuse_ranks, ordered
-from ragweave.nodes.run import Run
+from ragweave.nodes.run import NodeRuntime, Run
 from ragweave.nodes.state import Retriever, Update, VideoState
 
 WEIGHTS: Mapping[Retriever, float] = {"speech": 1.0, "chunk": 0.45, "entity": 0.5, "visual": 0.5}
@@ -23,13 +20,12 @@ RECORDING = 0.2
 """Weight of the recording beside its clip, which has the rest (UniversalRAG mixes whole and part as 0.2 and 0.8)."""
 
 
-async def merge(state: VideoState, runtime: Runtime[Context]) -> Update:
+async def merge(state: VideoState, runtime: NodeRuntime) -> Update:
     """Return the best clips over all retrievers, and the recordings where the whole is asked for.
 
     The union counts: a retriever that found nothing takes nothing away from the others.
     """
-    run = Run("merge", state, runtime)
-    run.by = "rrf"
+    run = Run("merge", state, runtime, by="rrf")
     lists = {row["retriever"]: row["ids"] for row in state.get("lists", [])}
     joined = fuse_ranks([(WEIGHTS[r], [(i, 0.0) for i in ids]) for r, ids in lists.items() if r in WEIGHTS])
     library = await run.library()
@@ -49,9 +45,9 @@ async def merge(state: VideoState, runtime: Runtime[Context]) -> Update:
 
 async def _chunked(run: Run, library: Library, ranking: Sequence[str]) -> list[str]:
     """Return the clips of the chunks that lie nearest to the query, chunk by chunk (VideoRAG, section 3.3)."""
-    within = Scope(start=run.context.from_time, end=run.context.to_time)
     if not run.context.method.chunk_tokens:
         return []
+    within = Scope(start=run.context.from_time, end=run.context.to_time)
     ranked = await library.items(ranking)
     held = [await library.items_of(source, "clip") for source in dict.fromkeys(i.source for i in ranked.values())]
     clips = {i.id: i for own in held for i in own}

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from langgraph.runtime import Runtime
 from langgraph.types import Send
 
 from ragweave.corpora.types import CORPORA, Corpus
 from ragweave.corpora.video.scope import Scope, named_scope, scope_of
-from ragweave.minds.context import Context
 from ragweave.minds.small.timeline import wants_whole
-from ragweave.nodes.run import Run
-from ragweave.nodes.state import RetrieveTask, State, Update, VideoTask
+from ragweave.nodes.run import NodeRuntime, Run
+from ragweave.nodes.state import RetrieveTask, Round, State, Update, of_hop
 
 WITHOUT_ROUTER: tuple[Corpus, ...] = ("paragraph", "image", "clip")
 """What a graph without a router searches: the finest granularity of each modality."""
@@ -20,19 +18,18 @@ RECORDINGS: tuple[Corpus, ...] = ("clip", "video")
 """Corpora that the retrievers of the recordings search together."""
 
 
-async def plan(state: State, runtime: Runtime[Context]) -> Update:
+async def plan(state: State, runtime: NodeRuntime) -> Update:
     """Return one task per corpus, each with every phrasing; none where no retrieval is wanted."""
     return await _plan(state, runtime, WITHOUT_ROUTER)
 
 
-async def plan_recordings(state: State, runtime: Runtime[Context]) -> Update:
+async def plan_recordings(state: State, runtime: NodeRuntime) -> Update:
     """Return the tasks of a graph that only searches recordings."""
     return await _plan(state, runtime, RECORDINGS)
 
 
-async def _plan(state: State, runtime: Runtime[Context], without_router: Sequence[Corpus]) -> Update:
-    run = Run("plan", state, runtime)
-    run.by = "rule"
+async def _plan(state: State, runtime: NodeRuntime, without_router: Sequence[Corpus]) -> Update:
+    run = Run("plan", state, runtime, by="rule")
     corpora = await _corpora(state, run, without_router)
     library, context = await run.library(), run.context
     scope: Scope | None = Scope()
@@ -42,17 +39,12 @@ async def _plan(state: State, runtime: Runtime[Context], without_router: Sequenc
     if scope is None:
         corpora, scope = [], Scope()
     told = await named_scope(library, state["query"], scope) if {*RECORDINGS} & {*corpora} else scope
-    asked = next((q for q in reversed(state.get("queries", [])) if q["hop"] == state["hop"]), None)
+    asked = of_hop(state.get("queries"), run.hop)
     queries = [state["query"], *state.get("also", []), *(asked["rewrites"] if asked else [])]
-    tasks: list[RetrieveTask] = [
-        {
-            "corpus": corpus,
-            "queries": queries,
-            "hop": state["hop"],
-            "sources": list((told if corpus in RECORDINGS else scope).sources),
-            "titles": list((told if corpus in RECORDINGS else scope).titles),
-        }
-        for corpus in corpora
+    tasks = [
+        RetrieveTask(corpus=c, queries=queries, hop=run.hop, sources=[*within.sources], titles=[*within.titles])
+        for c in corpora
+        for within in [told if c in RECORDINGS else scope]
     ]
     phrased = f"{len(queries)} phrasing{'s' if len(queries) > 1 else ''}"
     summary = f"search {', '.join(corpora)} with {phrased}" if tasks else "nothing to search"
@@ -60,11 +52,10 @@ async def _plan(state: State, runtime: Runtime[Context], without_router: Sequenc
 
 
 async def _corpora(state: State, run: Run, without_router: Sequence[Corpus]) -> list[Corpus]:
-    routed = next((r for r in reversed(state.get("routes", [])) if r["hop"] == state["hop"]), None)
-    if routed is not None and run.context.max_hops > 0:
-        return [c for c in CORPORA if c in routed["corpora"]]
     if run.context.max_hops == 0:
         return []
+    if (routed := of_hop(state.get("routes"), run.hop)) is not None:
+        return [c for c in CORPORA if c in routed["corpora"]]
     held = await (await run.library()).counts()
     if without_router is RECORDINGS and not any(held.get(c) for c in RECORDINGS):
         run.note("The library holds no recordings; index a video, a sound file or a transcript with times.")
@@ -74,35 +65,27 @@ async def _corpora(state: State, run: Run, without_router: Sequence[Corpus]) -> 
     return [c for c in CORPORA if c in wanted and held.get(c)]
 
 
-def dispatch(state: State, otherwise: str = "generate") -> list[Send] | str:
+def dispatch(state: State) -> list[Send] | str:
     """Send one task per corpus, or go straight on where there is nothing to search."""
-    return [_sent(state, task) for task in state["tasks"]] or otherwise
+    return [_sent(state, task) for task in state["tasks"]] or "generate"
 
 
 def _sent(state: State, task: RetrieveTask) -> Send:
     return Send("retrieve", {**task, "knobs": state.get("knobs", {})})
 
 
-def dispatch_recordings(state: State, otherwise: str = "generate") -> list[Send] | str:
+def dispatch_recordings(state: State) -> list[Send] | str:
     """Send clips and videos together to the retrievers of recordings, and one task per other corpus to `retrieve`.
 
     Further phrasings of the query are searched in the recordings as in any other corpus: by words and by meaning.
     """
     tasks = state["tasks"]
     recorded = [t for t in tasks if t["corpus"] in RECORDINGS]
-    sent = [_sent(state, t) for t in tasks if t["corpus"] not in RECORDINGS]
+    sent = [_sent(state, t) for t in tasks if t not in recorded]
     if recorded:
-        first = recorded[0]
-        task: VideoTask = {
-            "turn": state["turn"],
-            "query": state["query"],
-            "hop": state["hop"],
-            "corpora": [t["corpus"] for t in recorded],
-            "sources": first["sources"],
-            "titles": first["titles"],
-            "knobs": state.get("knobs", {}),
-        }
-        sent.append(Send("retrieve_video", task))
+        first, known = recorded[0], {key: value for key, value in state.items() if key in Round.__annotations__}
+        within = {"sources": first["sources"], "titles": first["titles"]}
+        sent.append(Send("retrieve_video", {**known, **within, "corpora": [t["corpus"] for t in recorded]}))
         if further := first["queries"][1:]:
             sent += [_sent(state, {**t, "queries": further}) for t in recorded]
-    return sent or otherwise
+    return sent or "generate"

@@ -5,10 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from langgraph.runtime import Runtime
-
 from ragweave.minds.chain import scored
-from ragweave.minds.context import Context
 from ragweave.minds.desk import chosen, reads, rewrites
 from ragweave.minds.evidence import Evidence, Reply, Route, Strip
 from ragweave.minds.known import Decision, Known
@@ -18,14 +15,14 @@ from ragweave.minds.page import Page
 from ragweave.minds.passages import as_strip
 from ragweave.nodes.generate import open_page, written
 from ragweave.nodes.route import fallback_corpora
-from ragweave.nodes.run import Run
+from ragweave.nodes.run import NodeRuntime, Run
 from ragweave.nodes.state import State, Then, Update, bound, ended, merge_strips, on_timeline
 
 SELECTED = 5
 """Best items over all hops that an answer always sees."""
 
 
-async def reason(state: State, runtime: Runtime[Context]) -> Update:
+async def reason(state: State, runtime: NodeRuntime) -> Update:
     """Return the trace of this round, and either the next query or that the answer can be written.
 
     Rounds are counted here; when all are spent, or a limit is reached, what is there has to do. The sentences of a chat

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from langgraph.runtime import Runtime
-
-from ragweave.minds.context import Context
 from ragweave.minds.evidence import TEXT_LIMIT, Evidence
 from ragweave.minds.mind import Made
 from ragweave.minds.passages import as_strip
 from ragweave.models.text import clip
-from ragweave.nodes.run import Run
+from ragweave.nodes.run import NodeRuntime, Run
 from ragweave.nodes.state import State, Update
 
 TITLE = "The model's own knowledge"
 
 
-async def recall(state: State, runtime: Runtime[Context]) -> Update:
+async def recall(state: State, runtime: NodeRuntime) -> Update:
     """Return one parametric passage. It is marked as the model's own, ordered last, and never cited as a source."""
     run = Run("recall", state, runtime)
     count = state.get("recalls", 0) + 1

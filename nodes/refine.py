@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from langgraph.runtime import Runtime
-
 from ragweave.minds.context import Context
 from ragweave.minds.desk import reads
 from ragweave.minds.evidence import Strip
@@ -13,14 +11,14 @@ from ragweave.minds.mind import Made
 from ragweave.minds.passages import as_read, as_seen, as_strip
 from ragweave.minds.recency import faded
 from ragweave.minds.strips import cut, select, strip_of
-from ragweave.nodes.run import Run
+from ragweave.nodes.run import NodeRuntime, Run
 from ragweave.nodes.state import State, Update, bound
 
 NEAREST = 3
 """Items that are kept where none looks relevant: which is said of them, is told by their sentences."""
 
 
-async def refine(state: State, runtime: Runtime[Context]) -> Update:
+async def refine(state: State, runtime: NodeRuntime) -> Update:
     """Return the strips of this hop that bear on its query, each with a locator of its own.
 
     A chat model is shown every item whole: it leaves out itself what does not help.

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from langgraph.runtime import Runtime
-
 from ragweave.corpora.types import Corpus, Hit, Lists
 from ragweave.corpora.video.scope import Scope, in_window, search_within
-from ragweave.minds.context import Context
 from ragweave.minds.evidence import ListKind, RankedList
 from ragweave.models.errors import RagweaveError
-from ragweave.nodes.run import Run
+from ragweave.nodes.run import NodeRuntime, Run
 from ragweave.nodes.state import RetrieveTask, Update
 
 
-async def retrieve(task: RetrieveTask, runtime: Runtime[Context]) -> Update:
+async def retrieve(task: RetrieveTask, runtime: NodeRuntime) -> Update:
     """Return the dense, lexical and visual lists of each phrasing; a corpus that fails is noted, the others go on."""
-    run = Run("retrieve", task, runtime)
-    run.by = task["corpus"]
+    run = Run("retrieve", task, runtime, by=task["corpus"])
     try:
         library = await run.library()
         context = run.context
@@ -27,11 +23,8 @@ async def retrieve(task: RetrieveTask, runtime: Runtime[Context]) -> Update:
     except RagweaveError as error:
         run.note(f"The {task['corpus']} corpus could not be searched: {error}")
         return run.done(f"{task['corpus']}: {error}")
-    lists = [
-        row
-        for query, each in zip(task["queries"], found, strict=True)
-        for row in ranked_lists(task["corpus"], query, each)
-    ]
+    asked = zip(task["queries"], found, strict=True)
+    lists = [row for query, each in asked for row in ranked_lists(task["corpus"], query, each)]
     for note in dict.fromkeys(each.note for each in found if each.note):
         run.note(f"The {task['corpus']} corpus: {note}.")
     items = len({i for row in lists for i in row["ids"]})
@@ -43,14 +36,5 @@ async def retrieve(task: RetrieveTask, runtime: Runtime[Context]) -> Update:
 def ranked_lists(corpus: Corpus, query: str, found: Lists) -> list[RankedList]:
     """Return the lists of a query that hold anything, with their kinds."""
     named: dict[ListKind, tuple[Hit, ...]] = {"dense": found.dense, "lexical": found.lexical, "visual": found.visual}
-    return [
-        {
-            "corpus": corpus,
-            "query": query,
-            "kind": kind,
-            "ids": [h.id for h in hits],
-            "scores": [round(h.score, 5) for h in hits],
-        }
-        for kind, hits in named.items()
-        if hits
-    ]
+    kept = [(kind, [h.id for h in hits], [round(h.score, 5) for h in hits]) for kind, hits in named.items() if hits]
+    return [RankedList(corpus=corpus, query=query, kind=kind, ids=ids, scores=scores) for kind, ids, scores in kept]

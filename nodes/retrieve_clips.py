@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from langgraph.runtime import Runtime
-
 from ragweave.corpora.knowledge.search import ask_graph
 from ragweave.corpora.store.library import Library
 from ragweave.corpora.types import Hit, Item
 from ragweave.corpora.video.mentions import read_timeline
 from ragweave.corpora.video.scope import Scope, search_within
-from ragweave.minds.context import Context
 from ragweave.minds.fusion import Ranking, fuse_ranks, fuse_scores, ordered
 from ragweave.minds.small.answer.tell import timeline_of
 from ragweave.models.errors import RagweaveError
 from ragweave.models.numerals import both_ways
-from ragweave.nodes.run import Run
+from ragweave.nodes.run import NodeRuntime, Run
 from ragweave.nodes.state import ClipTask, Update
 
 BESIDE = 0.3
@@ -25,13 +22,12 @@ RECORDINGS = 20
 """Recordings that the retriever `video` ranks."""
 
 
-async def retrieve_clips(task: ClipTask, runtime: Runtime[Context]) -> Update:
+async def retrieve_clips(task: ClipTask, runtime: NodeRuntime) -> Update:
     """Return the list of one retriever; one that fails or finds nothing is noted or silent, and the others go on."""
-    run = Run("retrieve_clips", task, runtime)
-    run.by = name = task["retriever"]
-    scope = Scope(
-        tuple(task.get("sources", [])), tuple(task.get("titles", [])), run.context.from_time, run.context.to_time
-    )
+    name = task["retriever"]
+    run = Run("retrieve_clips", task, runtime, by=name)
+    sources, titles = tuple(task.get("sources", [])), tuple(task.get("titles", []))
+    scope = Scope(sources, titles, run.context.from_time, run.context.to_time)
     try:
         library = await run.library()
         if name == "timeline":
@@ -57,13 +53,12 @@ async def _ids(run: Run, library: Library, task: ClipTask, scope: Scope) -> list
         text = " . ".join([query, forms["statement"], *forms["keywords"]])
         ranking = await ask_graph(library, text, forms["statement"], length, scope.sources)
     else:
-        asked = {
-            "speech": [query, " ".join(forms["keywords"]) or query, both_ways(query)],
-            "chunk": [query, forms["statement"]],
-            "visual": [forms["scene"]],
+        kind, asked = {
+            "speech": ("lexical", [query, " ".join(forms["keywords"]) or query, both_ways(query)]),
+            "chunk": ("dense", [query, forms["statement"]]),
+            "visual": ("visual", [forms["scene"]]),
         }[name]
         found = await search_within(library, "clip", list(dict.fromkeys(asked)), scope, length)
-        kind = {"speech": "lexical", "chunk": "dense", "visual": "visual"}[name]
         ranking = fuse_ranks([(1.0, _ranking(getattr(lists, kind))) for lists in found])
     items = await library.items([i for i, _ in ranking])
     if name == "chunk":

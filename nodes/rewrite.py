@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from langgraph.runtime import Runtime
 from langgraph.types import Send
 
-from ragweave.minds.context import Context
 from ragweave.minds.small.timeline import asked_of
-from ragweave.nodes.run import Run
+from ragweave.nodes.run import NodeRuntime, Run
 from ragweave.nodes.state import Retriever, Update, VideoState, VideoTask
 
 
-async def rewrite(state: VideoState, runtime: Runtime[Context]) -> Update:
+async def rewrite(state: VideoState, runtime: NodeRuntime) -> Update:
     """Return the statement, the scene and the keywords of the hop's query, and what it asks of the timeline."""
     run = Run("rewrite", state, runtime)
     made = await run.minds.rewriter(run, state["query"])

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from langgraph.runtime import Runtime
-
 from ragweave.corpora.types import CORPORA, Label
-from ragweave.minds.context import Context
 from ragweave.minds.contracts import Routed
 from ragweave.minds.evidence import Route
 from ragweave.minds.mind import Made
 from ragweave.minds.small.route import labels
 from ragweave.models.router import matters
-from ragweave.nodes.run import Run
+from ragweave.nodes.run import NodeRuntime, Run
 from ragweave.nodes.state import State, Update
 
 
-async def route(state: State, runtime: Runtime[Context]) -> Update:
+async def route(state: State, runtime: NodeRuntime) -> Update:
     """Return the corpora of this hop, best first, with calibrated confidence.
 
     Corpora that the library lacks are masked; `none` is masked after hop 1, because a hop is only made to search. A
@@ -26,27 +23,22 @@ async def route(state: State, runtime: Runtime[Context]) -> Update:
     run = Run("route", state, runtime)
     held: set[Label] = {*labels(await run.held())}
     if run.context.corpora:
-        made = Made(_forced(run, held), "asked")
+        for missing in sorted(set(run.context.corpora) - held):
+            run.note(f"The library holds nothing in its {missing} corpus.")
+        wanted: list[Label] = [c for c in run.context.corpora if c in held]
+        made = Made(Routed(wanted, {}, "these corpora were asked for"), "asked")
     elif others := fallback_corpora(state, state["query"], held):
         why = "what was searched before holds nothing that bears on the question"
         made = Made(Routed(others, {}, why), "fallback")
     elif run.context.route_by == "unified":
-        made = Made(
-            Routed([c for c in CORPORA if c in held], {}, "everything is searched and ordered as one"), "unified"
-        )
+        why = "everything is searched and ordered as one"
+        made = Made(Routed([c for c in CORPORA if c in held], {}, why), "unified")
     else:
         made = await run.minds.router(run, state["query"], held)
     chosen, confidence, why = made.value
     row: Route = {"hop": run.hop, "corpora": chosen, "confidence": confidence, "by": made.by, "why": why}
     shown = ", ".join(f"{c} {confidence[c]:.2f}" if c in confidence else c for c in chosen) or "nothing is indexed"
     return run.done(f"{shown}: {why}", made, data={"route": row}, routes=[row])
-
-
-def _forced(run: Run, held: set[Label]) -> Routed:
-    wanted: list[Label] = [c for c in run.context.corpora if c in held]
-    for missing in sorted(set(run.context.corpora) - held):
-        run.note(f"The library holds nothing in its {missing} corpus.")
-    return Routed(wanted, {}, "these corpora were asked for")
 
 
 def fallback_corpora(state: State, query: str, held: Collection[str]) -> list[Label]:

@@ -1,15 +1,13 @@
-"""What a node has at hand while it runs, and the typed events of the `custom` stream that tell what it does."""
+"""What a node has at hand while it runs, and the event of the `custom` stream that tells what it did."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from functools import partial
 from typing import Any
 
-from langchain_core.messages import AIMessageChunk
-from langgraph.config import get_config
-from langgraph.graph.message import push_message
 from langgraph.runtime import Runtime
 from langgraph.types import RetryPolicy
 
@@ -17,7 +15,6 @@ from ragweave.minds.build import build
 from ragweave.minds.context import Context
 from ragweave.minds.contracts import Minds
 from ragweave.minds.desk import Desk, Turn
-from ragweave.minds.evidence import Citation, Sentence
 from ragweave.minds.mind import Fallback, Made
 from ragweave.models.chat import is_transient
 from ragweave.models.meter import Limits, Meter, Spend
@@ -28,6 +25,8 @@ from ragweave.nodes.state import Update
 RETRY = RetryPolicy(max_attempts=3, initial_interval=0.2, retry_on=is_transient)
 """The one retry policy of the graph. Chat calls retry inside the client wrapper and arrive here as final."""
 
+NodeRuntime = Runtime[Context]
+"""What LangGraph gives a node beside its state."""
 
 ANSWERING = ("reason", "generate")
 """Nodes whose model can answer: one call is kept for them."""
@@ -36,30 +35,24 @@ ANSWERING = ("reason", "generate")
 class Run(Desk):
     """One execution of one node: the desk that it lends to minds, and what it says when it is done.
 
-    Args:
-        node: its name.
-        state: its state or task.
-        runtime: what LangGraph gives it.
-        turn: id of the turn, from the node that opens it.
+    `turn` is the id of the turn, from the node that opens it; `by` the maker that decides where no mind is asked.
 
     Attributes:
-        by: maker that decided, for the trace, where no mind was asked.
         fallback: of a mind that was asked beside the one that decides.
         event: sends a typed event to the `custom` stream.
     """
 
-    def __init__(self, node: str, state: Mapping[str, Any], runtime: Runtime[Context], turn: str = "") -> None:
+    def __init__(
+        self, node: str, state: Mapping[str, Any], runtime: NodeRuntime, turn: str = "", by: str = "small"
+    ) -> None:
         # The node that opens a turn is set by its run alone: nothing of the turn before may reach into it.
         context = Context.of(runtime, None if turn else state.get("knobs"))
         named = turn or state.get("turn", "")
-
-        def opened() -> Turn:
-            return _opened(context, () if turn else state.get("usage", ()))
-
+        opened = partial(_opened, context, () if turn else state.get("usage", ()))
         # A task that `plan` sends knows no turn, and so not what it has spent; it shares nothing with other turns.
         shared = context.turn(named, opened) if named else opened()
         super().__init__(node, context, shared, state.get("hop", 0))
-        self.by, self.event = "small", runtime.stream_writer
+        self.by, self.event = by, runtime.stream_writer
         self.fallback: Fallback | None = None
         self._in_turn, self._started = bool(named), time.perf_counter()
 
@@ -79,15 +72,8 @@ class Run(Desk):
         `usage` in the update is what the meter no longer holds.
         """
         seconds = time.perf_counter() - self._started
-        step = {
-            "type": "step",
-            "node": self.node,
-            "hop": self.hop,
-            "by": made.by if made else self.by,
-            "summary": summary,
-            "seconds": round(seconds, 4),
-            "data": data or {},
-        }
+        step: Update = {"type": "step", "node": self.node, "hop": self.hop, "by": made.by if made else self.by}
+        step |= {"summary": summary, "seconds": round(seconds, 4), "data": data or {}}
         if fallback := (made and made.fallback) or self.fallback:
             step["fallback"] = asdict(fallback)
         if self._in_turn:
@@ -96,10 +82,8 @@ class Run(Desk):
             step["spent"] = {"calls": total.calls, "tokens": tokens, "seconds": round(self.meter.elapsed, 2)}
         self.event(step)
         usage = [*update.get("usage", ()), NodeUsage(node=self.node, seconds=round(seconds, 4))]
-        for s in self.meter.take(self.node):
-            usage.append(NodeUsage.model_validate(s, from_attributes=True))
-        notes = [*dict.fromkeys(self.notes)]
-        return {**update, "usage": usage, **({"notes": notes} if notes else {})}
+        usage += [NodeUsage.model_validate(s, from_attributes=True) for s in self.meter.take(self.node)]
+        return {**update, "usage": usage, **({"notes": [*dict.fromkeys(self.notes)]} if self.notes else {})}
 
 
 def _opened(context: Context, usage: Sequence[NodeUsage]) -> Turn:
@@ -111,20 +95,3 @@ def _opened(context: Context, usage: Sequence[NodeUsage]) -> Turn:
         turn.meter.record(Spend(**spent.model_dump()))
         turn.meter.take(spent.node)
     return turn
-
-
-def sentence_event(sentence: Sentence, citations: list[Citation]) -> dict[str, Any]:
-    """Return the event of one checked sentence; it will not be taken back."""
-    return {
-        "type": "sentence",
-        "text": sentence.text,
-        "support": sentence.support,
-        "citations": [c.model_dump() for c in citations],
-        "sign": sentence.sign,
-    }
-
-
-def push_text(message_id: str, text: str) -> None:
-    """Send checked text to the `messages` stream as one chunk of the answer's message."""
-    if hasattr(get_config().get("callbacks"), "handlers"):
-        push_message(AIMessageChunk(content=text, id=message_id), state_key=None)

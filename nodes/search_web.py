@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import asyncio
 
-from langgraph.runtime import Runtime
-
 from ragweave.corpora.web.plain import inert
 from ragweave.corpora.web.providers import make
 from ragweave.corpora.web.search import search
 from ragweave.corpora.web.types import Page, WebResult
-from ragweave.minds.context import Context
 from ragweave.minds.evidence import Evidence, Strip
 from ragweave.minds.pages import key_of, web_row, web_strip
 from ragweave.minds.strips import cut, select
@@ -18,14 +15,14 @@ from ragweave.models import relevance
 from ragweave.models.errors import RagweaveError, WebDown
 from ragweave.nodes import consent as reader
 from ragweave.nodes.refine import score_strips
-from ragweave.nodes.run import Run
+from ragweave.nodes.run import NodeRuntime, Run
 from ragweave.nodes.state import State, Update
 
 WEB_RESULTS = 5
 """Pages read per search."""
 
 
-async def search_web(state: State, runtime: Runtime[Context]) -> Update:
+async def search_web(state: State, runtime: NodeRuntime) -> Update:
     """Return web evidence and its strips; without consent no search is sent anywhere.
 
     The interrupt stands before everything that has an effect but the writing of the query, because a resumed node runs
@@ -43,7 +40,8 @@ async def search_web(state: State, runtime: Runtime[Context]) -> Update:
         why = "you declined it" if consent == "refused" else "this run cannot ask for consent"
         run.note(f"The web was not searched: {why}.")
         return run.done(f"not searched, {why}", **told)
-    if _down(provider) in run.turn.down:  # an earlier round has noted it
+    server = f"web search {provider}"
+    if server in run.turn.down:  # an earlier round has noted it
         return run.done(f"not searched: {provider} did not answer before", **told)
     written = written or await run.minds.web_querist(run, state["query"])
     query = written.value
@@ -52,7 +50,7 @@ async def search_web(state: State, runtime: Runtime[Context]) -> Update:
     except RagweaveError as error:
         run.note(f"The web search failed: {error}")
         if isinstance(error, WebDown):
-            run.turn.down.add(_down(provider))
+            run.turn.down.add(server)
         return run.done(f"“{query}”: {error}", written, **told)
     run.notes += result.notes
     evidence, kept = await _grade(run, state["query"], result.pages)
@@ -78,10 +76,6 @@ def _provider() -> tuple[str, str]:
         return make().name, ""
     except RagweaveError as error:
         return "", str(error)
-
-
-def _down(provider: str) -> str:
-    return f"web search {provider}"
 
 
 async def _grade(run: Run, query: str, pages: list[Page]) -> tuple[list[Evidence], list[Strip]]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import operator
-from typing import Annotated, Any, Literal, NotRequired
+from collections.abc import Sequence
+from typing import Annotated, Any, Literal, NotRequired, TypeVar
 
 from langchain_core.messages import AnyMessage
 from langgraph.graph.message import add_messages
@@ -30,7 +31,9 @@ from ragweave.minds.passages import as_seen, as_strip
 from ragweave.models.relevance import LOWER
 from ragweave.nodes.answer import Answer, NodeUsage
 
+R = TypeVar("R", Route, Phrasings)
 Then = Literal["more", "recall", "generate"]
+Consent = Literal["granted", "refused", "unavailable"]
 
 
 def merge_evidence(old: list[Evidence] | None, new: list[Evidence] | None) -> list[Evidence]:
@@ -45,11 +48,6 @@ def merge_strips(old: list[Strip] | None, new: list[Strip] | None) -> list[Strip
         if s["id"] not in merged or merged[s["id"]]["score"] < s["score"]:
             merged[s["id"]] = s
     return list(merged.values())
-
-
-def highest(old: float, new: float) -> float:
-    """Keep the larger."""
-    return max(old, new)
 
 
 class RetrieveTask(TypedDict):
@@ -69,39 +67,26 @@ class Input(TypedDict, total=False):
     messages: Annotated[list[AnyMessage], add_messages]
     """Conversation so far."""
     question: str
-    """The next question, where no messages are sent."""
+    """The next question, where no messages are sent. In a run the standalone question of this turn; what is put there
+    before the turn begins takes the place of its words."""
 
 
-class State(TypedDict, total=False):
-    """Everything a run knows. Per-turn keys are reset by `condense`."""
+class Round(TypedDict, total=False):
+    """What a round of search knows, in the recordings as well."""
 
-    messages: Annotated[list[AnyMessage], add_messages]
-    """Conversation so far."""
     turn: str
     """Id of this turn; names its meter."""
     knobs: dict[str, Any]
     """What the context set when this turn began; a run that goes on with it is set so where it does not say."""
-    question: str
-    """The standalone question of this turn; what is put there before the turn begins takes the place of its words."""
-    posed: str
-    """The standalone question as the turn was given it, and at its end as it was answered; by it one that was edited in
-    before a turn is told from one left over."""
     query: str
     """The query of the current hop; hop 1 asks the question itself, without what is said around it."""
-    said: dict[str, str]
-    """The last question of the turns before that was one, with its answer (`Said`)."""
-    also: list[str]
-    """Further queries that the same reasoning turn wrote for this hop."""
     hop: int
     """Current hop, from 1."""
-    rewrite: bool
-    """Whether this hop's query is rewritten beside routing; edges read it here: editing a state gives no context."""
-    recalls: int
-    """Parametric passages written so far."""
-    routes: Annotated[list[Route], operator.add]
-    """One routing decision per hop."""
-    queries: Annotated[list[Phrasings], operator.add]
-    """What each hop asked."""
+
+
+class VideoResult(TypedDict, total=False):
+    """What the search in the recordings gives back, and the state of the graph around it has as well."""
+
     found: Annotated[list[RankedList], operator.add]
     """Ranked lists of the current hop; emptied by `fuse`."""
     looked: dict[str, str]
@@ -110,13 +95,37 @@ class State(TypedDict, total=False):
     """Clips of the chunks of transcript that are read beside the evidence, by id."""
     timeline: Timeline | None
     """What the timeline of the recordings says, where the question asks it."""
+    notes: Annotated[list[str], operator.add]
+    """What could not be done, in words."""
+    usage: Annotated[list[NodeUsage], operator.add]
+    """What each node spent."""
+
+
+class State(Input, Round, VideoResult, total=False):
+    """Everything a run knows. Per-turn keys are reset by `condense`."""
+
+    posed: str
+    """The standalone question as the turn was given it, and at its end as it was answered; by it one that was edited in
+    before a turn is told from one left over."""
+    said: dict[str, str]
+    """The last question of the turns before that was one, with its answer (`Said`)."""
+    also: list[str]
+    """Further queries that the same reasoning turn wrote for this hop."""
+    rewrite: bool
+    """Whether this hop's query is rewritten beside routing; edges read it here: editing a state gives no context."""
+    recalls: int
+    """Parametric passages written so far."""
+    routes: Annotated[list[Route], operator.add]
+    """One routing decision per hop."""
+    queries: Annotated[list[Phrasings], operator.add]
+    """What each hop asked."""
     tasks: list[RetrieveTask]
     """What `plan` sends to the retrievers of the current hop; empty means that nothing is to be searched."""
     evidence: Annotated[list[Evidence], merge_evidence]
     """Everything retrieved in this turn, merged by id."""
     candidates: list[str]
     """Ids of the current hop's best items, best first."""
-    best: Annotated[float, highest]
+    best: Annotated[float, lambda old, new: max(old, new)]
     """Highest relevance of anything found to the question itself, in [-1, 1]."""
     grade: Grade | None
     """Verdict over the current hop."""
@@ -136,7 +145,7 @@ class State(TypedDict, total=False):
     """Where `reason` sends the run next."""
     reply: Reply | None
     """The answer of the reasoning turn, where it gave one."""
-    consent: Literal["granted", "refused", "unavailable"] | None
+    consent: Consent | None
     """Consent to web search in this turn."""
     draft: list[Sentence]
     """Checked sentences in order, as they were emitted."""
@@ -148,12 +157,13 @@ class State(TypedDict, total=False):
     """Sentences written but not shown, because nothing supported them."""
     abstain: str
     """Why nothing was written, or empty."""
-    notes: Annotated[list[str], operator.add]
-    """What could not be done, in words."""
-    usage: Annotated[list[NodeUsage], operator.add]
-    """What each node spent."""
     answer: Answer | None
     """The answer of this turn."""
+
+
+def of_hop(rows: Sequence[R] | None, hop: int) -> R | None:
+    """Return what was last decided for a hop, or None."""
+    return next((row for row in reversed(rows or ()) if row["hop"] == hop), None)
 
 
 def on_timeline(state: State) -> bool:
@@ -214,23 +224,15 @@ Retriever = Literal["chunk", "entity", "visual", "speech", "video", "timeline"]
 """Ways into the recordings. `video` finds the recording, `timeline` answers what only the order of things tells."""
 
 
-class VideoTask(TypedDict, total=False):
+class VideoTask(Round, total=False):
     """What `plan` sends to the recordings."""
 
-    turn: str
-    """Id of the turn; names its meter."""
-    query: str
-    """The query of the hop."""
-    hop: int
-    """Hop, from 1."""
     corpora: list[Corpus]
     """`clip`, `video`, or both."""
     sources: list[str]
     """Source ids to stay within; empty means all."""
     titles: list[str]
     """Titles of recordings to stay within; empty means all. One file may hold several recordings."""
-    knobs: dict[str, Any]
-    """What the context set when the turn began."""
     forms: Forms
     """The query's other forms, from `rewrite`."""
     asked: Asked | None
@@ -248,23 +250,6 @@ class ClipList(TypedDict):
 
     retriever: Retriever
     ids: list[str]
-
-
-class VideoResult(TypedDict, total=False):
-    """What the search in the recordings gives back."""
-
-    found: Annotated[list[RankedList], operator.add]
-    """What goes back to the graph outside."""
-    looked: dict[str, str]
-    """What a vision model saw in a clip's frames, by clip id."""
-    chunks: list[str]
-    """Clips of the chunks of transcript that are read beside the evidence, by id."""
-    timeline: Timeline | None
-    """What the timeline says, where the question asks it."""
-    notes: Annotated[list[str], operator.add]
-    """What could not be done, in words."""
-    usage: Annotated[list[NodeUsage], operator.add]
-    """What each node spent."""
 
 
 class VideoState(VideoTask, VideoResult, total=False):
@@ -289,25 +274,8 @@ Update = dict[str, Any]
 
 def anew() -> Update:
     """Return what a turn begins with, whatever the turn before left."""
-    return {
-        "hop": 1,
-        "recalls": 0,
-        "enough": False,
-        "candidates": [],
-        "tasks": [],
-        "looked": {},
-        "chunks": [],
-        "timeline": None,
-        "grade": None,
-        "reply": None,
-        "plan": "",
-        "consent": None,
-        "draft": [],
-        "citations": [],
-        "mind": "small",
-        "dropped": 0,
-        "abstain": "",
-        "answer": None,
-        **{key: Overwrite([]) for key in ("routes", "queries", "found", "evidence", "knowledge", "hops")},
-        "best": Overwrite(-1.0),
-    }
+    begun = State(hop=1, recalls=0, enough=False, looked={}, plan="", mind="small", dropped=0, abstain="")
+    empty = State(candidates=[], tasks=[], chunks=[], draft=[], citations=[])
+    absent = State(timeline=None, grade=None, reply=None, consent=None, answer=None)
+    joined = {key: Overwrite([]) for key in ("routes", "queries", "found", "evidence", "knowledge", "hops")}
+    return {**begun, **empty, **absent, **joined, "best": Overwrite(-1.0)}

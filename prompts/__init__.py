@@ -57,10 +57,3 @@ def load(name: str, *, room: str = __name__, **slots: object) -> Messages:
 def quote(text: str) -> str:
     """Mark text from outside as data: its own closing marks are defused, so that it cannot end the quotation."""
     return "<<<\n" + text.replace("<<<", "‹‹‹").replace(">>>", "›››") + "\n>>>"
-
-
-def captions(context: str, language: str) -> Messages:
-    """Return the messages that ask for a caption of the pictures that go with them."""
-    return load(
-        "caption", context=quote(context or "(nothing)"), language=language or "the language of the quoted context"
-    )

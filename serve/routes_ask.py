@@ -110,10 +110,11 @@ def _drawn(graph: Any) -> dict[str, Any]:
     """Return the steps of a graph, each with its words and what it is set by, and what comes after what."""
     drawn = graph.get_graph()
     steps = [
-        {"id": node, "name": step.name or step.words, "words": step.words, "knobs": step.knobs, "off": dict(step.off)}
+        {"id": node, "name": step.name or step.words, "words": step.words, "knobs": step.knobs, "off": off}
         for node in drawn.nodes
         if not node.startswith("__")
         for step in [step_of(node)]
+        for off in [{} if step.off is None else {step.knobs[0]: step.off}]
     ]
     return {"steps": steps, "edges": [[e.source, e.target] for e in drawn.edges]}
 
