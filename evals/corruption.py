@@ -30,8 +30,12 @@ from ragweave.graphs.base import new_graph
 from ragweave.minds.context import Context
 from ragweave.minds.fusion import fused
 from ragweave.minds.small.rank import score_pools
+from ragweave.nodes.check import check
+from ragweave.nodes.condense import condense
 from ragweave.nodes.fuse import fuse
-from ragweave.nodes.plan import dispatch
+from ragweave.nodes.generate import generate
+from ragweave.nodes.plan import dispatch, plan
+from ragweave.nodes.retrieve import retrieve
 from ragweave.nodes.run import Run
 from ragweave.nodes.state import State, Update
 
@@ -87,7 +91,7 @@ def graph_of(way: Way, share: float, gold: Gold, prepared: Prepared) -> Compiled
     """Return CRAG over corrupted retrieval, or the same nodes without grading and repair."""
     fuse_corrupted = corrupted(way, share, gold, prepared)
     if way == "plain":
-        builder = new_graph("condense", "plan", "retrieve", "generate", "check", fuse=fuse_corrupted)
+        builder = new_graph(condense, plan, retrieve, generate, check, fuse=fuse_corrupted)
         builder.path(START, "condense", "plan")
         builder.add_conditional_edges("plan", dispatch, ["retrieve", "generate"])
         builder.path("retrieve", "fuse", "generate", "check", END)

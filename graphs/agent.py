@@ -6,8 +6,19 @@ from langgraph.graph import END, START
 
 from ragweave.graphs.base import Builder, new_graph
 from ragweave.graphs.video_rag import build_retrieval
-from ragweave.nodes.grade import after_grade
-from ragweave.nodes.plan import dispatch_recordings
+from ragweave.nodes.check import check
+from ragweave.nodes.condense import condense
+from ragweave.nodes.expand import expand
+from ragweave.nodes.fuse import fuse
+from ragweave.nodes.generate import generate
+from ragweave.nodes.grade import after_grade, grade
+from ragweave.nodes.plan import dispatch_recordings, plan
+from ragweave.nodes.reason import reason
+from ragweave.nodes.recall import recall
+from ragweave.nodes.refine import refine
+from ragweave.nodes.retrieve import retrieve
+from ragweave.nodes.route import route
+from ragweave.nodes.search_web import search_web
 from ragweave.nodes.state import State
 
 
@@ -34,8 +45,9 @@ def decided(state: State) -> list[str] | str:
 
 def build() -> Builder:
     """Return the agent's graph, uncompiled."""
-    verbs = "condense route expand plan retrieve fuse grade refine search_web reason recall generate check"
-    builder = new_graph(*verbs.split(), retrieve_video=build_retrieval().compile(name="retrieve_video"))
+    verbs = (condense, route, expand, plan, retrieve, fuse, grade, refine, search_web, reason, recall, generate, check)
+    search_videos = build_retrieval().compile(name="retrieve_video")
+    builder = new_graph(*verbs, retrieve_video=search_videos)
     builder.path(START, "condense")
     # Plain edges to plan: a list-edge is a barrier and would end the loop silently at the second hop.
     builder.add_conditional_edges("condense", opened, ["route", "expand"])

@@ -5,7 +5,14 @@ from __future__ import annotations
 from langgraph.graph import END, START
 
 from ragweave.graphs.base import Builder, new_graph
-from ragweave.nodes.plan import dispatch
+from ragweave.nodes.check import check
+from ragweave.nodes.condense import condense
+from ragweave.nodes.fuse import fuse
+from ragweave.nodes.generate import generate
+from ragweave.nodes.plan import dispatch, plan
+from ragweave.nodes.reason import reason
+from ragweave.nodes.recall import recall
+from ragweave.nodes.retrieve import retrieve
 from ragweave.nodes.state import State
 
 
@@ -16,7 +23,7 @@ def carry_on(state: State) -> str:
 
 def build() -> Builder:
     """Return the graph, uncompiled."""
-    builder = new_graph("condense", "reason", "plan", "retrieve", "fuse", "recall", "generate", "check")
+    builder = new_graph(condense, reason, plan, retrieve, fuse, recall, generate, check)
     builder.path(START, "condense", "reason")
     builder.add_conditional_edges("reason", carry_on, ["plan", "recall", "generate"])
     builder.add_conditional_edges("plan", dispatch, ["retrieve", "generate"])

@@ -6,7 +6,6 @@ import asyncio
 from collections.abc import AsyncIterator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
-from importlib import import_module
 from itertools import pairwise
 from typing import Any
 
@@ -61,11 +60,10 @@ class Builder(StateGraph[State, Context, Input, State]):
             self.add_edge(one, following)
 
 
-def new_graph(*verbs: str, **nodes: Any) -> Builder:
-    """Return a graph over the shared state, with the one retry policy: verbs of `nodes/` by name, and other nodes."""
+def new_graph(*verbs: Any, **nodes: Any) -> Builder:
+    """Return a graph over the shared state with these nodes and the one retry policy; a verb has its own name."""
     builder = Builder(State, context_schema=Context, input_schema=Input)
-    found = {verb: getattr(import_module(f"ragweave.nodes.{verb}"), verb) for verb in verbs}
-    for name, node in {**found, **nodes}.items():
+    for name, node in [*((verb.__name__, verb) for verb in verbs), *nodes.items()]:
         builder.add_node(name, node, retry_policy=RETRY)
     return builder
 

@@ -5,12 +5,18 @@ from __future__ import annotations
 from langgraph.graph import END, START
 
 from ragweave.graphs.base import Builder, new_graph
-from ragweave.nodes.plan import dispatch
+from ragweave.nodes.check import check
+from ragweave.nodes.condense import condense
+from ragweave.nodes.expand import expand
+from ragweave.nodes.fuse import fuse
+from ragweave.nodes.generate import generate
+from ragweave.nodes.plan import dispatch, plan
+from ragweave.nodes.retrieve import retrieve
 
 
 def build() -> Builder:
     """Return the graph, uncompiled."""
-    builder = new_graph("condense", "expand", "plan", "retrieve", "fuse", "generate", "check")
+    builder = new_graph(condense, expand, plan, retrieve, fuse, generate, check)
     builder.path(START, "condense", "expand", "plan")
     builder.add_conditional_edges("plan", dispatch, ["retrieve", "generate"])
     builder.path("retrieve", "fuse", "generate", "check", END)

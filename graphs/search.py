@@ -6,12 +6,17 @@ from langgraph.graph import END, START
 
 from ragweave.graphs.base import Builder, new_graph
 from ragweave.graphs.video_rag import build_retrieval
-from ragweave.nodes.plan import dispatch_recordings
+from ragweave.nodes.condense import condense
+from ragweave.nodes.expand import expand
+from ragweave.nodes.fuse import fuse
+from ragweave.nodes.plan import dispatch_recordings, plan
+from ragweave.nodes.retrieve import retrieve
+from ragweave.nodes.route import route
 
 
 def build() -> Builder:
     """Return the graph, uncompiled."""
-    verbs = ("condense", "route", "expand", "plan", "retrieve", "fuse")
+    verbs = (condense, route, expand, plan, retrieve, fuse)
     builder = new_graph(*verbs, retrieve_video=build_retrieval().compile(name="retrieve_video"))
     builder.path(START, "condense", "route", "plan")
     builder.path("condense", "expand", "plan")

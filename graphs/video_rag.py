@@ -8,10 +8,15 @@ from langgraph.graph import END, START, StateGraph
 
 from ragweave.graphs.base import Builder, new_graph
 from ragweave.minds.context import Context
+from ragweave.nodes.check import check
+from ragweave.nodes.condense import condense
+from ragweave.nodes.fuse import fuse
+from ragweave.nodes.generate import generate
 from ragweave.nodes.judge import judge
 from ragweave.nodes.look import look
 from ragweave.nodes.merge import merge
 from ragweave.nodes.plan import dispatch_recordings, plan_recordings
+from ragweave.nodes.retrieve import retrieve
 from ragweave.nodes.retrieve_clips import retrieve_clips
 from ragweave.nodes.rewrite import retrievers, rewrite
 from ragweave.nodes.run import RETRY
@@ -33,7 +38,7 @@ def build_retrieval() -> StateGraph[VideoState, Context, VideoTask, VideoResult]
 def build() -> Builder:
     """Return the whole, uncompiled."""
     others = {"plan": plan_recordings, "retrieve_video": build_retrieval().compile(name="retrieve_video")}
-    builder = new_graph("condense", "retrieve", "fuse", "generate", "check", **others)
+    builder = new_graph(condense, retrieve, fuse, generate, check, **others)
     builder.path(START, "condense", "plan")
     builder.add_conditional_edges("plan", dispatch_recordings, ["retrieve_video", "retrieve", "generate"])
     builder.path("retrieve", "fuse", "generate", "check", END)
