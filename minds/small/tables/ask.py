@@ -18,6 +18,7 @@ Operation = Literal["most", "least", "sum", "mean", "difference", "count", "ofte
 
 _MOST = frozenset("most highest largest greatest biggest best maximum max".split())
 _LEAST = frozenset("least fewest lowest smallest worst minimum min".split())
+_BOUNDS, _BESIDE = frozenset("max min maximum minimum".split()), frozenset("above below over under than".split())
 _SUM = re.compile(
     r"\b(?:altogether|in total|total|together|sum|summed|combined|in all|add(?:s|ed)? up|all in all|overall|insgesamt|"
     r"zusammen|summe|au total|en tout|ensemble|en total)\b",
@@ -101,6 +102,8 @@ class Asked:
         """The end that is asked for and the position of the word, or None."""
         for n, w in enumerate(self.said):
             before = self.said[n - 1] if n else ""
+            if w in _BOUNDS and {*self.said[max(0, n - 2) : n - 1]} & _BESIDE:
+                continue  # what is “below its minimum” is not the least
             if w in ("most", "least") and before != "the" and (before == "at" or self.said[n + 1 : n + 2] == ["of"]):
                 continue
             if w in DIMENSIONS:

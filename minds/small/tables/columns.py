@@ -57,7 +57,9 @@ def number_column(asked: Asked, table: Table, choice: Choice, alone: bool = Fals
     counts = [n for n in fitting if table.columns[n].terms and table.columns[n].terms <= many]
     if asked.operation == "count" and len(counts) == 1 and all(c.kind != "date" for c in table.columns):
         return counts[0]
-    return fitting[0] if alone and len(fitting) == 1 else None
+    # What is asked for may be what chose the rows: “what did all that was over its budget cost”.
+    chose = any(_likeness(asked, table.columns[n]) for n in choice.by if table.columns[n].kind == "number")
+    return fitting[0] if alone and len(fitting) == 1 and not chose else None
 
 
 def piece(asked: Asked, table: Table, choice: Choice) -> tuple[set[str], bool]:

@@ -8,10 +8,11 @@ from decimal import Decimal
 from itertools import pairwise
 
 from ragweave.minds.small.tables.ask import Asked
+from ragweave.minds.small.tables.bounds import BESIDE, compared, sign_of
 from ragweave.minds.small.tables.denials import Named, denying, shared, verbatim, without
 from ragweave.minds.small.tables.measures import UNIT_WORDS
 from ragweave.minds.small.tables.moments import timed
-from ragweave.minds.small.tables.units import in_unit, of_kind
+from ragweave.minds.small.tables.units import in_unit, of_kind, scale, unit_of
 from ragweave.models.table import Column, Table, spoken
 from ragweave.models.text import STOP, content_terms, stem, verb_form, words
 from ragweave.models.values import CURRENCIES, is_missing, month_of, written, year_of, yes
@@ -63,6 +64,7 @@ def rows(asked: Asked, table: Table, about: str) -> Choice:
             choice.by.add(n)
             choice.said += [named[n].said] if named[n].said else []
     _bounded(asked, table, choice)
+    _beside(asked, table, choice)
     if shared(asked, table, named, choice.rows) or any(_is_bound(asked, table.columns[n], named[n]) for n in named):
         choice.rows = []
     stated = {w for w in words(about) if w.isdigit()}
@@ -260,13 +262,40 @@ def _bounded(asked: Asked, table: Table, choice: Choice) -> None:
         if amounts is None or not bound.sign:
             choice.rows = []
             return
-        choice.rows = [i for i in choice.rows if (amount := amounts[i]) is not None and bound.holds(amount)]
+        holds = [a is not None and compared(a, bound.sign, bound.amount) for a in amounts]
+        choice.rows = [i for i in choice.rows if holds[i]]
         choice.by.add(n)
         choice.explained |= {*words(asked.question[slice(*bound.place)]), *table.columns[n].terms}
         # The unit is said where the figures shown beside it are in another.
         written_in = [v and v.amount for v in table.columns[n].numbers]
         told = written(bound.amount) if amounts == written_in else f"{written(bound.amount)} {bound.unit}"
         choice.said.append(f"{table.columns[n].head} {bound.sign} {told}")
+
+
+def _beside(asked: Asked, table: Table, choice: Choice) -> None:
+    """Keep the rows of which a number that is said, or the only other one of the unit, is “below the minimum”."""
+    numbers = {n: c for n, c in enumerate(table.columns) if c.kind == "number" and c.terms}
+    units = {n: {scale(unit_of(c, v)) for v in c.numbers if v is not None} for n, c in numbers.items()}
+    for m in BESIDE.finditer(asked.question):
+        sign = sign_of(m, asked.question)
+        said, of = ([*map(stem, words(m[side] or ""))] for side in ("two", "one"))
+        # Behind the second the question goes on: “below the minimum in the stock list”.
+        ends = {n: max(map(said.index, c.terms)) for n, c in numbers.items() if c.terms <= {*said}}
+        if not ends:
+            continue
+        second = max(ends, key=lambda n: (len(numbers[n].terms), -ends[n]))
+        alike = [n for n in numbers if n != second and units[n] == units[second]]
+        named = [n for n in numbers if n != second and numbers[n].terms <= {*(of or asked.stems)}]
+        at = [*(named or ([] if of else alike)), second]
+        if len(at) != 2 or at[0] not in alike or not sign or any(numbers[n].unsure for n in at):
+            choice.rows = []
+            return
+        pairs = [(i, numbers[at[0]].numbers[i], numbers[second].numbers[i]) for i in choice.rows]
+        choice.rows = [i for i, a, b in pairs if a and b and compared(a.amount, sign, b.amount)]
+        choice.by |= {*at}
+        lead = words(asked.question[m.start() : m.start("two")])
+        choice.explained |= {*map(stem, lead), *said[: ends[second] + 1], *numbers[at[0]].terms}
+        choice.said.append(f" {sign} ".join(numbers[n].head for n in at))
 
 
 def measured(column: Column) -> frozenset[str]:
