@@ -42,8 +42,10 @@ _UNTIL = frozenset(
 def number_column(asked: Asked, table: Table, choice: Choice, alone: bool = False) -> int | None:
     """Return the column of numbers that is asked for: named by its head, its measure, or alone; None if not certain."""
     # Where a column is asked for that holds “closed” and “~300” beside its numbers, no other is meant.
-    fitting = [n for n, c in enumerate(table.columns) if (c.kind == "number" or c.mixed) and n not in choice.by]
-    fitting = [n for n in fitting if not asked.per or _per(table.columns[n]) in ("", asked.per)]
+    fitting = [n for n, c in enumerate(table.columns) if c.kind == "number" or (n and c.mixed)]  # first stand codes
+    fitting = [
+        n for n in fitting if n not in choice.by and (not asked.per or _per(table.columns[n]) in ("", asked.per))
+    ]
     fitting = [n for n in fitting if able(asked, table, choice, table.columns[n])]
     if piece(asked, table, choice)[0]:
         fitting = [n for n in fitting if _priced(asked, table.columns[n])]
@@ -139,7 +141,8 @@ def meant(asked: Asked, column: Column) -> set[str]:
 
 def column_of(asked: Asked, table: Table, target: int) -> int | None:
     """Return the column whose head “which” or “what” names, where it is not the one that is compared."""
-    wanted = {n: asked.attribute | (asked.named if c.kind != "yes" else set()) for n, c in enumerate(table.columns)}
+    kinds = {"text"} if asked.word == "whose" else {"text", "date", "key", "number"}
+    wanted = {n: asked.attribute | (asked.named if c.kind in kinds else set()) for n, c in enumerate(table.columns)}
     found = [n for n, c in enumerate(table.columns) if n != target and c.terms & wanted[n]]
     found = found or [n for n, c in enumerate(table.columns) if n != target and c.terms and c.terms == asked.last]
     if not found and asked.word == "when" and "since" not in asked.said:

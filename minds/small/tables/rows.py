@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from ragweave.minds.small.tables.ask import Asked
 from ragweave.minds.small.tables.bounds import BESIDE, compared, sign_of
-from ragweave.minds.small.tables.denials import Named, denying, shared, verbatim, without
+from ragweave.minds.small.tables.denials import Named, denying, shared, thing, verbatim, without
 from ragweave.minds.small.tables.measures import UNIT_WORDS
 from ragweave.minds.small.tables.moments import timed
 from ragweave.minds.small.tables.units import in_unit, of_kind, scale, unit_of
@@ -19,6 +19,8 @@ from ragweave.models.values import CURRENCIES, is_missing, month_of, written, ye
 
 _PARTLY = 0.5
 """Share of the words of a cell that name its row where no other row has them."""
+_HAS = r"\b(?:(?P<in>in)|(?P<which>which|whom|where)|with|has|had|have|got)(?: an?| any| the)? "
+"""Before a head, what rows have: “invoices with a reminder”, “for which a reminder went out”."""
 
 
 @dataclass
@@ -54,9 +56,10 @@ def rows(asked: Asked, table: Table, about: str) -> Choice:
         if n not in named:
             continue
         kept, explained = named[n].rows, named[n].explained
-        meant = set(kept)
-        choice.rows = [i for i in choice.rows if i in meant]
-        choice.explained |= explained | (column.terms & set(asked.stems))
+        choice.rows = sorted({*choice.rows} & {*kept})
+        choice.explained |= (
+            explained | (column.terms & set(asked.stems)) | ({"date"} if column.kind == "date" else set())
+        )
         choice.parts += column.kind == "text" and not any(
             set(content_terms(column.cells[i])) <= explained for i in kept
         )
@@ -88,7 +91,7 @@ def _found(asked: Asked, table: Table, context: frozenset[str], when: dict[int, 
             continue
         named = None
         if column.kind in ("key", "number"):
-            named = _numbered(asked, column, free) or _with_some(asked, column)
+            named = _numbered(asked, column, free)
         if column.kind == "date" and n in dates:
             named = _dated(asked, column, free)
         # “Paid” is no word of “which show pays the least”.
@@ -96,7 +99,7 @@ def _found(asked: Asked, table: Table, context: frozenset[str], when: dict[int, 
         if column.kind == "yes" and column.terms and column.terms <= set(asked.stems) and done <= set(asked.said):
             kept = [i for i, c in enumerate(column.cells) if yes(c)]
             named = Named(kept, f"{column.head}: {column.cells[kept[0]] if kept else True}", set(column.terms))
-        if named is not None:
+        if (named := named or _with_some(asked, column)) is not None:
             found[n] = named
     return found
 
@@ -203,25 +206,26 @@ def _numbered(asked: Asked, column: Column, free: set[str]) -> Named | None:
     kept = [i for i, v in enumerate(column.numbers) if v is not None and v.amount in wanted and v.amount not in bounds]
     if not kept:
         return None
-    value = column.cells[kept[0]]
-    return Named(kept, f"{column.head} {value}", {*column.terms, *words(value)})
+    values = ", ".join(dict.fromkeys(column.cells[i] for i in kept))
+    return Named(kept, f"{column.head} {values}", {*column.terms, *words(values)})
 
 
 def _with_some(asked: Asked, column: Column) -> Named | None:
-    """Return the rows that hold any of what a question ends in: “who is in arrears”, “which flats have a garage”."""
-    head = words(spoken(column.head))
-    if (
-        column.kind != "number"
-        or asked.operation not in ("cell", "count")
-        or not head
-        or asked.said[-len(head) :] != head
-    ):
+    """Return the rows that hold any of what a question says they have: “who is in arrears”, “have a garage”.
+
+    Of a column of texts or dates those that are not blank, where rows are counted or added up: “with a reminder”.
+    """
+    counts, cell = column.kind == "number", asked.operation == "cell"
+    head = [s for s in map(stem, words(spoken(column.head))) if counts or s in thing(column)]
+    m = re.search(_HAS + " ".join(head) + r"\b", " ".join(asked.stems)) if head else None
+    if m is None or (m["which"] or not (asked.word == "who" or asked.named) if counts else m["in"] or cell):
         return None
-    before = [w for w in asked.said[: -len(head)] if w not in ("a", "an", "any", "the")][-1:]
-    if before not in (["in"], ["with"], ["has"], ["have"], ["having"]) or not (asked.word == "who" or asked.named):
-        return None
-    kept = [i for i, v in enumerate(column.numbers) if v is not None and v.amount]
-    return Named(kept, "", set(column.terms))
+    cells = zip(column.cells, column.numbers, strict=True)
+    kept = [i for i, (c, v) in enumerate(cells) if (v is not None and v.amount if counts else not is_missing(c))]
+    ends = m.end() == len(m.string) and asked.operation in ("cell", "count")
+    able = ends if counts else 0 < len(kept) < len(column.cells)
+    done = {stem(w) for w in asked.said[len(m.string[: m.end()].split()) :][:2] if verb_form(w)}  # “went out”
+    return Named(kept, "" if counts else column.head, {*column.terms, *done}) if able else None
 
 
 def _dated(asked: Asked, column: Column, free: set[str]) -> Named | None:
