@@ -50,6 +50,9 @@ def number_column(asked: Asked, table: Table, choice: Choice, alone: bool = Fals
     if piece(asked, table, choice)[0]:
         fitting = [n for n in fitting if _priced(asked, table.columns[n])]
     scored = sorted(((_likeness(asked, table.columns[n]), -n) for n in fitting), reverse=True)
+    if asked.operation == "cell" and len(choice.rows) == 1:
+        # Of several that may be meant, a wheel of two and of three spokes, the one that holds anything for the row.
+        scored = [s for s in scored if s[0] < scored[0][0] or table.columns[-s[1]].numbers[choice.rows[0]]] or scored
     if scored and scored[0][0] > 0 and (len(scored) == 1 or scored[0][0] > scored[1][0] or asked.measured):
         return -scored[0][1]
     # An inventory says in a column of its own how many there are of each; a log has a row for each.

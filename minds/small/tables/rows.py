@@ -15,7 +15,7 @@ from ragweave.minds.small.tables.moments import timed
 from ragweave.minds.small.tables.units import in_unit, of_kind, scale, unit_of
 from ragweave.models.table import Column, Table, spoken
 from ragweave.models.text import STOP, content_terms, stem, verb_form, words
-from ragweave.models.values import CURRENCIES, is_missing, month_of, written, year_of, yes
+from ragweave.models.values import CURRENCIES, WHOLE, is_missing, month_of, written, year_of, yes
 
 _PARTLY = 0.5
 """Share of the words of a cell that name its row where no other row has them."""
@@ -308,4 +308,5 @@ def measured(column: Column) -> frozenset[str]:
     found = {*column.terms, *content_terms(unit), *([CURRENCIES[unit], "price"] if unit in CURRENCIES else [])}
     # A head may be a unit and nothing else: “kWh”.
     found |= {stem(w) for u in (unit, column.head.lower()) for w in UNIT_WORDS.get(u, "").split()}
+    found |= {"price"} if any(re.search(WHOLE, c) for c in column.cells) else set()
     return frozenset(found | ({unit} if unit else set()))
