@@ -74,7 +74,7 @@ _PLACE = re.compile(
 """Where it stands: “in the table of charges”."""
 
 
-_BEFORE_MONTH = frozenset("in of since from until to between and last this".split())
+_BEFORE_MONTH = frozenset("in of since from until to between and last this the or for by".split())
 
 
 _DAY = re.compile(r"([0-3]?\d)(?:st|nd|rd|th)?")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from decimal import Decimal
-from itertools import pairwise
 
 from ragweave.minds.small.tables.ask import Asked
 from ragweave.minds.small.tables.bounds import BESIDE, compared, sign_of
@@ -129,7 +128,9 @@ def _named(asked: Asked, column: Column, context: frozenset[str]) -> Named | Non
     have = set(asked.stems)
     told = bool(column.terms & have)
     denied = {i for i, c in enumerate(column.cells) if denying(c)}
-    verb = frozenset({"may"} if _is_verb(asked) else ())
+    verb = frozenset(
+        {"may"} & {*asked.said} if asked.months and 5 not in asked.months and " May" not in asked.question else ()
+    )
     if kept := [i for i in sorted(denied) if verbatim(asked, column.cells[i])]:
         return Named(kept, column.cells[kept[0]], set(content_terms(column.cells[kept[0]])))
     cells = [
@@ -173,13 +174,6 @@ def _is_bound(asked: Asked, column: Column, named: Named) -> bool:
     at = min(whole or [n for n, s in enumerate(asked.stems) if s in named.explained - column.terms], default=0)
     before = [w for w in asked.said[:at] if w not in ("the", "a", "an", "my", "our")][-2:]
     return before[-1:] in (["before"], ["after"], ["than"]) and before[0] not in ("other", "rather")
-
-
-def _is_verb(asked: Asked) -> bool:
-    """Tell whether “may” is the verb of a question that names another month: “how much rain may fall in April”."""
-    before = {one for one, other in pairwise(asked.said) if other == "may"}
-    other = asked.months and 5 not in asked.months and " May" not in asked.question
-    return bool(other and before) and not before & {"the", "or", "for", "by"}
 
 
 def _as_written(asked: Asked, cell: str, told: bool) -> bool | None:
