@@ -120,8 +120,8 @@ class Column:
 
     @cached_property
     def terms(self) -> frozenset[str]:
-        """Stems of its head."""
-        return frozenset(content_terms(spoken(self.head)))
+        """Stems of its head; “Done” alone says something, though it is a small word elsewhere."""
+        return frozenset(content_terms(spoken(self.head)) or {"done"} & {self.head.lower()})
 
 
 @dataclass(frozen=True)

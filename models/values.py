@@ -23,7 +23,7 @@ CURRENCIES = {
         "£ gbp pound pounds",
         "¥ jpy yen",
         "cny yuan rmb",
-        "chf franken francs",
+        "chf fr sfr franken francs",
         "kr kronor kroner",
         "sek",
         "nok",
@@ -37,7 +37,9 @@ _MISSING = frozenset({"", "-", "–", "—", "n/a", "na", "none", "null", "?", "
 _YES = frozenset("yes y true x ✓ ✔ ja oui si sim vrai wahr 是 有".split())
 _NO = frozenset("no n false ✗ ✘ nein non nao faux falsch 否 无".split())
 _SPACES = re.compile("[\u00a0\u2007\u2009\u202f]")
-_AMOUNT = r"\d{1,3}(?:[ '’.,]\d{3})+(?:[.,]\d+)?|\d+(?:[.,]\d+)?|[.,]\d+"
+WHOLE = r"(?<=\d)[.,][-–—−]{1,2}(?![\w-])"
+"""What ends a price without cents: 78,- and 78.–"""
+_AMOUNT = rf"(?:\d{{1,3}}(?:[ '’.,]\d{{3}})+(?:[.,]\d+)?|\d+(?:[.,]\d+)?|[.,]\d+)(?:{WHOLE})?"
 _NUMBER = re.compile(
     rf"(?P<open>\()?\s*(?P<minus>[-−–])?\s*(?P<before>[^\W\d_]{{1,4}}\.?|[€$£¥])?\s*(?P<minus2>[-−])?\s*"
     rf"(?P<n>{_AMOUNT})\s*(?P<after>%|‰|°\s?[CF]?|[€$£¥]|[^\W\d_][\w²³/.]*(?:\s[^\W\d_][\w²³/.]*)?)?\s*(?P<close>\))?"
@@ -157,7 +159,7 @@ def number(cell: str, mark: str = ".") -> Value | None:
         if sign is None or unit:
             return None
         unit = before
-    written = re.sub(r"[ '’]", "", m["n"])
+    written = re.sub(rf"[ '’]|{WHOLE}", "", m["n"])
     other = "." if mark == "," else ","
     if mark in written and other in written[written.index(mark) :]:
         return None

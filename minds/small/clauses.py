@@ -11,6 +11,7 @@ from ragweave.minds.evidence import Hop
 from ragweave.minds.small.answer.sentences import Extract
 from ragweave.minds.small.question.asked import ASKING, has_clause
 from ragweave.minds.small.question.nouns import BE, DETERMINER, DO, JOINS
+from ragweave.minds.small.question.sides import sides
 from ragweave.models import tables
 from ragweave.models.text import STOP, content_terms, fold, names, terms, verb_form
 
@@ -33,6 +34,7 @@ _IS = re.compile(r"\b(?:is|are|was|were)\s*$", re.I)
 _ANYONE = frozenset("man woman person people one boy girl lady gentleman guy human".split())
 _DOES = re.compile(r"(?:[eo]r|ist|ian|ant|ent|man|woman|son|wife|husband|child|niece|nephew|warden|chair|apprentice)$")
 """How nouns end for those who do or are something to others: “owner”, “conductor”, “president”, “mother”."""
+_NOBODY = frozenset("offer order number letter paper cover corner door floor tower river water winter summer".split())
 _TIMES = frozenset("year month day date decade century time".split())
 _YEAR = re.compile(r"\b(?:1\d{3}|20\d{2})\b")
 _VERBS = frozenset(
@@ -113,12 +115,13 @@ def splits(question: str) -> list[Split]:
             # “What does Wren's dog *weigh*?”
             noun, after = noun.split()
         rest, back = _parted(m["rest"].strip(), before)
-        person = bool(_DOES.search(noun))
+        person = bool(_DOES.search(noun)) and noun.split()[-1] not in _NOBODY
         inner = f"{'Who' if person else 'What'} is the {noun} {by or 'of'} {rest}?"
         found.append(Split(before, inner, f"{back}{after}", "person" if person else "thing"))
     roles = [m for m in _ROLE.finditer(plain) if not found and _DOES.search(m["rest"])]
     found += [Split(plain[: m.start()], f"Who is {m['rest']}?", plain[m.start("own") :], "person") for m in roles]
-    return [s for s in found if content_terms(s.inner)]
+    # What is weighed against something else is named: nothing is put in its place.
+    return [] if sides(question) else [s for s in found if content_terms(s.inner)]
 
 
 def _parted(rest: str, before: str) -> tuple[str, str]:

@@ -104,20 +104,25 @@ async def _write(desk: Desk, brief: Brief, page: Page) -> str:
         return ""
     if await _each(desk, brief, page):
         return ""
+    # A table knows which column is asked of both, and which rows are added up.
+    operation = Asked(brief.question).operation
+    first = operation in ("difference", "sum", "mean")
+    gave = await tabled(desk, brief, page) if first else False
+    if gave is True:
+        return ""
     barred = ""
-    if (asked := standing(brief.question, brief.hops)) != brief.question:
+    asked = standing(brief.question, brief.hops)
+    # What tells of one that was found tells no sum of all that are described.
+    if asked != brief.question and (not first or Asked(asked).operation == operation):
         rows = await reread(await desk.library(), asked, [*brief.rows.values()])
         best = max(e["relevance"] for e in rows)
         found = replace(brief, question=asked, rows={e["id"]: e for e in rows}, best=best)
-        gave = await tabled(desk, found, page)
-        if gave is True or not (barred := await _extract(desk, found, page, False, True, blank=gave or None)):
+        filled = await tabled(desk, found, page)
+        if filled is True or not (barred := await _extract(desk, found, page, False, True, blank=filled or None)):
             return ""
-    # A table knows which column is asked of both.
-    differ = Asked(brief.question).operation == "difference"
-    gave = await tabled(desk, brief, page) if differ else False
-    if gave is True or await weigh(desk, brief, page):
+    if await weigh(desk, brief, page):
         return ""
-    gave = gave if differ else await tabled(desk, brief, page)
+    gave = gave if first else await tabled(desk, brief, page)
     if gave is True or await overview(desk, brief, page):
         return ""
     why = await _extract(desk, brief, page, barred=barred, blank=gave or None)

@@ -46,10 +46,15 @@ def test_innermost_description_is_asked_by_itself(question: str, inner: str, fil
         # A word is never cut up: the ways to cut this one would take hours to try.
         f"When was the {'Donau' * 20} opened?",
         "Where else is the elsewhere in question?",
+        "Which costs more a month, the room of Pell & Sons or the barn of Ada Marwen?",
     ],
 )
 def test_a_plain_question_is_not_taken_apart(question: str) -> None:
     assert splits(question) == []
+
+
+def test_an_offer_is_nobody() -> None:
+    assert splits("What does the offer of Pell & Sons cost?")[0].kind == "thing"
 
 
 def test_what_is_asked_of_what_is_described_is_open_until_a_sentence_holds_it() -> None:

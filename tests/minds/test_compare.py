@@ -69,3 +69,23 @@ def test_cells_under_different_heads_of_one_table_are_not_weighed() -> None:
     birds = strip("Birds", "Year | Puffins, pairs | Razorbills, pairs\n2023 | 1,420 | 610\n2024 | 1,510 | 585")
     found = compare("How many more pairs of puffins than razorbills were there in 2024?", [birds], lambda term: 3.0)
     assert found is not None and found.text == "925: 1,510 against 585."
+
+
+def test_a_price_is_weighed_against_a_price() -> None:
+    plans = [
+        strip("Plan 2023", "A lesson is 40 euros.\n\nDamage is paid up to 900 euros a lesson."),
+        strip("The new plan 2026", "A lesson is 46 euros.\n\nDamage is paid up to 1,500 euros a lesson."),
+        strip(
+            "Rooms of Pell & Sons", "Rent per month 310, payable on 1 May\n\nDeposit 50 a room\n\nseen 25 April 2026"
+        ),
+        strip("Barn of Ada Marwen", "The rent is 290 euros a month.\n\nvisited 3 March 2026"),
+    ]
+    for question, told in (
+        ("By how much is a lesson dearer under the new plan than under the one of 2023?",
+         "6 euros: 46 euros against 40 euros."),
+        ("Which costs less a month, the rooms of Pell & Sons or the barn of Ada Marwen?",
+         "Barn of Ada Marwen: 290 euros, against 310 for rooms of Pell & Sons."),
+        ("Which costs less a week, the rooms of Pell & Sons or the mill of Otis?", None),
+    ):  # fmt: skip
+        found = compare(question, plans, lambda term: 3.0)
+        assert (found and found.text) == told

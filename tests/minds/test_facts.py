@@ -79,6 +79,10 @@ def test_numbers_agree_when_their_units_do(one: str, other: str, agree: bool) ->
     assert facts(one)[0].agrees(facts(other)[0]) is agree
 
 
+def test_a_currency_may_stand_before_its_amount() -> None:
+    assert [(f.value, f.unit) for f in facts("EUR 78 a day, CHF 1,200 a month")] == [("78", "euro"), ("1200", "franc")]
+
+
 def test_a_number_is_shown_as_it_was_written() -> None:
     assert [f.shown for f in facts("about 1,200 km and twenty minutes")] == ["1,200 km", "twenty minutes"]
 

@@ -34,3 +34,26 @@ PLANTS = "Plant | Power (MW)\nDam | 3\nMill | 12\nFarm | 40\n"
 )
 def test_a_bound_is_read_with_its_size_its_notation_and_its_no(table: str, question: str, answer: str) -> None:
     assert said(question, table, "list") == answer
+
+
+HERBS = "Herb | In store (g) | Minimum (g) | Price (EUR)\nmint | 40 | 50 | 2\nsage | 80 | 50 | 3\ndill | | 10 | 1\n"
+WARDS = "Ward | Boys | Girls | Beds\nA | 5 | 7 | 20\nB | 9 | 2 | 10\nC | 4 | 6 | 8\n"
+BUILT = "Project | Spent (EUR) | Budget (EUR) | Hours\nBarn | 900 | 800 | 20\nRoof | 500 | 700 | 30\n"
+
+
+@pytest.mark.parametrize(
+    ("table", "question", "answer"),
+    [
+        (HERBS, "Which herbs are below their minimum?", "mint."),
+        (HERBS, "Which herbs are not below the minimum?", "sage."),
+        (HERBS, "What is the lowest minimum?", "dill: Minimum 10 g, the lowest of 3 rows."),
+        (WARDS, "Which wards have fewer boys than girls?", "A; C (Boys < Girls)."),
+        (WARDS, "Which ward has more beds than B?", ""),
+        (WARDS, "Which wards are above their girls?", ""),  # boys, or beds
+        (BUILT, "How many projects are over budget?", "1 of 2 rows with Spent > Budget: Barn."),
+        (BUILT, "How much did the projects over budget cost in total?", ""),
+        (BUILT, "Which projects took more hours than their budget?", ""),
+    ],
+)
+def test_two_numbers_of_a_row_are_compared_where_it_is_certain_which(table: str, question: str, answer: str) -> None:
+    assert said(question, table, "list") == answer

@@ -80,6 +80,24 @@ def test_of_two_tables_the_one_that_has_the_head_counts() -> None:
     assert fits[1] > fits[0]
 
 
+PRICES = "Work | Adult | Child\ntrim | 14,- | 9,-\ndye | 78,- | -\n"
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("What does a dye cost?", "dye: Adult 78,-."),
+        ("What does a trim cost?", ""),
+        ("What does a trim cost for a child?", "trim: Child 9,-."),
+        ("What does a dye cost for a child?", ""),
+    ],
+)
+def test_of_two_prices_the_one_that_a_row_has_is_told_and_none_in_the_place_of_the_other(
+    question: str, answer: str
+) -> None:
+    assert said(question, PRICES, "hair") == answer
+
+
 @pytest.mark.parametrize(
     ("text", "question", "answer"),
     [

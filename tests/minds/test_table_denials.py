@@ -122,3 +122,11 @@ def test_what_one_row_is_not_is_not_said_of_what_other_rows_tell_of_as_well(ques
         "West | lamp | 5 | open | 2025\n"
     )
     assert said(question, sales, "sales") == answer
+
+
+def test_a_job_without_a_day_on_which_it_was_done_is_not_done() -> None:
+    jobs = (
+        "Order | Client | Task | Done\n7 | Orme | roof | 2026-03-02\n8 | Pask | step | \n9 | Lee | gate | 2026-04-01\n"
+    )
+    assert said("Whose order has no done date yet?", jobs, "orders") == "Order 8: Client Pask."
+    assert said("Which orders are not done yet?", jobs, "orders") == "8."

@@ -66,3 +66,58 @@ def test_of_a_table_that_is_not_read_whole_nothing_is_worked_out() -> None:
     ):
         assert said("What do all items cost together?", text, "prices") == ""
         assert not tables([text])[0].certain
+
+
+BILLS = """Bill | Client | Amount (EUR) | Reminder sent | Note
+1 | Orme | 100 | 2026-01-02 | late
+2 | Pask | 50 | |
+3 | Orme | 20 | 2026-03-01 |
+4 | Quill | 7 | | by cheque
+"""
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        (
+            "What do the bills for which a reminder went out add up to?",
+            "Amount: 100 + 20 = 120 EUR (rows 1, 3; Reminder sent).",
+        ),
+        ("What do the bills with a note come to?", "Amount: 100 + 7 = 107 EUR (rows 1, 4; Note)."),
+        ("What do the bills without a reminder add up to?", "Amount: 50 + 7 = 57 EUR (rows 2, 4; no Reminder sent)."),
+        ("How many bills have a note?", "2 of 4 rows with Note: Bill 1; Bill 4."),
+        ("What do the bills come to?", "Amount: 100 + 50 + 20 + 7 = 177 EUR (rows 1 to 4)."),
+        ("What do the bills that were contested add up to?", ""),
+        ("What do the contested bills come to?", ""),
+    ],
+)
+def test_what_is_added_up_is_what_has_something_and_nothing_where_that_is_not_said(question: str, answer: str) -> None:
+    assert said(question, BILLS, "bills") == answer
+
+
+RIDES = """Week | Rider | Parcels | Km
+7 | Ada | 10 | 100
+7 | Bo | 5 | 60
+8 | Ada | 12 | 120
+8 | Bo | 6 | 70
+9 | Ada | 11 | 80
+10 | Ada | 20 | 300
+"""
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        (
+            "How many km did Ada ride from week 7 to week 9?",
+            "Km: 100 + 120 + 80 = 300 (rows 1, 3, 5; Week 7, 8, 9, Ada).",
+        ),
+        (
+            "How many parcels were there per week on average in weeks 7–8?",
+            "Parcels: (10 + 5 + 12 + 6) / 2 = 16.5 (rows 1 to 4; Week 7, 8).",
+        ),
+        ("How many km did Ada ride per day on average?", ""),
+    ],
+)
+def test_weeks_from_one_to_another_are_meant_and_a_mean_is_of_what_it_is_asked_per(question: str, answer: str) -> None:
+    assert said(question, RIDES, "rides") == answer

@@ -53,3 +53,15 @@ async def test_the_difference_of_two_rows_is_that_of_the_column_asked_for(home: 
     ):
         answer = (await astate(question, context=Context(mind="small")))["answer"]
         assert answer.text.startswith(told), question
+
+
+async def test_what_is_added_up_of_several_that_are_described_is_not_told_of_one(home: Path, tmp_path: Path) -> None:
+    dunned = BILLS.replace("Paid on", "Reminder sent") + "B-19,Volt,31,2025-05-02,2025-05-20\n"
+    notes = "# Volt\n\nA reminder went out to Volt for the bills of spring.\n"
+    await build_library(tmp_path / "files", {"bills.csv": dunned, "volt.md": notes})
+    for question, told in (
+        ("What do the bills for which a reminder went out add up to?", "Amount EUR: 80 + 31 = 111"),
+        ("What do the bills that Volt has contested add up to?", ""),
+    ):
+        answer = (await astate(question, context=Context(mind="small")))["answer"]
+        assert answer.text.startswith(told) and answer.abstained == (not told), question

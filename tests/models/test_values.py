@@ -33,6 +33,8 @@ def test_a_number_is_read_back_from_every_notation_that_its_column_has(amount: D
         ("-3.5 °C", "-3.5", "°C"),
         ("(1,200)", "-1200", ""),
         ("9 months", "9", "months"),
+        ("78.-", "78", ""),
+        ("Fr. 1'200.–", "1200", "chf"),
     ],
 )
 def test_currency_percent_sign_and_unit_are_told_from_the_amount(cell: str, amount: str, unit: str) -> None:

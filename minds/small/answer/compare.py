@@ -17,12 +17,12 @@ from ragweave.minds.page import Page
 from ragweave.minds.passages import as_strip, heading_title
 from ragweave.minds.small.answer.reading import filed
 from ragweave.minds.small.answer.sentences import Extract, rank
-from ragweave.minds.small.question.asked import Idf, share
+from ragweave.minds.small.question.asked import DAY, Idf, share
 from ragweave.minds.small.question.facts import facts, with_noun
 from ragweave.minds.small.question.sides import PREP, Sides, sides
 from ragweave.minds.small.tables.tabled import MOST_ITEMS
 from ragweave.models.table import tables
-from ragweave.models.text import content_terms, terms
+from ragweave.models.text import content_terms, fold, terms
 from ragweave.models.values import days, written
 
 NAMES_IT = 0.6
@@ -42,6 +42,8 @@ _SHORT = 400
 """Characters of a text whose pieces are said of all that it names."""
 _CLOCK = re.compile(r"\b(\d{1,2})[:.](\d{2})\b")
 _YEAR = re.compile(r"1\d{3}|20\d\d")
+_LIMIT = re.compile(r"\b(?:up to|at most|bis zu|jusqu'a) (?:[€$£¥]|eur)? ?\d[\d.,]*\d")
+"""What is paid at most is no price."""
 _PIECES = re.compile(r"[,;]\s+|\s+(?:and|but|while|whereas|against)\s+")
 
 
@@ -83,6 +85,8 @@ class _Look:
     theirs: Set[str]
     said: frozenset[str]
     named: Callable[..., float]
+    counts: bool
+    """Whether there is more of what is counted: a number of “more dogs” stands with the dogs."""
 
     @property
     def nouns(self) -> frozenset[str]:
@@ -131,10 +135,7 @@ def compare(
     asked = sides(question)
     if asked is None:
         return None
-    held = [
-        _values(asked, mine, other, ask, question, strips, idf, rows or {})
-        for mine, other, ask in zip((asked.a, asked.b), (asked.b, asked.a), asked.asks, strict=True)
-    ]
+    held = [_values(asked, n, question, strips, idf, rows or {}) for n in (0, 1)]
     pairs = [
         (ALIKE * ((_file(a) == _file(b)) + (a.unit == b.unit)) + x + y, a, b)
         for x, a in held[0]
@@ -170,23 +171,17 @@ def _file(value: _Value) -> str:
 
 
 def _values(
-    asked: Sides,
-    side: str,
-    other: str,
-    ask: str,
-    question: str,
-    strips: Sequence[Strip],
-    idf: Idf,
-    rows: Mapping[str, Evidence],
+    asked: Sides, n: int, question: str, strips: Sequence[Strip], idf: Idf, rows: Mapping[str, Evidence]
 ) -> list[tuple[float, _Value]]:
-    """Return the values that may stand for one side with how well they do, best first; of equal ones the newer."""
-    own, theirs = set(content_terms(side)), set(content_terms(other))
+    """Return the values that may stand for a side with how well they do, best first; of equal ones the newer."""
+    own, theirs = (set(content_terms((asked.a, asked.b)[side])) for side in (n, 1 - n))
     mine = own - theirs or own
     if mine <= _PAST:
         return []  # another time of the first side, which nothing names
     words = content_terms(question)
     weights = {t: idf(t) * (1.0 if t in own or t in content_terms(asked.ask) else BESIDE) for t in words}
-    said = frozenset(content_terms(asked.ask)) - own - theirs
+    more = re.search(r"\b(?:more|fewer) ([^\W\d_]{3,}s)\b", question, re.I)
+    said = frozenset(content_terms(more[1] if more else asked.ask)) - own - theirs
 
     def named(close: Collection[str], around: Collection[str] = ()) -> float:
         near = {*close, *around}
@@ -200,14 +195,14 @@ def _values(
         found = rows.get(row[1].rests["evidence"])
         return round(row[0] + WORTH * row[1].worth, 2), found["date"] if found else ""
 
-    look = _Look(asked, mine, theirs - own, said, named)
+    look = _Look(asked, mine, theirs - own, said, named, more is not None)
     able = [s for s in strips if mine & (set(terms(s["text"])) | _about(s))]
-    found = [*_of_tables(look, able), *_of_sentences(look, rank(ask, able, idf))]
+    found = [*_of_tables(look, able), *_of_sentences(look, rank(asked.asks[n], able, idf))]
     # The year that is asked about is no value of that year.
     found = [row for row in found if not (row[1].kind == "number" and row[1].shown in words)]
     best = sorted(found, key=order, reverse=True)[:BEST]
     # Of equal ones the first keeps its place.
-    return [(order(row)[0] - LATER * n, row[1]) for n, row in enumerate(best)]
+    return [(order(row)[0] - LATER * at, row[1]) for at, row in enumerate(best)]
 
 
 def _about(strip: Strip) -> set[str]:
@@ -267,6 +262,9 @@ def _read(look: _Look, told: str, said: set[str], rests: Strip) -> _Value | None
     label = set(terms(told.partition(":")[0])) if ": " in told else set()
     if look.asked.dated:
         return _time(told, float(bool(said & (heads | look.said))) + bool(label & heads), rests)
+    told = DAY.sub(lambda m: m[0] if m[0].isdigit() else " ", fold(told))  # a day is no amount
+    if "euro" in look.asked.units:
+        told = _LIMIT.sub(" ", told)
     found = [f for f in facts(told) if f.value.replace(".", "", 1).isdigit() and f.value not in look.mine]
     near = {v for noun in look.nouns for v in with_noun(noun, told)}
     best: _Value | None = None
@@ -274,12 +272,13 @@ def _read(look: _Look, told: str, said: set[str], rests: Strip) -> _Value | None
         year = not f.unit and _YEAR.fullmatch(f.shown) is not None
         if f.value in near or label & (heads | look.nouns):
             worth = 3.0
-        elif f.unit and f.unit in look.asked.units:
-            worth = 2.0
-        elif f.unit and not look.asked.units:
-            worth = 1.5
+        elif look.counts:
+            continue
+        elif f.unit:
+            worth = 2.0 if look.asked.units else 1.5
         else:
-            worth = float(len(found) == 1 and not year)
+            # A number alone is of what stands with it: 2,280 “a year”, and not 400 “a bike”.
+            worth = float(len(found) == 1 and not year and bool(said & (heads | look.said)))
         if worth and (best is None or worth > best.worth):
             best = _Value((Decimal(f.value),), "number", f.unit, f.shown, worth + 0.5 * bool(said & heads), rests)
     return best

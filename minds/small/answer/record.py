@@ -31,7 +31,8 @@ _PAPER = re.compile(
     re.I,
 )
 _MONEY = re.compile(
-    r"(?:[£€$¥]|\b(?:eur|usd|gbp|chf)\b)? ?\d[\d ., ]*[.,]\d{2}(?!\.?\d| ?%)(?: ?(?:[£€$¥元]|(?:eur|usd|gbp|chf)\b))?",
+    r"(?:[£€$¥]|\b(?:eur|usd|gbp|chf)\b)? ?\d[\d ., ]*[.,](?:\d{2}|[-–—]{1,2})(?!\.?\d| ?%)"
+    r"(?: ?(?:[£€$¥元]|(?:eur|usd|gbp|chf)\b))?",
     re.I,
 )
 _MONTHS = [name[:3] for name in ENGLISH[:12]]

@@ -38,7 +38,7 @@ _MONEY = (
     r"[€$£¥₹₽₩]|\b(?:euros?|dollars?|pounds?|pence|(?<!per )cents?|eur|usd|gbp|yuan|francs?|crowns?|kron(?:a|or|er|e)"
     r"|chf|yen|livres?|libras?|pfund|rupees?|rou?bles?|pesos?|shillings?|forints?|zloty)\b|[元円]|gratis"
     r"|free\b(?! (?:on|at|in|from|until|till|again|that|this|to)\b)"
-    r"|\b(?:price|cost|fee|rent|charge):? \d{1,3}(?:[.,]\d\d)?(?![\d%])"
+    r"|\d[.,][-–—]{1,2}(?![\w-])|\b(?:price|cost|fee|rent|charge):? \d{1,3}(?:[.,]\d\d)?(?![\d%])"
 )
 _MEASURES: tuple[tuple[str, str, str], ...] = (
     ("money", r"how (?:much|expensive)\b.*\b(?:cost|pay|paid|charg|price|fee|rent|earn|spen[dt]|owe|worth|insur)"

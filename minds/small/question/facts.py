@@ -44,6 +44,7 @@ _UNITS = {
         "dollar dollars usd $ 美元",
         "euro euros eur € 欧元",
         "£ gbp 英镑",
+        "franc francs chf",
         "yuan rmb ¥ 元 人民币",
         "celsius °c ℃ 摄氏度",
         "fahrenheit °f",
@@ -62,7 +63,7 @@ _UNIT = (
 )
 _SCALE = f"(?P<scale>{'|'.join(SCALES)}|万|亿)?"
 _DIGITS = re.compile(
-    rf"(?:(?P<bound>[<>≤≥])\s?)?(?P<minus>(?<![\w.)-])[-–−](?=[$€£¥]?\d)|(?<!\w)minus\s)?(?P<cur>[$€£¥])?\s?(?<![a-z\d.])(?P<n>\d+(?:,\d{{3}})+(?:\.\d+)?|\d+(?:\.\d+)?)(?:st|nd|rd|th|s)?(?![a-z])[\s-]?{_SCALE}[\s-]?{_UNIT}"
+    rf"(?:(?P<bound>[<>≤≥])\s?)?(?P<minus>(?<![\w.)-])[-–−](?=[$€£¥]?\d)|(?<!\w)minus\s)?(?:(?P<cur>[$€£¥]|\b(?:eur|usd|gbp|chf)(?=\s?\d)))?\s?(?<![a-z\d.])(?P<n>\d+(?:,\d{{3}})+(?:\.\d+)?|\d+(?:\.\d+)?)(?:st|nd|rd|th|s)?(?![a-z])[\s-]?{_SCALE}[\s-]?{_UNIT}"
 )
 _WORD = f"(?:{'|'.join(WORDS)})"
 _WORDS = re.compile(rf"\b(?P<n>{_WORD}(?:(?:[\s-]|(?<=d)\sand\s){_WORD})*)\b[\s-]?{_UNIT}")

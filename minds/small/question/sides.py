@@ -154,6 +154,8 @@ def _made(question: str, m: re.Match[str], how: str) -> Sides | None:
     same = _THE_ONE.sub("", re.sub(rf"^{PREP} (?=(?:the one|that|those)\b)", "", b.strip(), flags=re.I))
     # “The ticket of 2025 than that of 2023”: what differs is the last phrase with the same preposition.
     if lead := re.match(rf"{PREP}\b", same, re.I):
+        stands = re.match(rf"{PREP}\b(?= the one\b)", b.strip(), re.I)  # “under the new lease than under the one of”
+        lead = stands if stands and f" {stands.group()} " in a else lead
         if cuts := list(re.finditer(rf"(?:^|(?<= )){lead.group()} ", a, re.I)):
             a, b, ask = a[cuts[-1].start() :], same, f"{ask} {a[: cuts[-1].start()]}"
         elif cuts := list(re.finditer(rf"(?<= ){lead.group()} ", ask, re.I)):
@@ -164,6 +166,8 @@ def _made(question: str, m: re.Match[str], how: str) -> Sides | None:
     first, _, adjective = said[0].group().lower().partition(" ") if said else ("more", "", "")
     sign, measure = _BY_FORM[first]
     measure = _ADJECTIVES.get(adjective, measure)
+    if not _MEASURES[measure][3]:  # “costs less”
+        measure = next((n for n, m in enumerate(_MEASURES) if m[4] and {*terms(ask)} & {*terms(m[3])}), measure)
     if not said and re.search(r"\byears?\b", ask):
         measure, ask = 2, re.sub(r"\byears?\b", "", ask)
     clean = [_plain(x) for x in (a, b, re.sub(r"^(?:which|who|what|whose)\b", "", ask.strip(), flags=re.I))]
@@ -177,4 +181,4 @@ def _plain(text: str) -> str:
     """Take comparatives, auxiliaries and what opens a side away."""
     text = _COMPARATIVE.sub(" ", text)
     text = re.sub(rf"\b(?:{_VERB}|there|the one|that for|that of)\b", " ", text, flags=re.I)
-    return re.sub(r"^(?:the one|that|the)\s+", "", " ".join(text.split()), flags=re.I)
+    return re.sub(r"^(?:it )?(?:the one|that|the)\s+|\s+that$", "", " ".join(text.split()), flags=re.I)

@@ -18,9 +18,10 @@ Operation = Literal["most", "least", "sum", "mean", "difference", "count", "ofte
 
 _MOST = frozenset("most highest largest greatest biggest best maximum max".split())
 _LEAST = frozenset("least fewest lowest smallest worst minimum min".split())
+_BOUNDS, _BESIDE = frozenset("max min maximum minimum".split()), frozenset("above below over under than".split())
 _SUM = re.compile(
     r"\b(?:altogether|in total|total|together|sum|summed|combined|in all|add(?:s|ed)? up|all in all|overall|insgesamt|"
-    r"zusammen|summe|au total|en tout|ensemble|en total)\b",
+    r"zusammen|summe|au total|en tout|ensemble|en total|(?:come|amount) to(?=\W*$))\b",
     re.I,
 )
 _MEAN = re.compile(r"\b(?:on average|average|mean|durchschnitt\w*|im mittel|en moyenne|moyenne)\b", re.I)
@@ -57,7 +58,7 @@ _GENERIC = frozenset(
         stem,
         "table list listing sheet spreadsheet row column entry item thing figure number value record kind one "
         "each every among between single different got get has have had make made come came be there show find "
-        "according look us use use need left since stand time portion serving helping".split(),
+        "according look us use use need left since stand time portion serving helping yet".split(),
     )
 )
 """Stems that say nothing of what is asked for."""
@@ -73,7 +74,7 @@ _PLACE = re.compile(
 """Where it stands: “in the table of charges”."""
 
 
-_BEFORE_MONTH = frozenset("in of since from until to between and last this".split())
+_BEFORE_MONTH = frozenset("in of since from until to between and last this the or for by".split())
 
 
 _DAY = re.compile(r"([0-3]?\d)(?:st|nd|rd|th)?")
@@ -101,6 +102,8 @@ class Asked:
         """The end that is asked for and the position of the word, or None."""
         for n, w in enumerate(self.said):
             before = self.said[n - 1] if n else ""
+            if w in _BOUNDS and {*self.said[max(0, n - 2) : n - 1]} & _BESIDE:
+                continue  # what is “below its minimum” is not the least
             if w in ("most", "least") and before != "the" and (before == "at" or self.said[n + 1 : n + 2] == ["of"]):
                 continue
             if w in DIMENSIONS:
@@ -295,15 +298,17 @@ class Asked:
         return bool(_SPAN.search(self.question))
 
     def beside(self, head: frozenset[str]) -> list[int]:
-        """Return the numbers that stand right before or after a word of a head: “flat 34”, “one room”."""
-        out = []
+        """Return the numbers right before or after a word of a head: “flat 34”, “one room”, “weeks 4 to 7”."""
+        out = list[int]()
         within = set(bounding(self.question))
         for n, w in enumerate(self.said):
             if w.isdigit() and w in within:
                 continue
             value = NUMBER_WORDS.get(w, int(w) if w.isdigit() and len(w) < 10 else None)
             if value is not None and (head & set(self.stems[max(0, n - 1) : n] + self.stems[n + 1 : n + 2])):
-                out.append(value)
+                m = re.search(rf"\b{w}\s?(?:[-–]|to|until|till|through|bis)\s?(\w+\s)?(\d{{1,4}})\b", self.question)
+                last = int(m[2]) if m and (not m[1] or stem(m[1].strip().lower()) in head) else value
+                out += range(value, max(value, last) + 1)
         return out
 
     def tells(self, word: str) -> bool:

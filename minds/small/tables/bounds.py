@@ -24,15 +24,24 @@ _TIMES = {
 }
 _OVER = "more than|over|above|greater than|exceeding|(?:long|dear|heavi|larg|bigg|high)er than"
 _UNDER = "less than|under|below|(?:few|cheap|short|light|small|low)er than"
+_HOW = (
+    rf"(?P<over>{_OVER})|(?P<under>{_UNDER})|(?P<least>at least|no (?:less|fewer) than|minimum of)|"
+    r"(?P<most>at most|up to|no more than|not more than|maximum of)"
+)
 _COMPARED = re.compile(
-    rf"\b(?:(?P<over>{_OVER})|(?P<under>{_UNDER})|(?P<least>at least|no (?:less|fewer) than|minimum of)|"
-    rf"(?P<most>at most|up to|no more than|not more than|maximum of))\s+"
-    rf"(?P<sign>[€$£])?\s?(?P<n>\d[\d,.]*|{'|'.join(NUMBER_WORDS)})\s*(?:(?P<times>{'|'.join(_TIMES)})\b\s*)?"
-    r"(?P<unit>[€$£%]|[^\W\d_][\w-]*)?",
+    rf"\b(?:{_HOW})\s+(?P<sign>[€$£])?\s?(?P<n>\d[\d,.]*|{'|'.join(NUMBER_WORDS)})\s*"
+    rf"(?:(?P<times>{'|'.join(_TIMES)})\b\s*)?(?P<unit>[€$£%]|[^\W\d_][\w-]*)?",
     re.I,
 )
+BESIDE = re.compile(
+    rf"\b(?:{_HOW}|(?<!how many )(?<!how much )(?:(?P<more>more)|less|fewer) (?P<one>(?:[^\W\d_][\w-]* ){{1,5}}?)than) "
+    rf"(?:(?:its|their|his|her|the) )?(?!(?:{'|'.join(NUMBER_WORDS)})\b)(?P<two>(?:[^\W\d_][\w-]* ?){{1,4}})",
+    re.I,
+)
+"""Where columns of a row may be compared: “below their minimum”, “more boys than girls”."""
 _NOT = re.compile(r"(?:\bnot|n['’]t|\bnever|\bnicht|\bpas)(?:\s+([^\W\d_]+)){0,2}\s+$", re.I)
 """What denies a bound right behind it, or behind a verb: “does not cost more than”."""
+_SIGNS = {">": "over", "<": "under", ">=": "least", "<=": "most"}
 _TURNED = {">": "<=", "<": ">=", ">=": "<", "<=": ">"}
 _GROUPED = re.compile(r"\d{1,3}(?:,\d{3})+")
 _MEASURING = frozenset(map(stem, "be cost weigh have need take last hold seat measure pay earn spend go get".split()))
@@ -60,11 +69,10 @@ class Bound:
         amount = _amount(self.written, mark) if self.written else None
         return self if amount is None else replace(self, amount=amount * self.times)
 
-    def holds(self, amount: Decimal) -> bool:
-        """Tell whether an amount is within it."""
-        return {">": amount > self.amount, "<": amount < self.amount, ">=": amount >= self.amount}.get(
-            self.sign, amount <= self.amount
-        )
+
+def compared(one: Decimal, sign: str, other: Decimal) -> bool:
+    """Tell whether one amount is as a sign says to another."""
+    return (">" in sign and one > other) or ("<" in sign and one < other) or ("=" in sign and one == other)
 
 
 def bounds(question: str) -> list[Bound]:
@@ -76,9 +84,7 @@ def bounds(question: str) -> list[Bound]:
         amount = _amount(written) if spelt is None else Decimal(spelt)
         if amount is None:
             continue
-        sign = ">" if m["over"] else "<" if m["under"] else ">=" if m["least"] else "<="
-        if denied := _NOT.search(question[: m.start()]):
-            sign = _TURNED[sign] if not denied[1] or stem(denied[1].lower()) in _MEASURING else ""
+        sign = sign_of(m, question)
         times = _TIMES.get((m["times"] or "").lower(), Decimal(1))
         unit = m["sign"] or m["unit"] or ""
         near = {stem(unit.lower()), CURRENCIES.get(unit.lower(), "")} - {""}
@@ -86,6 +92,15 @@ def bounds(question: str) -> list[Bound]:
         read = written if spelt is None else ""
         out.append(Bound(sign, amount * times, frozenset(near), m.span(), unit, read, times))
     return out
+
+
+def sign_of(m: re.Match[str], question: str) -> str:
+    """Return the sign of a bound, turned round by a no before it; "" where it is not certain that this is meant."""
+    said = m.groupdict()
+    sign = next((s for s, how in _SIGNS.items() if said.get(how)), ">" if said.get("more") else "<")
+    denied = _NOT.search(question[: m.start()])
+    turns = denied and (not denied[1] or stem(denied[1].lower()) in _MEASURING)
+    return (_TURNED[sign] if turns else "") if denied else sign
 
 
 def bounding(question: str) -> list[str]:

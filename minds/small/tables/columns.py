@@ -42,12 +42,17 @@ _UNTIL = frozenset(
 def number_column(asked: Asked, table: Table, choice: Choice, alone: bool = False) -> int | None:
     """Return the column of numbers that is asked for: named by its head, its measure, or alone; None if not certain."""
     # Where a column is asked for that holds “closed” and “~300” beside its numbers, no other is meant.
-    fitting = [n for n, c in enumerate(table.columns) if (c.kind == "number" or c.mixed) and n not in choice.by]
-    fitting = [n for n in fitting if not asked.per or _per(table.columns[n]) in ("", asked.per)]
+    fitting = [n for n, c in enumerate(table.columns) if c.kind == "number" or (n and c.mixed)]  # first stand codes
+    fitting = [
+        n for n in fitting if n not in choice.by and (not asked.per or _per(table.columns[n]) in ("", asked.per))
+    ]
     fitting = [n for n in fitting if able(asked, table, choice, table.columns[n])]
     if piece(asked, table, choice)[0]:
         fitting = [n for n in fitting if _priced(asked, table.columns[n])]
     scored = sorted(((_likeness(asked, table.columns[n]), -n) for n in fitting), reverse=True)
+    if asked.operation == "cell" and len(choice.rows) == 1:
+        # Of several that may be meant, a wheel of two and of three spokes, the one that holds anything for the row.
+        scored = [s for s in scored if s[0] < scored[0][0] or table.columns[-s[1]].numbers[choice.rows[0]]] or scored
     if scored and scored[0][0] > 0 and (len(scored) == 1 or scored[0][0] > scored[1][0] or asked.measured):
         return -scored[0][1]
     # An inventory says in a column of its own how many there are of each; a log has a row for each.
@@ -57,7 +62,9 @@ def number_column(asked: Asked, table: Table, choice: Choice, alone: bool = Fals
     counts = [n for n in fitting if table.columns[n].terms and table.columns[n].terms <= many]
     if asked.operation == "count" and len(counts) == 1 and all(c.kind != "date" for c in table.columns):
         return counts[0]
-    return fitting[0] if alone and len(fitting) == 1 else None
+    # What is asked for may be what chose the rows: “what did all that was over its budget cost”.
+    chose = any(_likeness(asked, table.columns[n]) for n in choice.by if table.columns[n].kind == "number")
+    return fitting[0] if alone and len(fitting) == 1 and not chose else None
 
 
 def piece(asked: Asked, table: Table, choice: Choice) -> tuple[set[str], bool]:
@@ -137,7 +144,8 @@ def meant(asked: Asked, column: Column) -> set[str]:
 
 def column_of(asked: Asked, table: Table, target: int) -> int | None:
     """Return the column whose head “which” or “what” names, where it is not the one that is compared."""
-    wanted = {n: asked.attribute | (asked.named if c.kind != "yes" else set()) for n, c in enumerate(table.columns)}
+    kinds = {"text"} if asked.word == "whose" else {"text", "date", "key", "number"}
+    wanted = {n: asked.attribute | (asked.named if c.kind in kinds else set()) for n, c in enumerate(table.columns)}
     found = [n for n, c in enumerate(table.columns) if n != target and c.terms & wanted[n]]
     found = found or [n for n, c in enumerate(table.columns) if n != target and c.terms and c.terms == asked.last]
     if not found and asked.word == "when" and "since" not in asked.said:

@@ -26,6 +26,8 @@ VERB = 0.5
 """What a verb weighs beside other words: what somebody does with the things of a table is seldom said in it."""
 _WHO = re.compile(r"who(?:['’]?s|\s+(?:is|was|are|were))\s+(.+?)[\s?.!]*", re.I)
 _ROLES = frozenset(map(stem, "role position function job title office duty task post rank rolle amt funktion".split()))
+_CLAUSE = re.compile(r"\b(?:that|which|who|whom|whose|where) (?!of\b)(.+)", re.I)
+_TIMES = frozenset("hour day night week month quarter year".split())
 _WHOLE = 0.95
 """Share of the question from which its words need not stand in the title of the table."""
 _NAMED = 0.02
@@ -86,12 +88,16 @@ def compute(
     ):
         return None
     named = frozenset().union(*(c.terms for c in table.columns))
+    # What is added up may be told apart by what nothing here says: “the tickets that were handed back”.
+    adds, clause = asked.operation in ("sum", "mean"), _CLAUSE.search(question, 1)
+    if adds and left & {*named, *content_terms(clause[1] if clause else "")}:
+        return None
     unlabelled = asked.label and not asked.label & (context | named)
     if asked.operation == "cell" and (asked.attribute & left or unlabelled):
         return None
     weight = {t: idf(t) * (VERB if t in asked.verbs else 1.0) for t in asked.terms}
     fit = 1 - sum(weight[t] for t in left) / (sum(weight.values()) or 1.0)
-    least = 1 - (OPEN_CELL if asked.operation == "cell" else OPEN)
+    least = 1 - (OPEN_CELL if asked.operation == "cell" or (adds and not choice.by) else OPEN)
     # Without a row that is named, the question has to say that it means this table.
     if fit < least or not (choice.by or context & own or fit > _WHOLE):
         return None
@@ -218,8 +224,10 @@ def _computed(asked: Asked, table: Table, choice: Choice, operation: str) -> _Ma
     shown = [written(v.amount, v.places) for _, v in values]
     parts = " + ".join(shown if len(shown) <= 2 * LISTED else [*shown[:3], "…", shown[-1]])
     if operation == "mean":
-        mean = (total / len(amounts)).quantize(Decimal(1).scaleb(-max(places, 2))).normalize()
-        parts, total, places = f"({parts}) / {len(amounts)}", mean, max(0, -int(mean.as_tuple().exponent))
+        if not (times := _times(asked, table, used, column)):
+            return None
+        mean = (total / times).quantize(Decimal(1).scaleb(-max(places, 2))).normalize()
+        parts, total, places = f"({parts}) / {times}", mean, max(0, -int(mean.as_tuple().exponent))
     where = f"; {', '.join(choice.said)}" if choice.said else ""
     result = figure(column, Value(total, unit, places))
     return (
@@ -227,6 +235,15 @@ def _computed(asked: Asked, table: Table, choice: Choice, operation: str) -> _Ma
         used,
         explained,
     )
+
+
+def _times(asked: Asked, table: Table, used: Sequence[int], column: Column) -> int:
+    """Return by how much a sum is divided: of a mean per week by the weeks, else by the rows; 0 where nobody knows."""
+    timed = [c for c in table.columns if c is not column and (c.kind == "date" or c.terms & _TIMES)]
+    if not (asked.per and timed):
+        return len(used)
+    weeks = [c for c in timed if stem(asked.per) in c.terms]
+    return len({weeks[0].cells[i] for i in used}) if len(weeks) == 1 else 0
 
 
 def _counted(asked: Asked, table: Table, choice: Choice) -> _Made | None:

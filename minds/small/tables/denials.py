@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from ragweave.minds.small.tables.ask import Asked
 from ragweave.models.table import Column, Table, spoken
-from ragweave.models.text import content_terms, fold, stem, terms, words
+from ragweave.models.text import content_terms, fold, stem, terms, verb_form, words
 from ragweave.models.values import is_missing, yes
 
 _NO = frozenset(
@@ -187,10 +187,16 @@ def _places(asked: Asked, column: Column, named: Named | None, denial: _Denial) 
     if named is not None:
         values = named.explained - column.terms or named.explained
         return [n for n in within if asked.stems[n] in values or asked.said[n] in values]
-    head = {t for t in column.terms if not t.isdigit()}
+    head = {t for t in thing(column) if not t.isdigit()}
     if not head or not head <= set(asked.stems):
         return []
     return [n for n in within if asked.stems[n] in head]
+
+
+def thing(column: Column) -> frozenset[str]:
+    """Return the stems of what a head names, without what is done with it: of “Reminder sent” the reminder."""
+    told = {stem(w) for w in words(spoken(column.head)) if not verb_form(w)}
+    return column.terms & told or column.terms
 
 
 def _parted(asked: Asked, named: Named, column: Column, denial: _Denial) -> bool:
@@ -226,7 +232,7 @@ def _turned(column: Column, named: Named | None, denial: _Denial) -> Named | Non
         # “Out of stock”, “no bedrooms”: those with none of it.
         kept = [i for i, v in enumerate(column.numbers) if v is not None and not v.amount]
         return Named(kept, f"no {head}", terms | {"out"})
-    if named is None:
+    if named is None or named.said == column.head:
         return Named([i for i, c in enumerate(column.cells) if is_missing(c)], f"no {head}", terms)
     if column.kind == "date" or (column.kind == "text" and not denial.excepts and not _sorts(column, named)):
         return None

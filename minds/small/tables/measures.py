@@ -116,7 +116,7 @@ HOW_MANY = frozenset(stem(w) for w in "count number piece pieces pcs stock stüc
 QUANTITY = frozenset({"quantiti", "qty"})
 """Stems of heads under which it stands how many there are of what the row names; in orders as well."""
 HEADS = {
-    "who": "name person who whom by customer client member",
+    **dict.fromkeys(("who", "whose"), "name person who whom by customer client member"),
     "since": "since join joined from start started begin began entry",
     "where": "place location shop store seller venue room town city country address site where",
 }

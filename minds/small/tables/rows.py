@@ -5,19 +5,21 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from decimal import Decimal
-from itertools import pairwise
 
 from ragweave.minds.small.tables.ask import Asked
-from ragweave.minds.small.tables.denials import Named, denying, shared, verbatim, without
+from ragweave.minds.small.tables.bounds import BESIDE, compared, sign_of
+from ragweave.minds.small.tables.denials import Named, denying, shared, thing, verbatim, without
 from ragweave.minds.small.tables.measures import UNIT_WORDS
 from ragweave.minds.small.tables.moments import timed
-from ragweave.minds.small.tables.units import in_unit, of_kind
+from ragweave.minds.small.tables.units import in_unit, of_kind, scale, unit_of
 from ragweave.models.table import Column, Table, spoken
 from ragweave.models.text import STOP, content_terms, stem, verb_form, words
-from ragweave.models.values import CURRENCIES, is_missing, month_of, written, year_of, yes
+from ragweave.models.values import CURRENCIES, WHOLE, is_missing, month_of, written, year_of, yes
 
 _PARTLY = 0.5
 """Share of the words of a cell that name its row where no other row has them."""
+_HAS = r"\b(?:(?P<in>in)|(?P<which>which|whom|where)|with|has|had|have|got)(?: an?| any| the)? "
+"""Before a head, what rows have: “invoices with a reminder”, “for which a reminder went out”."""
 
 
 @dataclass
@@ -53,9 +55,10 @@ def rows(asked: Asked, table: Table, about: str) -> Choice:
         if n not in named:
             continue
         kept, explained = named[n].rows, named[n].explained
-        meant = set(kept)
-        choice.rows = [i for i in choice.rows if i in meant]
-        choice.explained |= explained | (column.terms & set(asked.stems))
+        choice.rows = sorted({*choice.rows} & {*kept})
+        choice.explained |= (
+            explained | (column.terms & set(asked.stems)) | ({"date"} if column.kind == "date" else set())
+        )
         choice.parts += column.kind == "text" and not any(
             set(content_terms(column.cells[i])) <= explained for i in kept
         )
@@ -63,6 +66,7 @@ def rows(asked: Asked, table: Table, about: str) -> Choice:
             choice.by.add(n)
             choice.said += [named[n].said] if named[n].said else []
     _bounded(asked, table, choice)
+    _beside(asked, table, choice)
     if shared(asked, table, named, choice.rows) or any(_is_bound(asked, table.columns[n], named[n]) for n in named):
         choice.rows = []
     stated = {w for w in words(about) if w.isdigit()}
@@ -86,7 +90,7 @@ def _found(asked: Asked, table: Table, context: frozenset[str], when: dict[int, 
             continue
         named = None
         if column.kind in ("key", "number"):
-            named = _numbered(asked, column, free) or _with_some(asked, column)
+            named = _numbered(asked, column, free)
         if column.kind == "date" and n in dates:
             named = _dated(asked, column, free)
         # “Paid” is no word of “which show pays the least”.
@@ -94,7 +98,7 @@ def _found(asked: Asked, table: Table, context: frozenset[str], when: dict[int, 
         if column.kind == "yes" and column.terms and column.terms <= set(asked.stems) and done <= set(asked.said):
             kept = [i for i, c in enumerate(column.cells) if yes(c)]
             named = Named(kept, f"{column.head}: {column.cells[kept[0]] if kept else True}", set(column.terms))
-        if named is not None:
+        if (named := named or _with_some(asked, column)) is not None:
             found[n] = named
     return found
 
@@ -124,7 +128,9 @@ def _named(asked: Asked, column: Column, context: frozenset[str]) -> Named | Non
     have = set(asked.stems)
     told = bool(column.terms & have)
     denied = {i for i, c in enumerate(column.cells) if denying(c)}
-    verb = frozenset({"may"} if _is_verb(asked) else ())
+    verb = frozenset(
+        {"may"} & {*asked.said} if asked.months and 5 not in asked.months and " May" not in asked.question else ()
+    )
     if kept := [i for i in sorted(denied) if verbatim(asked, column.cells[i])]:
         return Named(kept, column.cells[kept[0]], set(content_terms(column.cells[kept[0]])))
     cells = [
@@ -170,13 +176,6 @@ def _is_bound(asked: Asked, column: Column, named: Named) -> bool:
     return before[-1:] in (["before"], ["after"], ["than"]) and before[0] not in ("other", "rather")
 
 
-def _is_verb(asked: Asked) -> bool:
-    """Tell whether “may” is the verb of a question that names another month: “how much rain may fall in April”."""
-    before = {one for one, other in pairwise(asked.said) if other == "may"}
-    other = asked.months and 5 not in asked.months and " May" not in asked.question
-    return bool(other and before) and not before & {"the", "or", "for", "by"}
-
-
 def _as_written(asked: Asked, cell: str, told: bool) -> bool | None:
     """Tell whether a question says a cell of small words, “IT” and not “it”; None where that is not certain."""
     said = re.escape(" ".join(cell.split()))
@@ -201,25 +200,26 @@ def _numbered(asked: Asked, column: Column, free: set[str]) -> Named | None:
     kept = [i for i, v in enumerate(column.numbers) if v is not None and v.amount in wanted and v.amount not in bounds]
     if not kept:
         return None
-    value = column.cells[kept[0]]
-    return Named(kept, f"{column.head} {value}", {*column.terms, *words(value)})
+    values = ", ".join(dict.fromkeys(column.cells[i] for i in kept))
+    return Named(kept, f"{column.head} {values}", {*column.terms, *words(values)})
 
 
 def _with_some(asked: Asked, column: Column) -> Named | None:
-    """Return the rows that hold any of what a question ends in: “who is in arrears”, “which flats have a garage”."""
-    head = words(spoken(column.head))
-    if (
-        column.kind != "number"
-        or asked.operation not in ("cell", "count")
-        or not head
-        or asked.said[-len(head) :] != head
-    ):
+    """Return the rows that hold any of what a question says they have: “who is in arrears”, “have a garage”.
+
+    Of a column of texts or dates those that are not blank, where rows are counted or added up: “with a reminder”.
+    """
+    counts, cell = column.kind == "number", asked.operation == "cell"
+    head = [s for s in map(stem, words(spoken(column.head))) if counts or s in thing(column)]
+    m = re.search(_HAS + " ".join(head) + r"\b", " ".join(asked.stems)) if head else None
+    if m is None or (m["which"] or not (asked.word == "who" or asked.named) if counts else m["in"] or cell):
         return None
-    before = [w for w in asked.said[: -len(head)] if w not in ("a", "an", "any", "the")][-1:]
-    if before not in (["in"], ["with"], ["has"], ["have"], ["having"]) or not (asked.word == "who" or asked.named):
-        return None
-    kept = [i for i, v in enumerate(column.numbers) if v is not None and v.amount]
-    return Named(kept, "", set(column.terms))
+    cells = zip(column.cells, column.numbers, strict=True)
+    kept = [i for i, (c, v) in enumerate(cells) if (v is not None and v.amount if counts else not is_missing(c))]
+    ends = m.end() == len(m.string) and asked.operation in ("cell", "count")
+    able = ends if counts else 0 < len(kept) < len(column.cells)
+    done = {stem(w) for w in asked.said[len(m.string[: m.end()].split()) :][:2] if verb_form(w)}  # “went out”
+    return Named(kept, "" if counts else column.head, {*column.terms, *done}) if able else None
 
 
 def _dated(asked: Asked, column: Column, free: set[str]) -> Named | None:
@@ -260,7 +260,8 @@ def _bounded(asked: Asked, table: Table, choice: Choice) -> None:
         if amounts is None or not bound.sign:
             choice.rows = []
             return
-        choice.rows = [i for i in choice.rows if (amount := amounts[i]) is not None and bound.holds(amount)]
+        holds = [a is not None and compared(a, bound.sign, bound.amount) for a in amounts]
+        choice.rows = [i for i in choice.rows if holds[i]]
         choice.by.add(n)
         choice.explained |= {*words(asked.question[slice(*bound.place)]), *table.columns[n].terms}
         # The unit is said where the figures shown beside it are in another.
@@ -269,10 +270,37 @@ def _bounded(asked: Asked, table: Table, choice: Choice) -> None:
         choice.said.append(f"{table.columns[n].head} {bound.sign} {told}")
 
 
+def _beside(asked: Asked, table: Table, choice: Choice) -> None:
+    """Keep the rows of which a number that is said, or the only other one of the unit, is “below the minimum”."""
+    numbers = {n: c for n, c in enumerate(table.columns) if c.kind == "number" and c.terms}
+    units = {n: {scale(unit_of(c, v)) for v in c.numbers if v is not None} for n, c in numbers.items()}
+    for m in BESIDE.finditer(asked.question):
+        sign = sign_of(m, asked.question)
+        said, of = ([*map(stem, words(m[side] or ""))] for side in ("two", "one"))
+        # Behind the second the question goes on: “below the minimum in the stock list”.
+        ends = {n: max(map(said.index, c.terms)) for n, c in numbers.items() if c.terms <= {*said}}
+        if not ends:
+            continue
+        second = max(ends, key=lambda n: (len(numbers[n].terms), -ends[n]))
+        alike = [n for n in numbers if n != second and units[n] == units[second]]
+        named = [n for n in numbers if n != second and numbers[n].terms <= {*(of or asked.stems)}]
+        at = [*(named or ([] if of else alike)), second]
+        if len(at) != 2 or at[0] not in alike or not sign or any(numbers[n].unsure for n in at):
+            choice.rows = []
+            return
+        pairs = [(i, numbers[at[0]].numbers[i], numbers[second].numbers[i]) for i in choice.rows]
+        choice.rows = [i for i, a, b in pairs if a and b and compared(a.amount, sign, b.amount)]
+        choice.by |= {*at}
+        lead = words(asked.question[m.start() : m.start("two")])
+        choice.explained |= {*map(stem, lead), *said[: ends[second] + 1], *numbers[at[0]].terms}
+        choice.said.append(f" {sign} ".join(numbers[n].head for n in at))
+
+
 def measured(column: Column) -> frozenset[str]:
     """Return the stems of a head and of its unit, a currency also by its sign and as money."""
     unit = column.measure.lower()
     found = {*column.terms, *content_terms(unit), *([CURRENCIES[unit], "price"] if unit in CURRENCIES else [])}
     # A head may be a unit and nothing else: “kWh”.
     found |= {stem(w) for u in (unit, column.head.lower()) for w in UNIT_WORDS.get(u, "").split()}
+    found |= {"price"} if any(re.search(WHOLE, c) for c in column.cells) else set()
     return frozenset(found | ({unit} if unit else set()))
