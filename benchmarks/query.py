@@ -25,8 +25,7 @@ TOPICS = ("observatory", "harbour", "mill", "school", "railway", "bridge", "thea
 def react(messages: list[Any]) -> Any:
     """Answer in the one call that an easy question takes: one hop, one supported sentence."""
     assert "from numbered documents" in messages[0].text, "an easy question takes one call"
-    town = re.search(r"does the (\w+ of Town (\d+)) have", messages[-1].text)
-    return f"Final Answer: The {town[1]} has {int(town[2]) + 3} rooms [1]." if town else "It was opened in 1931 [1]."
+    return "Final Answer: It was opened in 1931 [1]."
 
 
 async def build(folder: Path) -> None:
@@ -40,17 +39,17 @@ async def build(folder: Path) -> None:
     await build_library(folder, texts)
 
 
-async def timed(context: Any, model: Any, question: str = QUESTION, value: str = "1931") -> float:
+async def timed(context: Any, model: Any) -> float:
     """Return the seconds of one answered question."""
     from ragweave.graphs.agent import graph
     from ragweave.models.chat import override
 
-    sent: Any = {"messages": [("human", question)]}
+    sent: Any = {"messages": [("human", QUESTION)]}
     started = time.perf_counter()
     with override(writer=model):
         state = await graph.ainvoke(sent, context=context)
     seconds = time.perf_counter() - started
-    if value not in state["answer"].text:
+    if "1931" not in state["answer"].text:
         raise SystemExit(f"the benchmark's question was not answered: {state['answer'].text}")
     return seconds
 
@@ -71,11 +70,7 @@ async def with_model(latency: float) -> dict[str, float]:
     await asyncio.gather(*(timed(context, model) for _ in range(20)))
     together = time.perf_counter() - started
     best = statistics.median(alone)
-    model, used = ScriptedChat(react=react), time.process_time()
-    for n in range(40):
-        await timed(context, model, f"How many rooms does the {TOPICS[n % len(TOPICS)]} of Town {n} have?", str(n + 3))
     return {
-        "ms_of_processor_with_model": round((time.process_time() - used) * 1000 / 40, 1),
         "calls_per_question": calls,
         "wall_over_critical_path": round(best / (calls * latency), 3),
         "twenty_at_once_over_one": round(together / best, 3),
