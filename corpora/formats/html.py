@@ -38,16 +38,9 @@ _LINKED = 0.8
 _LINKED_ASIDE = 0.5
 """An <aside> with this share of its text in links leads elsewhere."""
 _DATES = (
-    "article:published_time",
-    "datepublished",
-    "date",
-    "dc.date",
-    "dcterms.created",
-    "dcterms.date",
-    "dc.date.issued",
-    "citation_publication_date",
-    "article:modified_time",
-)
+    "article:published_time datepublished date dc.date dcterms.created dcterms.date dc.date.issued "
+    "citation_publication_date article:modified_time"
+).split()
 
 
 def parse(path: Path) -> Parsed:

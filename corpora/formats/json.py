@@ -57,8 +57,7 @@ def _lines(path: Path, text: str, why: ValueError) -> Parsed:
             broken.append(number)
             continue
         read += 1
-        block = _block("", value, number)
-        if block is not None:
+        if block := _block("", value, number):
             blocks.append(block)
     if read <= len(broken):
         raise SourceError(f"{path.name} is not valid JSON ({why})", "mend it, or rename it to .txt")

@@ -49,14 +49,9 @@ _LOCK = threading.Lock()
 
 def parse(path: Path, pictures: PageLook | None = None) -> Parsed:
     """Read a PDF page by page; pages that are only a picture, and were not read, are named in the warnings."""
-    with _LOCK:
-        return _parse(path, pictures)
-
-
-def _parse(path: Path, pictures: PageLook | None) -> Parsed:
     import pypdfium2
 
-    with closing(_open(path)) as document, form_of(document) as form:
+    with _LOCK, closing(_open(path)) as document, form_of(document) as form:
         count = len(document)
         pages: list[tuple[list[Line], View]] = []
         views: dict[int, View] = {}

@@ -44,15 +44,8 @@ def parse(path: Path) -> Parsed:
         ) from exc
     title = properties.title if properties.title.lower() != "powerpoint presentation" else ""
     first = next((b.text for b in blocks if b.kind == "heading" and b.page == 1), "")
-    return Parsed(
-        title or first,
-        tuple(blocks),
-        properties.date,
-        properties.author,
-        properties.language,
-        tuple(warnings[:10]),
-        figures=tuple(figures),
-    )
+    told = tuple(warnings[:10])
+    return replace(properties, title=title or first, blocks=tuple(blocks), warnings=told, figures=tuple(figures))
 
 
 def _blocks(slide: Any, number: int, warnings: list[str]) -> Iterator[Block]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import date, datetime, time
 from decimal import Decimal
 from io import BytesIO
@@ -60,9 +61,7 @@ def parse(path: Path) -> Parsed:
     if bare:
         have = "1 formula has" if bare == 1 else f"{bare:,} formulas have"
         warnings.append(f"{have} no stored value; open the workbook in a spreadsheet program and save it once")
-    return Parsed(
-        properties.title, tuple(blocks), properties.date, properties.author, warnings=tuple(warnings), parted=True
-    )
+    return replace(properties, blocks=tuple(blocks), language="", warnings=tuple(warnings), parted=True)
 
 
 def above(rows: Sequence[Row]) -> int:
@@ -152,14 +151,11 @@ def _cell(value: object, cell: Any) -> str:
     if isinstance(value, date | time):
         return value.isoformat()
     if isinstance(value, int | float) and not isinstance(value, bool):
-        plain = str(int(value)) if float(value).is_integer() and abs(value) < 1e15 else _decimal(value)
+        whole = float(value).is_integer() and abs(value) < 1e15
+        # Without what binary fractions add: 17.990000000000002 was typed as 17.99.
+        plain = str(int(value)) if whole else f"{Decimal(f'{value:.15g}'):f}"
         return signed(value, plain, str(cell.number_format))
     return " ".join(str(value).split())
-
-
-def _decimal(value: float) -> str:
-    """Return a number without what binary fractions add to it: 17.990000000000002 was typed as 17.99."""
-    return f"{Decimal(f'{value:.15g}'):f}"
 
 
 def _damaged(path: Path) -> SourceError:
