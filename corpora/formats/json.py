@@ -38,8 +38,7 @@ def _records(whole: object) -> list[tuple[str, object]]:
         return [("", value) for value in whole]
     if isinstance(whole, dict):
         plain = {k: v for k, v in whole.items() if not isinstance(v, dict | list)}
-        nested: list[tuple[str, object]] = [(str(k), v) for k, v in whole.items() if isinstance(v, dict | list)]
-        return [("", plain), *nested] if plain else nested
+        return [("", plain), *((str(k), v) for k, v in whole.items() if isinstance(v, dict | list))]
     return [("", whole)]
 
 
