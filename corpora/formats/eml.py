@@ -138,7 +138,6 @@ class Mail:
         return texts, files, messages
 
     def _text(self, part: EmailMessage, level: int) -> None:
-        """Read the text of a part."""
         data, kind = _data(part), part.get_content_type()
         if not data.strip():
             return

@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from itertools import takewhile
 from typing import Any
 
+from lxml import etree
+
 from ragweave.corpora.blocks import Block, Figure, Lines
 from ragweave.corpora.formats.merged import Cell, Merged, Row, spanned
 from ragweave.corpora.formats.raised import around
@@ -35,8 +37,6 @@ def flow(start: Any, is_out: Callable[[Any], bool], *, made: bool = False) -> tu
     `is_out` tells elements that are left out with all they hold. Where the elements were `made` from another format,
     lines are those of LINE, and every table is data.
     """
-    from lxml import etree
-
     found = _Flow(made)
     walker = etree.iterwalk(start, events=("start", "end"))
     skipped = None

@@ -12,6 +12,10 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
+from lxml import etree
+from openpyxl import load_workbook
+from openpyxl.utils import column_index_from_string as column
+
 from ragweave.corpora.archive import Archive
 from ragweave.corpora.blocks import Block, Lines, Parsed
 from ragweave.corpora.formats.csv import has_header, most
@@ -85,8 +89,6 @@ def _heads(rows: Sequence[Row]) -> int:
 
 
 def _sheets(path: Path) -> Iterator[Any]:
-    from openpyxl import load_workbook
-
     try:
         book = load_workbook(path, read_only=True, data_only=True, keep_links=False)
     except Exception as exc:  # openpyxl lets whatever a broken part causes through
@@ -120,9 +122,6 @@ def _rows(sheet: Any, spans: Spans, merged: Merged, path: Path) -> Iterator[Row]
 
 def _marks(archive: Archive, part: str) -> tuple[Spans, int]:
     """Return the merged cells of a sheet, and how many of its formulas have no value: openpyxl tells neither."""
-    from lxml import etree
-    from openpyxl.utils import column_index_from_string as column
-
     spans: Spans = {}
     bare = 0
     safe: dict[str, Any] = {"resolve_entities": False, "no_network": True, "load_dtd": False, "huge_tree": False}
