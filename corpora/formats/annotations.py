@@ -10,6 +10,8 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
+import pypdfium2.raw as raw
+
 from ragweave.corpora.blocks import Block, comment
 from ragweave.corpora.pages import View
 from ragweave.corpora.types import Box
@@ -29,8 +31,6 @@ _NAMED = re.compile(r"[^\W\d_][\w '’().,/-]*")
 @contextmanager
 def form_of(document: Any) -> Iterator[Any]:
     """Open the form of a document, by which fields inherit; its pages are loaded and drawn as without it."""
-    import pypdfium2.raw as raw
-
     config = raw.FPDF_FORMFILLINFO(version=2)
     form = raw.FPDFDOC_InitFormFillEnvironment(document, config)
     try:
@@ -41,8 +41,6 @@ def form_of(document: Any) -> Iterator[Any]:
 
 def written(page: Any, number: int, view: View, hidden: list[str], form: Any) -> Iterator[Block]:
     """Yield the fields of a form and the comments of a page, placed as the page is read; unseen ones go to `hidden`."""
-    import pypdfium2.raw as raw
-
     read = 0
     for n in range(min(raw.FPDFPage_GetAnnotCount(page), _MOST)):
         note = raw.FPDFPage_GetAnnot(page, n)
@@ -88,8 +86,6 @@ def among(notes: Iterable[Block], blocks: Sequence[Block]) -> list[Block]:
 
 def _said(note: Any, form: Any) -> str:
     """Return what an annotation says, with the name of its field or of who wrote it; "" where it says nothing."""
-    import pypdfium2.raw as raw
-
     kind = raw.FPDFAnnot_GetSubtype(note)
     if kind == raw.FPDF_ANNOT_WIDGET:
         value, names = _field(note, form)
@@ -103,8 +99,6 @@ def _said(note: Any, form: Any) -> str:
 
 def _field(note: Any, form: Any) -> tuple[str, list[str]]:
     """Return the text of a field and its names; of one that is shown at several places its parent holds them."""
-    import pypdfium2.raw as raw
-
     # A box that is ticked, or not, has the name of a state.
     is_text = raw.FPDFAnnot_GetValueType(note, b"V") == raw.FPDF_OBJECT_STRING
     value, names = _string(note, b"V") if is_text else "", [_string(note, b"TU"), _string(note, b"T")]
@@ -118,15 +112,11 @@ def _field(note: Any, form: Any) -> tuple[str, list[str]]:
 
 
 def _string(note: Any, key: bytes) -> str:
-    import pypdfium2.raw as raw
-
     return _read(partial(raw.FPDFAnnot_GetStringValue, note, key))
 
 
 def _read(get: Callable[[Any, int], int]) -> str:
     """Return a text of PDFium: `get` takes where it goes and the room there, and tells what room it needs."""
-    import pypdfium2.raw as raw
-
     length = get(None, 0)
     if not 2 < length <= 2 * _CHARACTERS:
         return ""
@@ -136,8 +126,6 @@ def _read(get: Callable[[Any, int], int]) -> str:
 
 
 def _box(note: Any, view: View) -> Box | None:
-    import pypdfium2.raw as raw
-
     rect = raw.FS_RECTF()
     if not raw.FPDFAnnot_GetRect(note, ctypes.byref(rect)):
         return None

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 from ragweave.corpora.blocks import Block, Lines, Parsed
 from ragweave.corpora.decode import read_text
@@ -123,22 +124,29 @@ def _rows(text: str, mark: str, warnings: list[str], usual: int = 0) -> Iterator
 
     A line whose quote swallows the rows after it is read as it stands; `usual` is how many cells most rows have.
     """
-    feed = _Feed(text.removesuffix("\n").split("\n"))
-    reader = csv.reader(feed, delimiter=mark, skipinitialspace=True)
+    lines = text.removesuffix("\n").split("\n")
     wide = apart = False
-    while feed.at < len(feed.lines):
-        start = feed.at
+
+    def after(line: int) -> Any:
+        return csv.reader((lines[n] + "\n" for n in range(line, len(lines))), delimiter=mark, skipinitialspace=True)
+
+    at = first = 0
+    reader = after(first)
+    while at < len(lines):
+        start = at
         try:
-            row = next(reader, [])
-            stray = feed.at - start > 1 or feed.at == len(feed.lines)
-            stray = stray and _is_stray(row, feed.lines[start : feed.at], mark, usual)
+            row: list[str] = next(reader, [])
+            at = first + reader.line_num
+            stray = at - start > 1 or at == len(lines)
+            stray = stray and _is_stray(row, lines[start:at], mark, usual)
         except csv.Error:  # a cell past the limit of the parser
             stray = True
         if stray:
-            if '"' in feed.lines[start]:
+            if '"' in lines[start]:
                 warnings.append(f"line {start + 1} has a quote that is not closed, and was read as it stands")
-            feed.at = start + 1
-            row = [_unquoted(cell.strip()) for cell in feed.lines[start].split(mark)]
+            at = first = start + 1
+            reader = after(first)
+            row = [_unquoted(cell.strip()) for cell in lines[start].split(mark)]
         wide = wide or len(row) > MAX_COLUMNS
         cells = [" ".join(cell.split()) for cell in row[:MAX_COLUMNS]]
         if any(cells):
@@ -147,23 +155,6 @@ def _rows(text: str, mark: str, warnings: list[str], usual: int = 0) -> Iterator
     if wide:
         warnings.append(f"only the first {MAX_COLUMNS} columns were read")
     del warnings[10:]
-
-
-class _Feed:
-    """Lines for the parser; it may be set back to an earlier one."""
-
-    def __init__(self, lines: list[str]) -> None:
-        self.lines = lines
-        self.at = 0
-
-    def __iter__(self) -> Iterator[str]:
-        return self
-
-    def __next__(self) -> str:
-        if self.at >= len(self.lines):
-            raise StopIteration
-        self.at += 1
-        return self.lines[self.at - 1] + "\n"
 
 
 def _is_stray(row: list[str], lines: Sequence[str], mark: str, usual: int) -> bool:

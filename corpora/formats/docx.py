@@ -50,19 +50,14 @@ def parse(path: Path) -> Parsed:
         for kind in ("footnotes", "endnotes"):
             if kind in parts:
                 document.read_notes(archive.xml(parts[kind]))
-        document.read_edges(archive.xml(part) for part in _edges(related) if archive.has(part))
+        # Sections may share their headers and footers.
+        edges = dict.fromkeys(part for kind, part in related.values() if kind in ("header", "footer"))
+        document.read_edges(archive.xml(part) for part in edges if archive.has(part))
         properties = core(archive)
     blocks = document.blocks
     top = next((b.text for b in blocks if b.kind == "heading" and b.level == 1), "")
-    return Parsed(
-        properties.title or document.title or top,
-        tuple(blocks),
-        properties.date,
-        properties.author,
-        properties.language,
-        figures=tuple(captioned(document.figures, blocks)),
-        hidden=hidden,
-    )
+    title, figures = properties.title or document.title or top, tuple(captioned(document.figures, blocks))
+    return replace(properties, title=title, blocks=tuple(blocks), figures=figures, hidden=hidden)
 
 
 class _Document:
@@ -164,11 +159,6 @@ class _Document:
                 told = next((e for e in drawing.iter() if e.tag.endswith("}docPr")), None)
                 alt = "" if told is None else told.get("descr") or told.get("title") or ""
                 self.figures.append(Figure(part, at, alt=" ".join(alt.split())))
-
-
-def _edges(related: dict[str, tuple[str, str]]) -> list[str]:
-    """Return the parts of the headers and footers; sections may share them."""
-    return list(dict.fromkeys(target for kind, target in related.values() if kind in ("header", "footer")))
 
 
 def _level(element: Any) -> int | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import tempfile
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from email import message_from_bytes, policy
 from email.message import EmailMessage
@@ -31,6 +31,8 @@ _DEEPEST = 50
 """Parts inside parts that are read."""
 _INNERMOST = 5
 """Messages inside messages that are read."""
+_APART = {PICTURE: "a picture", "eml": "a mail of its own", "mbox": "a mailbox of its own"}
+"""Kinds of attachments that are not read."""
 ODD = (ValueError, LookupError, TypeError, AttributeError, IndexError, KeyError)
 """What the parser of the standard library may raise where a message is malformed."""
 
@@ -53,15 +55,6 @@ def parse(path: Path) -> Parsed:
         warnings=tuple(mail.warnings),
         hidden=tuple(mail.hidden),
     )
-
-
-@dataclass
-class _Parts:
-    """What a message holds, in its order; the parts of other messages inside it are theirs."""
-
-    texts: list[EmailMessage] = field(default_factory=list)
-    files: list[EmailMessage] = field(default_factory=list)
-    messages: list[EmailMessage] = field(default_factory=list)
 
 
 class Mail:
@@ -95,17 +88,17 @@ class Mail:
         if raw:
             self._raw, self._at, self._line = raw, 0, first
         headers = {name: _header(message, name) for name in _SHOWN}
-        parts = self._parts(message)
+        texts, files, messages = self._parts(message)
         if level:
             title = headers["Subject"] or "Message without a subject"
             self.blocks.append(Block(title, "heading", level, line, date=sent(headers["Date"]) or received))
         told = "\n".join(f"{name}: {value}" for name, value in headers.items() if value)
         if told or not level:
             self.blocks.append(Block(told, "list", line=line))
-        for part in parts.texts:
+        for part in texts:
             self._text(part, level)
-        self._open(parts.files, level + 1)
-        for inner in parts.messages:
+        self._open(files, level + 1)
+        for inner in messages:
             if level == _INNERMOST:
                 self.warnings.append(f"messages inside messages were read {_INNERMOST} deep, and no deeper")
                 break
@@ -115,9 +108,12 @@ class Mail:
                 self.warnings.append(f"a message inside this one could not be read ({exc})")
         return headers
 
-    def _parts(self, message: EmailMessage) -> _Parts:
-        """Return the parts of a message; of the alternatives of a text one is taken, their attachments all."""
-        found = _Parts()
+    def _parts(self, message: EmailMessage) -> tuple[list[EmailMessage], ...]:
+        """Return the texts, files and messages in a message, without those of the latter.
+
+        Of the alternatives of a text one is taken, their attachments all.
+        """
+        texts, files, messages = list[EmailMessage](), list[EmailMessage](), list[EmailMessage]()
         stack = [(message, True, 0)]
         count = 0
         while stack:
@@ -131,34 +127,41 @@ class Mail:
             inner = _inner(part)
             kind = part.get_content_type()
             if kind in ("message/rfc822", "message/global") and inner:
-                found.messages += inner
+                messages += inner
             elif inner:
                 taken = _shown(inner) if kind == "multipart/alternative" else None
                 stack += [(p, wanted and taken in (None, p), depth + 1) for p in reversed(inner)]
             elif part.get_content_disposition() == "attachment" or part.get_filename():
-                found.files.append(part)
+                files.append(part)
             elif part.get_content_maintype() in ("text", "multipart") and wanted:
-                found.texts.append(part)
-        return found
+                texts.append(part)
+        return texts, files, messages
 
     def _text(self, part: EmailMessage, level: int) -> None:
-        """Read the text of a part."""
         data, kind = _data(part), part.get_content_type()
-        if part.get_content_maintype() == "multipart" and data.strip():
+        if not data.strip():
+            return
+        if part.get_content_maintype() == "multipart":
             self.warnings.append("the line that parts the message is missing, so all of it was read as one text")
             kind = "text/html" if b"<html" in data[:4096].lower() else "text/plain"
+        charset = part.get_content_charset() or ""
         try:
-            found, hidden = _body(data, part.get_content_charset() or "", kind, self._path)
+            if kind == "text/html":
+                found = html.page(data, self._path, charset)
+            else:
+                said = as_declared(data, charset)
+                said = decode(data, self._path) if said is None else said.replace("\r\n", "\n")
+                found = Parsed(blocks=text.blocks(said))
         except SourceError as error:
             self.warnings.append(f"a part of the mail was not read: {error.what}")
             return
-        self.blocks += _below(found, level, self._before(part, data) if kind == "text/plain" else None)
-        self.hidden += hidden
+        self.blocks += _below(found.blocks, level, self._before(part, data) if kind == "text/plain" else None)
+        self.hidden += found.hidden
 
     def _before(self, part: EmailMessage, data: bytes) -> int | None:
         """Return how many lines of the file stand before a text, None where it is encoded or not found."""
         said = str(part.get("Content-Transfer-Encoding", "")).strip().lower()
-        if not data.strip() or said not in ("", "7bit", "8bit", "binary"):
+        if said not in ("", "7bit", "8bit", "binary"):
             return None
         found = [(n, gap) for gap in (b"\n\n", b"\r\n\r\n") if (n := self._raw.find(gap + data, self._at)) >= 0]
         if not found:
@@ -226,34 +229,17 @@ def _data(part: EmailMessage) -> bytes:
     return cast(bytes, part.get_payload(decode=True) or b"")
 
 
-def _body(data: bytes, charset: str, kind: str, path: Path) -> tuple[list[Block], tuple[str, ...]]:
-    """Return the blocks of a body, and what of it nobody sees."""
-    hidden: tuple[str, ...] = ()
-    if not data.strip():
-        return [], hidden
-    if kind == "text/html":
-        page = html.page(data, path, charset)
-        found, hidden = page.blocks, page.hidden
-    else:
-        said = as_declared(data, charset)
-        found = text.blocks(decode(data, path) if said is None else said.replace("\r\n", "\n"))
-    return list(found), hidden
-
-
 def _read(title: str, data: bytes) -> Parsed:
     last = PurePosixPath(title.replace("\\", "/")).name
     if is_secret(last):
         raise SourceError("its name is that of a key or password file", "leave it out")
     with tempfile.TemporaryDirectory(prefix="ragweave-") as folder:
-        path = Path(folder) / _safe(last)
+        # A name of ours: without anything but letters, digits and a few marks.
+        path = Path(folder) / (re.sub(r"[^\w. -]", "_", last)[-80:].lstrip(". -") or "attachment")
         path.write_bytes(data)
         kind = probe(path)
-        if kind == PICTURE:
-            raise SourceError("it is a picture", "save it as a file")
-        if kind == "eml":
-            raise SourceError("it is a mail of its own", "save it as a file")
-        if kind == "mbox":
-            raise SourceError("it is a mailbox of its own", "save it as a file")
+        if kind in _APART:
+            raise SourceError(f"it is {_APART[kind]}", "save it as a file")
         return parse_file(path, kind)
 
 
@@ -269,8 +255,3 @@ def _below(blocks: Iterable[Block], level: int, before: int | None = None) -> li
         )
         for b in blocks
     ]
-
-
-def _safe(last: str) -> str:
-    """Return a name for a file of ours: without anything but letters, digits and a few marks."""
-    return re.sub(r"[^\w. -]", "_", last)[-80:].lstrip(". -") or "attachment"

@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from itertools import takewhile
 from typing import Any
 
+from lxml import etree
+
 from ragweave.corpora.blocks import Block, Figure, Lines
 from ragweave.corpora.formats.merged import Cell, Merged, Row, spanned
 from ragweave.corpora.formats.raised import around
@@ -35,8 +37,6 @@ def flow(start: Any, is_out: Callable[[Any], bool], *, made: bool = False) -> tu
     `is_out` tells elements that are left out with all they hold. Where the elements were `made` from another format,
     lines are those of LINE, and every table is data.
     """
-    from lxml import etree
-
     found = _Flow(made)
     walker = etree.iterwalk(start, events=("start", "end"))
     skipped = None
@@ -103,23 +103,20 @@ class _Flow:
     def start(self, element: Any) -> None:
         """Open an element and take the text right after its tag."""
         tag = element.tag
-        stated = element.get(LINE) if self._made else element.sourceline
-        if tag not in _INLINE and tag != "br":
+        self._line = int((element.get(LINE) if self._made else element.sourceline) or self._line)
+        if tag == "br":
+            self._break()
+        elif tag not in _INLINE:
             self._flush()
-            self._line = int(stated or self._line)
             self._open(element)
-        else:
-            self._line = int(stated or self._line)
-            if tag == "br":
-                self._break()
-            elif tag == "img" and not self._pre:
-                alt = element.get("alt") or ""
-                self.text(alt.strip() if self._made else f" {alt} ")
-                self._picture(element)
-            elif tag in ("sup", "sub"):
-                self._raise(element)
-            elif tag in _STRUCK:
-                self._struck.append((len(self._parts), len(self._parts[-1].texts) if self._parts else 0))
+        elif tag == "img" and not self._pre:
+            alt = element.get("alt") or ""
+            self.text(alt.strip() if self._made else f" {alt} ")
+            self._picture(element)
+        elif tag in ("sup", "sub"):
+            self._raise(element)
+        elif tag in _STRUCK:
+            self._struck.append((len(self._parts), len(self._parts[-1].texts) if self._parts else 0))
         self.text(element.text or "")
 
     def end(self, element: Any) -> None:
@@ -318,13 +315,9 @@ def _emphasised(picture: Any) -> Any:
 
 def _is_data(table: Any) -> bool:
     """Tell a table of data from one that lays out a page."""
-    if any(next(table.iter(tag), table) is not table for tag in ("h1", "h2", "h3", "h4", "pre", "ul", "ol")):
+    if next(table.iterdescendants("h1", "h2", "h3", "h4", "pre", "ul", "ol", "table"), None) is not None:
         return False
-    inner = table.iter("table")
-    next(inner)
-    if next(inner, None) is not None:
-        return False
-    cells = [c for tag in ("td", "th") for c in table.iter(tag)]
+    cells = sum(1 for _ in table.iter("td", "th"))
     rows = sum(1 for _ in table.iter("tr"))
     length = sum(len(t.strip()) for t in table.itertext())
-    return len(cells) > rows >= 1 and length <= _CELL_CHARACTERS * len(cells)
+    return cells > rows >= 1 and length <= _CELL_CHARACTERS * cells

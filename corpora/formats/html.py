@@ -6,6 +6,8 @@ import re
 from pathlib import Path
 from typing import Any
 
+from lxml import etree, html
+
 from ragweave.corpora.blocks import Parsed
 from ragweave.corpora.decode import as_declared, decode, read_bytes
 from ragweave.corpora.formats.flow import flow
@@ -38,16 +40,9 @@ _LINKED = 0.8
 _LINKED_ASIDE = 0.5
 """An <aside> with this share of its text in links leads elsewhere."""
 _DATES = (
-    "article:published_time",
-    "datepublished",
-    "date",
-    "dc.date",
-    "dcterms.created",
-    "dcterms.date",
-    "dc.date.issued",
-    "citation_publication_date",
-    "article:modified_time",
-)
+    "article:published_time datepublished date dc.date dcterms.created dcterms.date dc.date.issued "
+    "citation_publication_date article:modified_time"
+).split()
 
 
 def parse(path: Path) -> Parsed:
@@ -91,8 +86,6 @@ def page(data: bytes, path: Path, charset: str = "") -> Parsed:
 
 def tree(text: str, path: Path) -> tuple[Any, tuple[str, ...]]:
     """Return the elements of a page, and what was left out of them."""
-    from lxml import etree, html
-
     parser = html.HTMLParser(encoding="utf-8", no_network=True, remove_comments=True, remove_pis=True)
     try:
         root = html.document_fromstring(text.encode("utf-8", "replace"), parser=parser)
@@ -115,8 +108,6 @@ class _Content:
     """What of a page is its content."""
 
     def __init__(self, root: Any) -> None:
-        from lxml import etree
-
         body = root.find("body")
         self.body = root if body is None else body
         self.styles = Styles(root)
@@ -165,8 +156,6 @@ class _Content:
 
 def _weigh(body: Any) -> dict[Any, tuple[int, int, int, bool]]:
     """Return of every element, in one pass: characters, those in links, links, and whether an h1 lies in it."""
-    from lxml import etree
-
     weights: dict[Any, tuple[int, int, int, bool]] = {}
     open_ = [[0, 0, 0, 0]]
     for event, element in etree.iterwalk(body, events=("start", "end")):

@@ -38,8 +38,7 @@ def _records(whole: object) -> list[tuple[str, object]]:
         return [("", value) for value in whole]
     if isinstance(whole, dict):
         plain = {k: v for k, v in whole.items() if not isinstance(v, dict | list)}
-        nested: list[tuple[str, object]] = [(str(k), v) for k, v in whole.items() if isinstance(v, dict | list)]
-        return [("", plain), *nested] if plain else nested
+        return [("", plain), *((str(k), v) for k, v in whole.items() if isinstance(v, dict | list))]
     return [("", whole)]
 
 
@@ -57,8 +56,7 @@ def _lines(path: Path, text: str, why: ValueError) -> Parsed:
             broken.append(number)
             continue
         read += 1
-        block = _block("", value, number)
-        if block is not None:
+        if block := _block("", value, number):
             blocks.append(block)
     if read <= len(broken):
         raise SourceError(f"{path.name} is not valid JSON ({why})", "mend it, or rename it to .txt")

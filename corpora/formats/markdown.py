@@ -8,6 +8,8 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+from markdown_it import MarkdownIt
+
 from ragweave.corpora.blocks import Block, Figure, Parsed
 from ragweave.corpora.decode import read_text
 from ragweave.corpora.formats.flow import LINE, flow
@@ -60,8 +62,6 @@ def content(text: str, first: int = 0) -> tuple[tuple[Block, ...], tuple[Figure,
 @cache
 def _parsers() -> tuple[Any, Any]:
     """Return the parser of Markdown, and one that knows paragraphs alone: each costs as much as a short file."""
-    from markdown_it import MarkdownIt
-
     md = MarkdownIt("commonmark", {"maxNesting": _DEEPEST}).enable(["table", "strikethrough"])
     return md, MarkdownIt("zero")
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from datetime import datetime
 from posixpath import dirname, join, normpath
 from typing import Any
 
 from ragweave.corpora.archive import Archive
+from ragweave.corpora.blocks import Parsed
 from ragweave.corpora.meta import iso_date, language_code
 
 W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
@@ -24,27 +23,17 @@ _CURRENCY = re.compile(r"\[\$([^\]-]{1,4})[\]-]|([€$£¥])(?![^\[]*\])")
 """How a number format states a currency: `[$€-407]`, or its sign."""
 
 
-@dataclass(frozen=True, slots=True)
-class Core:
-    """Core properties (ISO 29500-2, section 11)."""
-
-    title: str = ""
-    author: str = ""
-    date: datetime | None = None
-    language: str = ""
-
-
-def core(archive: Archive) -> Core:
-    """Read the core properties; the date is that of creation, else of the last change."""
+def core(archive: Archive) -> Parsed:
+    """Read the core properties (ISO 29500-2, section 11); the date is that of creation, else of the last change."""
     if not archive.has("docProps/core.xml"):
-        return Core()
+        return Parsed()
     root = archive.xml("docProps/core.xml")
 
     def value(name: str) -> str:
         said = (root.findtext(name) or "").strip()
         return "" if said in _TEMPLATES else said
 
-    return Core(
+    return Parsed(
         title=value(f"{_DC}title"),
         author=value(f"{_DC}creator"),
         date=iso_date(value(f"{_TERMS}created")) or iso_date(value(f"{_TERMS}modified")),

@@ -14,6 +14,9 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import pypdfium2
+import pypdfium2.raw as raw
+
 from ragweave.corpora.blocks import COMMENT, Block, Parsed
 from ragweave.corpora.formats.annotations import among, form_of, written
 from ragweave.corpora.grid import GAP, Cell, Line
@@ -49,14 +52,7 @@ _LOCK = threading.Lock()
 
 def parse(path: Path, pictures: PageLook | None = None) -> Parsed:
     """Read a PDF page by page; pages that are only a picture, and were not read, are named in the warnings."""
-    with _LOCK:
-        return _parse(path, pictures)
-
-
-def _parse(path: Path, pictures: PageLook | None) -> Parsed:
-    import pypdfium2
-
-    with closing(_open(path)) as document, form_of(document) as form:
+    with _LOCK, closing(_open(path)) as document, form_of(document) as form:
         count = len(document)
         pages: list[tuple[list[Line], View]] = []
         views: dict[int, View] = {}
@@ -101,9 +97,6 @@ def _parse(path: Path, pictures: PageLook | None) -> Parsed:
 
 
 def _open(path: Path) -> Any:
-    import pypdfium2
-    import pypdfium2.raw as raw
-
     try:
         return pypdfium2.PdfDocument(path)
     except pypdfium2.PdfiumError as exc:
@@ -156,8 +149,6 @@ def _page(
 
 def _upright(text: Any) -> int:
     """Return by how many degrees a page has to be turned clockwise for most of its text to stand upright."""
-    import pypdfium2.raw as raw
-
     count = text.count_chars()
     angles = (raw.FPDFText_GetCharAngle(text, n) for n in range(0, count, max(1, count // _ANGLES)))
     turns = Counter(round(-angle / (math.pi / 2)) % 4 * 90 for angle in angles if angle >= 0)
@@ -174,9 +165,6 @@ class _Text:
     """The text of one page."""
 
     def __init__(self, text: Any, page: int, view: View) -> None:
-        import pypdfium2.raw as raw
-
-        self._raw = raw
         self._text = text
         self._page = page
         self._view = view
@@ -190,7 +178,7 @@ class _Text:
         characters: list[str] = []
         first = 0
         for n in range(self._count + 1):
-            code = self._raw.FPDFText_GetUnicode(self._text, n) if n < self._count else 10
+            code = raw.FPDFText_GetUnicode(self._text, n) if n < self._count else 10
             hyphen = code in _HYPHENS
             if not (hyphen or code in (10, 13) or (code == 32 and self._turns(n))):
                 # Lone surrogates and what lies beyond Unicode come from broken fonts.
@@ -247,42 +235,40 @@ class _Text:
     def _side(self, at: int, right: int) -> float:
         """Return where a character begins, or ends, on its line."""
         left, end, bottom, top = (ctypes.c_double() for _ in range(4))
-        self._raw.FPDFText_GetCharBox(self._text, at, left, end, bottom, top)
+        raw.FPDFText_GetCharBox(self._text, at, left, end, bottom, top)
         box = self._view.seen((left.value, bottom.value, end.value, top.value))
         return round(box[2] if right else box[0], 1)
 
     def _origin(self, at: int) -> tuple[float, float]:
         """Return where a character stands on its baseline, in points."""
         x, y = ctypes.c_double(), ctypes.c_double()
-        self._raw.FPDFText_GetCharOrigin(self._text, at, ctypes.byref(x), ctypes.byref(y))
+        raw.FPDFText_GetCharOrigin(self._text, at, ctypes.byref(x), ctypes.byref(y))
         seen = self._view.point(x.value, y.value)
         return round(seen[0], 1), round(seen[1], 1)
 
     def _size(self, at: int) -> float:
         """Return the font size at a character in points: the font's own, enlarged by the text matrix."""
-        matrix = self._raw.FS_MATRIX()
-        turned = self._raw.FPDFText_GetMatrix(self._text, at, matrix)
+        matrix = raw.FS_MATRIX()
+        turned = raw.FPDFText_GetMatrix(self._text, at, matrix)
         scale: float = (matrix.b**2 + matrix.d**2) ** 0.5 if turned else 1.0
-        size: float = self._raw.FPDFText_GetFontSize(self._text, at)
+        size: float = raw.FPDFText_GetFontSize(self._text, at)
         return round(size * (scale or 1.0), 1)
 
     def _is_white(self, at: int) -> bool:
         channels = [ctypes.c_uint() for _ in range(4)]
-        known = self._raw.FPDFText_GetFillColor(self._text, at, *channels)
+        known = raw.FPDFText_GetFillColor(self._text, at, *channels)
         return bool(known) and all(c.value >= _WHITE for c in channels[:3])
 
     def _is_bold(self, at: int) -> bool:
-        if self._raw.FPDFText_GetFontWeight(self._text, at) >= 600:
+        if raw.FPDFText_GetFontWeight(self._text, at) >= 600:
             return True
         name, flags = ctypes.create_string_buffer(128), ctypes.c_int()
-        self._raw.FPDFText_GetFontInfo(self._text, at, name, 128, ctypes.byref(flags))
+        raw.FPDFText_GetFontInfo(self._text, at, name, 128, ctypes.byref(flags))
         return bool(_BOLD.search(name.value.decode("utf-8", "replace")))
 
 
 def _on_ground(page: Any, box: Box) -> bool:
     """Tell whether something is drawn behind a box: a filled shape that is not white, or a picture."""
-    import pypdfium2.raw as raw
-
     left, bottom, right, top = box
     for found in page.get_objects(filter=(raw.FPDF_PAGEOBJ_PATH, raw.FPDF_PAGEOBJ_IMAGE, raw.FPDF_PAGEOBJ_SHADING)):
         a, b, c, d = found.get_bounds()

@@ -7,6 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from pptx import Presentation
+
 from ragweave.corpora.archive import Archive
 from ragweave.corpora.blocks import Block, Figure, Parsed
 from ragweave.corpora.formats.charts import C, tables
@@ -23,8 +25,6 @@ _FURNITURE = ("sldNum", "dt", "ftr", "hdr")
 
 def parse(path: Path) -> Parsed:
     """Read a presentation (.pptx); a block's page is the number of its slide."""
-    from pptx import Presentation
-
     with Archive(path) as archive:
         archive.refuse_document_types()
         properties = core(archive)
@@ -44,15 +44,8 @@ def parse(path: Path) -> Parsed:
         ) from exc
     title = properties.title if properties.title.lower() != "powerpoint presentation" else ""
     first = next((b.text for b in blocks if b.kind == "heading" and b.page == 1), "")
-    return Parsed(
-        title or first,
-        tuple(blocks),
-        properties.date,
-        properties.author,
-        properties.language,
-        tuple(warnings[:10]),
-        figures=tuple(figures),
-    )
+    told = tuple(warnings[:10])
+    return replace(properties, title=title or first, blocks=tuple(blocks), warnings=told, figures=tuple(figures))
 
 
 def _blocks(slide: Any, number: int, warnings: list[str]) -> Iterator[Block]:
@@ -120,8 +113,7 @@ def _figures(slide: Any, number: int, at: int, blocks: list[Block], area: float)
         alt = " ".join((told.get("descr") or told.get("title") or "").split())
         share = float(element.cx or 0) * float(element.cy or 0) / area if area else 0.0
         pictures.append((share, Figure(relation.target_part.partname.lstrip("/"), at, alt=alt, page=number)))
-    largest = max(pictures, key=lambda p: p[0], default=(0.0, None))
-    shown = largest[1] if largest[0] >= _FILLS else None
+    _, shown = max((p for p in pictures if p[0] >= _FILLS), key=lambda p: p[0], default=(0.0, None))
     text = "\n".join(b.text for b in blocks)
-    yield Figure(shown.ref if shown else "", at, alt=shown.alt if shown else "", page=number, text=text, whole=True)
+    yield replace(shown or Figure("", at, page=number), text=text, whole=True)
     yield from (figure for _, figure in pictures if figure is not shown)

@@ -99,7 +99,11 @@ def opened(path: Path) -> tuple[str, str]:
         raise SourceError(f"{path.name} is empty", "leave it out, or add text to it")
     kind, text = _binary_kind(path, data), ""
     if not kind:
-        text = _text_of(path, data)
+        encoding = encoding_of(data)
+        if not encoding:
+            what = f"{path.name} is binary and of no kind that is known"
+            raise SourceError(what, "leave it out, or convert it to text")
+        text = data.decode(encoding, errors="replace").lstrip("\ufeff")
         kind = _text_kind(path, text)
     limit = MAX_TEXT_BYTES if kind in TEXTS or kind == "items" else MAX_BYTES
     if length > limit:
@@ -175,13 +179,6 @@ def _package_kind(path: Path) -> str:
     if not kind:
         raise SourceError(f"{path.name} is a zip archive", "unpack it into a folder, and index the folder")
     return kind
-
-
-def _text_of(path: Path, data: bytes) -> str:
-    encoding = encoding_of(data)
-    if not encoding:
-        raise SourceError(f"{path.name} is binary and of no kind that is known", "leave it out, or convert it to text")
-    return data.decode(encoding, errors="replace").lstrip("\ufeff")
 
 
 def _text_kind(path: Path, text: str) -> str:

@@ -7,6 +7,12 @@ import textwrap
 from pathlib import Path
 from typing import Any
 
+from docutils.frontend import get_default_settings
+from docutils.nodes import Text
+from docutils.parsers.rst import Parser
+from docutils.utils import new_document
+from lxml import etree
+
 from ragweave.corpora.blocks import Parsed
 from ragweave.corpora.decode import read_text
 from ragweave.corpora.formats.flow import LINE, flow
@@ -54,8 +60,6 @@ _QUIET = {
 
 def parse(path: Path) -> Parsed:
     """Read reStructuredText; directives and roles that docutils does not know (Sphinx's) count by their text."""
-    from lxml import etree
-
     try:
         document = _document(read_text(path))
     except (ValueError, AttributeError, AssertionError) as exc:
@@ -77,10 +81,6 @@ def parse(path: Path) -> Parsed:
 
 def _document(text: str, around: Any = None) -> Any:
     """Parse a text into the tree of docutils; the substitutions of the document `around` it, and their room, hold."""
-    from docutils.frontend import get_default_settings
-    from docutils.parsers.rst import Parser
-    from docutils.utils import new_document
-
     settings = get_default_settings(Parser)
     for name, value in _QUIET.items():
         setattr(settings, name, value)
@@ -111,8 +111,6 @@ def _place_rows(document: Any, lines: list[str]) -> None:
 
 def _substitute(document: Any, known: dict[str, Any]) -> None:
     """Write what substitutions stand for in their places; one without a definition, or a date of today, is its name."""
-    from docutils.nodes import Text
-
     document.substitution_defs = known = {**known, **document.substitution_defs}
     names = {name.lower(): name for name in known}
     said: dict[str, str] = {}
@@ -174,8 +172,6 @@ def _put(node: Any, into: Any, depth: int, header: bool = False) -> None:
 
 
 def _add(into: Any, tag: str, node: Any, text: str = "", line: int = 0) -> Any:
-    from lxml import etree
-
     element = etree.SubElement(into, tag)
     element.set(LINE, str(line or _line(node)))
     element.text = _UNWRITTEN.sub(" ", text)

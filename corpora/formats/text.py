@@ -76,11 +76,7 @@ def _paragraph(lines: list[str], first: int, opens: bool) -> list[Block]:
         elif not _UNDERLINE.match(lines[at]):
             break
         at += 2 if level else 1
-    rest = lines[at:]
-    if rest:
-        listed = sum(bool(_ITEM.match(line)) for line in rest) >= max(2, len(rest) // 3)
-        out.append(_listed(rest, first + at) if listed else _joined(rest, first + at))
-    return out
+    return [*out, _body(lines[at:], first + at)] if lines[at:] else out
 
 
 def _underlined(lines: list[str]) -> int:
@@ -94,21 +90,15 @@ def _underlined(lines: list[str]) -> int:
     return 1 if m[1] == "=" else 2
 
 
-def _joined(lines: list[str], first: int) -> Block:
+def _body(lines: list[str], first: int) -> Block:
+    """Return a list as it stands, or a paragraph whose wrapped lines are joined."""
+    listed = sum(bool(_ITEM.match(line)) for line in lines) >= max(2, len(lines) // 3)
     widest = max(map(len, lines))
-    listed = is_listing(lines)
+    stays = listed or widest < _NARROW or is_listing(lines)
     out = Lines()
-    for n, line in enumerate(lines):
-        wrapped = widest >= _NARROW and len(line) >= widest * _WIDE and not listed
-        out.add(line.strip(), first + n, wrapped=wrapped)
-    return out.block("text")
-
-
-def _listed(lines: list[str], first: int) -> Block:
-    out = Lines()
-    for n, line in enumerate(lines):
-        out.add(line, first + n)
-    return out.block("list")
+    for number, line in enumerate(lines, first):
+        out.add(line if listed else line.strip(), number, wrapped=not stays and len(line) >= widest * _WIDE)
+    return out.block("list" if listed else "text")
 
 
 def _numbered(found: list[Block]) -> tuple[Block, ...]:

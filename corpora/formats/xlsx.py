@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import date, datetime, time
 from decimal import Decimal
 from io import BytesIO
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any
+
+from lxml import etree
+from openpyxl import load_workbook
+from openpyxl.utils import column_index_from_string as column
 
 from ragweave.corpora.archive import Archive
 from ragweave.corpora.blocks import Block, Lines, Parsed
@@ -60,9 +65,7 @@ def parse(path: Path) -> Parsed:
     if bare:
         have = "1 formula has" if bare == 1 else f"{bare:,} formulas have"
         warnings.append(f"{have} no stored value; open the workbook in a spreadsheet program and save it once")
-    return Parsed(
-        properties.title, tuple(blocks), properties.date, properties.author, warnings=tuple(warnings), parted=True
-    )
+    return replace(properties, blocks=tuple(blocks), language="", warnings=tuple(warnings), parted=True)
 
 
 def above(rows: Sequence[Row]) -> int:
@@ -86,8 +89,6 @@ def _heads(rows: Sequence[Row]) -> int:
 
 
 def _sheets(path: Path) -> Iterator[Any]:
-    from openpyxl import load_workbook
-
     try:
         book = load_workbook(path, read_only=True, data_only=True, keep_links=False)
     except Exception as exc:  # openpyxl lets whatever a broken part causes through
@@ -121,9 +122,6 @@ def _rows(sheet: Any, spans: Spans, merged: Merged, path: Path) -> Iterator[Row]
 
 def _marks(archive: Archive, part: str) -> tuple[Spans, int]:
     """Return the merged cells of a sheet, and how many of its formulas have no value: openpyxl tells neither."""
-    from lxml import etree
-    from openpyxl.utils import column_index_from_string as column
-
     spans: Spans = {}
     bare = 0
     safe: dict[str, Any] = {"resolve_entities": False, "no_network": True, "load_dtd": False, "huge_tree": False}
@@ -152,14 +150,11 @@ def _cell(value: object, cell: Any) -> str:
     if isinstance(value, date | time):
         return value.isoformat()
     if isinstance(value, int | float) and not isinstance(value, bool):
-        plain = str(int(value)) if float(value).is_integer() and abs(value) < 1e15 else _decimal(value)
+        whole = float(value).is_integer() and abs(value) < 1e15
+        # Without what binary fractions add: 17.990000000000002 was typed as 17.99.
+        plain = str(int(value)) if whole else f"{Decimal(f'{value:.15g}'):f}"
         return signed(value, plain, str(cell.number_format))
     return " ".join(str(value).split())
-
-
-def _decimal(value: float) -> str:
-    """Return a number without what binary fractions add to it: 17.990000000000002 was typed as 17.99."""
-    return f"{Decimal(f'{value:.15g}'):f}"
 
 
 def _damaged(path: Path) -> SourceError:

@@ -72,7 +72,7 @@ def picture_file(path: Path, source: str, reader: PictureReader) -> Seen:
     items = Items(source, path, Parsed(path.stem, language=made.language))
     for n, shot in enumerate(shots, 1):
         items.add(shot, Figure("", 0, page=n if several else 0, whole=True), path.name)
-    made.items = [*_text_items(path, source, shots, made.language), *items.all()]
+    made.items = [*_text_items(path, source, shots, made.language), *items.found]
     made.warnings += reader.warnings()
     return made
 

@@ -28,7 +28,8 @@ class Items:
         self._path = path
         self._parsed = parsed
         self._told = {_plain(text) for f in parsed.figures for text in (f.caption, f.alt) if text.strip()}
-        self._found: list[Item] = []
+        self.found: list[Item] = []
+        """The items in their order."""
         self._at: dict[str, int] = {}
 
     def add(self, shot: Shot | None, figure: Figure, name: str = "") -> None:
@@ -39,7 +40,7 @@ class Items:
         heading = heading_at(self._parsed.blocks, figure.at + bool(figure.whole))
         locator = self._locator(shot, figure, heading)
         if shot is not None and shot.key in self._at:
-            first = self._found[self._at[shot.key]]
+            first = self.found[self._at[shot.key]]
             also = first.meta.setdefault("also", [])
             assert isinstance(also, list)
             if locator != first.locator and locator not in also:
@@ -57,12 +58,12 @@ class Items:
         meta: dict[str, object] = {"parts": parts, "name": readable_name(name), "own": PurePath(name).stem}
         if shot is not None:
             meta |= {"picture": shot.key, "size": list(shot.size), "stored": list(shot.stored)}
-            self._at[shot.key] = len(self._found)
+            self._at[shot.key] = len(self.found)
         if lines:
             meta["confidence"] = round(sum(line.confidence for line in lines) / len(lines), 3)
             meta["ocr_language"] = guess_language("\n".join(line.text for line in lines))
         item = Item(
-            id=digest(self._source, "image", str(len(self._found)), shot.key if shot else "", text),
+            id=digest(self._source, "image", str(len(self.found)), shot.key if shot else "", text),
             corpus="image",
             source=self._source,
             title=self._parsed.title or self._path.stem,
@@ -70,12 +71,12 @@ class Items:
             locator=locator,
             heading=heading,
             spans=_spans(text, parts["words"][0], lines) if "words" in parts else (),
-            ordinal=len(self._found),
+            ordinal=len(self.found),
             date=(shot.date if shot else None) or self._parsed.date,
             language=self._parsed.language or guess_language(text),
             meta=meta,
         )
-        self._found.append(item)
+        self.found.append(item)
 
     def _locator(self, shot: Shot | None, figure: Figure, heading: tuple[str, ...]) -> Locator:
         found: Locator = {"kind": "image", "file": str(self._path)}
@@ -88,10 +89,6 @@ class Items:
         if figure.line:
             found["line"] = figure.line
         return found
-
-    def all(self) -> list[Item]:
-        """Return the items in their order."""
-        return self._found
 
 
 def _spans(text: str, start: int, lines: Sequence[Line]) -> tuple[Span, ...]:

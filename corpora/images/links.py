@@ -71,9 +71,9 @@ def state_of(path: str, before: str = "") -> str:
     """
     try:
         seen = os.stat(path)
-        if not stat.S_ISREG(seen.st_mode) or seen.st_size > MOST_BYTES:
-            return f"{seen.st_size} {seen.st_mtime_ns}"
         outside = f"{seen.st_size} {seen.st_mtime_ns}"
+        if not stat.S_ISREG(seen.st_mode) or seen.st_size > MOST_BYTES:
+            return outside
         if before.startswith(f"{outside} "):
             return before
         digest = hashlib.sha256(Path(path).read_bytes()).hexdigest()

@@ -50,4 +50,4 @@ def inside(
                 if shot is None and not says_something(figure):
                     continue
             made.add(shot, figure, name)
-    return made.all(), [*counted(missed), *reader.warnings()]
+    return made.found, [*counted(missed), *reader.warnings()]

@@ -42,7 +42,7 @@ class PdfPictures:
 
     def __init__(self, reader: PictureReader) -> None:
         self._reader = reader
-        self._found: list[tuple[Figure, float]] = []
+        self._found: list[Figure] = []
         self.shots: dict[str, Shot] = {}
         """What was seen of each figure, by its `ref`."""
 
@@ -104,13 +104,13 @@ class PdfPictures:
         if shot is not None:
             ref = f"{number} {len(self._found)}"
             self.shots[ref] = shot
-            top = box[3] if box else float("inf")
-            self._found.append((Figure(ref, 0, caption, page=number, bbox=box, whole=box is None), top))
+            self._found.append(Figure(ref, 0, caption, page=number, bbox=box, whole=box is None))
 
     def figures(self, blocks: Sequence[Block]) -> tuple[Figure, ...]:
         """Return the figures at their places among the blocks of the document, with their captions."""
         placed = []
-        for figure, top in self._found:
+        for figure in self._found:
+            top = figure.bbox[3] if figure.bbox else float("inf")
             tops = ((b.page, b.bbox[3] if b.bbox else 0.0) for b in blocks)
             above = sum(page < figure.page or (page == figure.page and high >= top) for page, high in tops)
             placed.append(replace(figure, at=above))

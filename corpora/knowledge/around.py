@@ -32,8 +32,8 @@ class Node:
     weight: float = 0.0
 
 
-def most_joined(catalog: Catalog, library: str, k: int = SHOWN) -> list[Node]:
-    """Return the entities that are joined to the most others, with that number as their weight."""
+def most_joined(catalog: Catalog, library: str) -> list[Node]:
+    """Return the `SHOWN` entities that are joined to the most others, with that number as their weight."""
     ends = union_all(
         select(relations.c.head.label("one"), relations.c.tail.label("other")),
         select(relations.c.tail, relations.c.head),
@@ -41,7 +41,7 @@ def most_joined(catalog: Catalog, library: str, k: int = SHOWN) -> list[Node]:
     many = func.count(ends.c.other.distinct()).label("many")
     with catalog.reading(library) as connection:
         rows = connection.execute(
-            select(ends.c.one, many).group_by(ends.c.one).order_by(desc(many), ends.c.one).limit(k)
+            select(ends.c.one, many).group_by(ends.c.one).order_by(desc(many), ends.c.one).limit(SHOWN)
         )
         found = {key: float(n) for key, n in rows}
         named = _named(connection, [*found])

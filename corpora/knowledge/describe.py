@@ -24,6 +24,8 @@ from ragweave.models.text import clip
 
 AT_ONCE = 8
 """Entities whose descriptions a model merges in one call."""
+_MERGED = select(stages.c.item, stages.c.params_hash).where(stages.c.stage == MERGED, stages.c.params_hash != "")
+"""By entity: the digest of what its description was merged from, and after a space the text."""
 MOST, LONGEST = 24, 250
 """Descriptions of one entity that it reads, spread evenly over all of them, and characters of each."""
 
@@ -44,8 +46,7 @@ class Said:
 
 def merged_of(connection: Connection, keys: Sequence[str] | None = None) -> dict[str, str]:
     """Return the descriptions that a model merged, by entity; of all entities where no keys are given."""
-    query = select(stages.c.item, stages.c.params_hash).where(stages.c.stage == MERGED, stages.c.params_hash != "")
-    queries = [query] if keys is None else [query.where(stages.c.item.in_(part)) for part in in_parts(keys)]
+    queries = [_MERGED] if keys is None else [_MERGED.where(stages.c.item.in_(part)) for part in in_parts(keys)]
     rows = (row for q in queries for row in connection.execute(q))
     return {key: text for key, held in rows if (text := held.partition(" ")[2])}
 
@@ -60,8 +61,7 @@ def describe(held: Stores, row: LibraryRow, merge: Merge) -> str:
     """
     with held.catalog.reading(row.id) as connection:
         said = _said(connection)
-        known = select(stages.c.item, stages.c.params_hash).where(stages.c.stage == MERGED, stages.c.params_hash != "")
-        states = {key: text.partition(" ")[0] for key, text in connection.execute(known)}
+        states = {key: text.partition(" ")[0] for key, text in connection.execute(_MERGED)}
     stale = [key for key, state in states.items() if key not in said or said[key].state != state]
     if stale:
         with held.catalog.writing(row.id) as connection:

@@ -33,11 +33,6 @@ def read_records(reply: str) -> Found:
         elif tag in ("relation", "relationship") and fields[0] and fields[1]:
             stated = len(fields) > 3 and bool(_NUMBER.fullmatch(fields[-1]))
             told = fields[2:-1] if stated else fields[2:]
-            weight = _weight(fields[-1] if stated else None)
+            weight = min(max(float(fields[-1]), 0.0), 10.0) if stated else WEIGHT
             relations.append(Relation(fields[0], fields[1], " ".join(told).strip(), weight))
     return entities[:_MOST], relations[:_MOST]
-
-
-def _weight(stated: str | None) -> float:
-    number = _NUMBER.fullmatch(stated or "")
-    return min(max(float(number.group()), 0.0), 10.0) if number else WEIGHT

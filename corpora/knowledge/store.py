@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Sequence
+from dataclasses import asdict
 
 from sqlalchemy import Connection, delete, select
 
@@ -20,21 +21,8 @@ EXTRACT, WHOLE = "extract", "graph"
 def put(catalog: Catalog, library: str, source: str, chunk: str, facts: Facts, params: str) -> None:
     """Store what a chunk says in place of what it said before, and that it was read; all or nothing."""
     common = {"source": source, "chunk": chunk}
-    said = [
-        {
-            **common,
-            "entity": key,
-            "name": e.name,
-            "kind": e.kind,
-            "description": e.description,
-            "items": [list(i) for i in e.items],
-        }
-        for key, e in facts.entities.items()
-    ]
-    joined = [
-        {**common, "head": head, "tail": tail, "description": r.description, "weight": r.weight}
-        for (head, tail), r in facts.relations.items()
-    ]
+    said = [{**common, "entity": key, **asdict(e)} for key, e in facts.entities.items()]
+    joined = [{**common, **asdict(r), "head": head, "tail": tail} for (head, tail), r in facts.relations.items()]
     with catalog.writing(library) as connection:
         _clear(connection, source, [chunk])
         for table, rows in ((mentions, said), (relations, joined)):

@@ -25,8 +25,8 @@ _PARTLY = re.compile(r"\b(?:forced|signs|songs)\b", re.I)
 """Tags of subtitles that leave out what is said in the language of the film."""
 
 
-def companions(path: str) -> list[Path]:
-    """Return the subtitles beside a recording, the one to be read first; none where the folder cannot be listed.
+def companions(path: str) -> list[tuple[Path, str]]:
+    """Return the subtitles beside a recording, each with its tag; none where the folder cannot be listed.
 
     Those without a tag come first, then whole ones in English, then the others by name.
     """
@@ -35,17 +35,17 @@ def companions(path: str) -> list[Path]:
         able = [p for p in base.parent.iterdir() if p.suffix.lower() in SUBTITLES and p.is_file()]
     except OSError:
         return []
-    tags = {p: tag for p in able if (tag := _tag_of(p, base.stem)) is not None}
+    found = [(p, tag) for p in able if (tag := _tag_of(p, base.stem)) is not None]
 
-    def order(p: Path) -> tuple[bool, bool, bool, str]:
-        return bool(_PARTLY.search(tags[p])), bool(tags[p]), not tags[p].lower().startswith("en"), p.name
+    def order(row: tuple[Path, str]) -> tuple[bool, bool, bool, str]:
+        return bool(_PARTLY.search(row[1])), bool(row[1]), not row[1].lower().startswith("en"), row[0].name
 
-    return sorted(tags, key=order)
+    return sorted(found, key=order)
 
 
 def companion(path: str) -> Path | None:
     """Return the subtitles that are read with a recording, or None."""
-    return next(iter(companions(path)), None)
+    return next((p for p, _ in companions(path)), None)
 
 
 def others(path: str) -> list[Path]:
@@ -53,10 +53,9 @@ def others(path: str) -> list[Path]:
 
     Two files of one language are two versions of the same words.
     """
-    stem, known = Path(path).stem, {tagged(path) or "en"}
+    known = {tagged(path) or "en"}
     out = []
-    for p in companions(path)[1:]:
-        tag = _tag_of(p, stem) or ""
+    for p, tag in companions(path)[1:]:
         if (language := language_of(tag)) and language not in known and not _PARTLY.search(tag):
             known.add(language)
             out.append(p)
@@ -65,8 +64,7 @@ def others(path: str) -> list[Path]:
 
 def tagged(path: str) -> str:
     """Return the language that the tag of a recording's subtitles states, "" where they have none."""
-    first = companion(path)
-    return language_of(_tag_of(first, Path(path).stem) or "") if first else ""
+    return next((language_of(tag) for _, tag in companions(path)), "")
 
 
 def language_of(tag: str) -> str:

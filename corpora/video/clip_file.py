@@ -21,6 +21,8 @@ _BEFORE = (0.0, 10.0, 60.0)
 """Seconds before a clip at which decoding begins; where no frame comes of it in time, it begins with the recording."""
 _RATE = "if(gte(source_fps,1),min(source_fps,60),25)"
 """Frames a second of what is written; of a rate that changes ffmpeg knows a guess or none."""
+_ON_THE_WAY = "-noaccurate_seek"
+"""Hands on also what was decoded on the way to a second."""
 _FIRST = re.compile(r"\bpts_time:\s*(-?[\d.]+)")
 
 
@@ -51,7 +53,8 @@ def cut_clip(path: Path, start: float, end: float, to: Path) -> tuple[Path, floa
     video = ["-c:v", "libx264", "-preset", "veryfast", "-crf", "23", "-pix_fmt", "yuv420p"]
     # A slide is one frame that stands until the next one: the rate is made constant, so that none is left out.
     even = ["-vf", f"fps='{_RATE}':start_time={inside},scale=trunc(iw/2)*2:trunc(ih/2)*2"]
-    command = [*_exact(begin, picture is None), *reading(str(path), how, begin)]
+    exact = picture is None or begin <= 0
+    command = [*([] if exact else [_ON_THE_WAY]), *reading(str(path), how, begin)]
     command += ["-ss", inside, "-t", f"{max(0.1, end - start):.3f}", *chosen, *([*video, *even] if picture else [])]
     command += ["-af", "aresample=async=1:first_pts=0"] if sound else []
     command += ["-c:a", "aac", "-movflags", "+faststart", "-f", "mp4", "-y", f"file:{part}"]
@@ -79,11 +82,6 @@ def _lasts(written: Path) -> float:
         return 0.0
 
 
-def _exact(begin: float, exact: bool) -> list[str]:
-    """Return the argument by which also what was decoded on the way to a second is handed on."""
-    return [] if exact or begin <= 0 else ["-noaccurate_seek"]
-
-
 def _begins(path: str, how: str, picture: int, start: float) -> float:
     """Return a second from which decoding shows what stands on the screen at `start`.
 
@@ -93,8 +91,8 @@ def _begins(path: str, how: str, picture: int, start: float) -> float:
         begin = start - before
         if begin <= 0:
             break
-        seek = [*_exact(begin, False), *reading(path, how, begin)]
-        ended = run([*seek, "-map", f"0:{picture}", "-vf", "showinfo", "-frames:v", "1", "-f", "null", "-"])
+        seek = [_ON_THE_WAY, *reading(path, how, begin), "-map", f"0:{picture}"]
+        ended = run([*seek, "-vf", "showinfo", "-frames:v", "1", "-f", "null", "-"])
         first = _FIRST.search(ended.log)
         if first is not None and float(first[1]) <= before:
             return begin

@@ -37,8 +37,6 @@ VERSION = 9
 VIDEO, AUDIO = "video", "audio"
 RECORDINGS = (VIDEO, AUDIO)
 """Kinds of the sources that are perceived, as the catalog names them."""
-
-
 _INCOMPLETE = "incomplete"
 """File beside what was perceived: the vision model did not answer for every clip that the library holds."""
 
@@ -173,11 +171,8 @@ class Intake:
             kept.close()
         frames = tuple(Frame(f.time, f"{file.source}/{f.image}") for f in recording.frames)
         date = next((d for k in ("creation_time", "date") if (d := iso_date(container.tags.get(k)))), None)
-        return replace(recording, frames=frames, date=date), [
-            *warnings,
-            *missing,
-            *dict.fromkeys([*unperceived, *misfit]),
-        ]
+        warnings += [*missing, *dict.fromkeys([*unperceived, *misfit])]
+        return replace(recording, frames=frames, date=date), warnings
 
     def close(self) -> None:
         """End the processes that listen, where any were started."""

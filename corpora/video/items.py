@@ -21,8 +21,6 @@ WHOLE = 32
 """Frames of a whole recording that an image encoder and a writer that sees are shown (UniversalRAG, appendix B)."""
 _PAUSE = 2.0
 """Seconds of silence after which a new paragraph begins."""
-
-
 TAIL = 5.0
 """Seconds; a shorter last clip is joined to the one before."""
 REACH = 0.25
@@ -60,7 +58,9 @@ def items_of(source: str, file: str, recording: Recording, first: int = 0) -> li
     heard = [c for c in recording.cues if c.confidence < 1]
     if heard:
         mean = sum(c.confidence for c in heard) / len(heard)
-        meta["sure"] = [round(_told_by(text[s.start : s.end], heard, None if s.time else mean), 3) for s in places]
+        # A sentence is as sure as the utterances it stands in, what is made of all that was heard as their mean.
+        each = [[c.confidence for c in heard if text[s.start : s.end] in c.text] if s.time else [mean] for s in places]
+        meta["sure"] = [round(min(one, default=1.0), 3) for one in each]
     span = (0.0, duration)
     whole = _item("video", source, file, recording, first, text, places, span, recording.frames, WHOLE, (), meta)
     return [*out, whole]
@@ -108,11 +108,6 @@ def _item(
         language=recording.language,
         meta=meta,
     )
-
-
-def _told_by(text: str, heard: Sequence[Cue], of_all: float | None) -> float:
-    """Return how sure a sentence of the whole is: what all that was heard gives, or where it was heard; 1 elsewhere."""
-    return min((c.confidence for c in heard if text in c.text), default=1.0) if of_all is None else of_all
 
 
 def spans_of(recording: Recording) -> list[tuple[float, float]]:

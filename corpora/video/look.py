@@ -138,7 +138,6 @@ class _Line:
     text: str
     start: float
     end: float
-    seen: int
 
 
 def followed(frames: Sequence[tuple[float, float, Sequence[str]]]) -> tuple[Shown, ...]:
@@ -153,10 +152,9 @@ def followed(frames: Sequence[tuple[float, float, Sequence[str]]]) -> tuple[Show
                 continue
             line = next((a for a in active if a not in now and _same(a.key, key)), None)
             if line is None:
-                line = _Line(key, text, start, end, 0)
+                line = _Line(key, text, start, end)
                 out.append(line)
             line.end = end
-            line.seen += 1
             now.append(line)
         active = now
     return tuple(Shown(line.start, line.end, line.text) for line in out)

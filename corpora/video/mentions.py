@@ -133,10 +133,10 @@ async def mentions_of(library: Library, thing: str, scope: Scope) -> list[Mentio
 
 
 def _mentions(items: Sequence[Item], thing: str) -> list[Mention]:
-    found = [Mention(i, a, b) for i in items for a, b in phrases(i.text[: heard(i)], thing)]
+    said = [(i, i.text[: heard(i)]) for i in items]
+    found = [Mention(i, a, b) for i, text in said for a, b in phrases(text, thing)]
     wanted = set(content_terms(thing))
     if not found and wanted:
-        said = [(i, i.text[: heard(i)]) for i in items]
         found = [Mention(i, a, b) for i, text in said for a, b in sentences(text) if wanted <= set(terms(text[a:b]))]
     return sorted(found, key=lambda m: (*m.recording, m.place.get("start", 0.0), m.start))
 

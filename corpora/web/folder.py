@@ -11,7 +11,6 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
-from typing import NamedTuple
 
 from ragweave.corpora.formats import parse
 from ragweave.corpora.formats.probe import probe
@@ -31,9 +30,8 @@ _WEB = re.compile(r"https?://[\w-]+(?:\.[\w-]+)*\.[a-z][\w-]*(?::\d+)?(?:[/?#]\S
 """An address of the web, as a saved page may claim it."""
 
 
-class _Saved(NamedTuple):
-    page: Page
-    counts: Counter[str]
+_Saved = tuple[Page, Counter[str]]
+"""A page, and how often each term stands in its title and text."""
 
 
 class Folder:
@@ -54,17 +52,17 @@ class Folder:
     def _search(self, query: str, k: int) -> list[Page]:
         wanted = content_terms(query) or terms(query)
         saved = self._pages()
-        mean = sum(page.counts.total() for page in saved) / len(saved) if saved else 1.0
-        found = {term: sum(term in page.counts for page in saved) for term in wanted}
+        mean = sum(counts.total() for _, counts in saved) / len(saved) if saved else 1.0
+        found = {term: sum(term in counts for _, counts in saved) for term in wanted}
         weight = {term: math.log(1 + (len(saved) - n + 0.5) / (n + 0.5)) for term, n in found.items() if n}
 
-        def bm25(page: _Saved) -> float:
-            norm = _K1 * (1 - _B + _B * page.counts.total() / (mean or 1.0))
-            return sum(idf * n * (_K1 + 1) / (n + norm) for t, idf in weight.items() if (n := page.counts[t]))
+        def bm25(counts: Counter[str]) -> float:
+            norm = _K1 * (1 - _B + _B * counts.total() / (mean or 1.0))
+            return sum(idf * n * (_K1 + 1) / (n + norm) for t, idf in weight.items() if (n := counts[t]))
 
-        scored = [(score, page) for page in saved if (score := bm25(page)) > 0]
+        scored = [(score, page) for page, counts in saved if (score := bm25(counts)) > 0]
         best = sorted(scored, key=lambda row: row[0], reverse=True)[:k]
-        return [_with_snippet(page.page, set(wanted)) for _, page in best]
+        return [_with_snippet(page, set(wanted)) for _, page in best]
 
     def _pages(self) -> list[_Saved]:
         root = self._folder.expanduser().resolve()
@@ -98,7 +96,7 @@ def _read(name: str, changed: int) -> _Saved | None:
     title = one_line(parsed.title) or (first if len(first) <= 200 else path.stem.replace("_", " "))
     saved = datetime.fromtimestamp(changed / 1e9, UTC).isoformat(timespec="seconds")
     url = parsed.url.partition("#")[0] if _WEB.fullmatch(parsed.url) else path.as_uri()
-    return _Saved(Page(url, title, text, "", saved), Counter(terms(f"{title} {text}")))
+    return Page(url, title, text, "", saved), Counter(terms(f"{title} {text}"))
 
 
 def _with_snippet(page: Page, wanted: set[str]) -> Page:
