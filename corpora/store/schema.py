@@ -51,12 +51,8 @@ _WHOLE = Integer().with_variant(BigInteger(), "postgresql")
 """As large as SQLite's integers are."""
 
 
-def _texts(names: str) -> list[Column[str]]:
-    return [Column(name, _TEXT, nullable=False) for name in names.split()]
-
-
-def _lists(names: str) -> list[Column[Any]]:
-    return [Column(name, JSON, nullable=False) for name in names.split()]
+def _columns(kind: Any, names: str) -> list[Column[Any]]:
+    return [Column(name, kind, nullable=False) for name in names.split()]
 
 
 def _source() -> Column[str]:
@@ -67,10 +63,9 @@ about = Table(
     "about",
     metadata,
     Column("name", _TEXT, primary_key=True),
-    Column("encoder", _TEXT, nullable=False),
-    Column("dim", _WHOLE, nullable=False),
-    Column("generation", _WHOLE, nullable=False),
-    Column("recency", _TEXT, nullable=False),
+    *_columns(_TEXT, "encoder"),
+    *_columns(_WHOLE, "dim generation"),
+    *_columns(_TEXT, "recency"),
     Column("half_life", Float),
 )
 """One row: the library. `generation` grows with every change of what it holds; readers compare it at each query.
@@ -80,9 +75,9 @@ sources = Table(
     "sources",
     metadata,
     Column("id", _TEXT, primary_key=True),
-    *_texts("kind title named status reason sha256 params_hash author language indexed_at"),
-    Column("bytes", _WHOLE, nullable=False),
-    *_lists("warnings"),
+    *_columns(_TEXT, "kind title named status reason sha256 params_hash author language indexed_at"),
+    *_columns(_WHOLE, "bytes"),
+    *_columns(JSON, "warnings"),
     Column("date", _TEXT),
 )
 """A source is its bytes and the parameters it was read with: two equal files are one source with two paths. `named` is
@@ -93,10 +88,7 @@ paths = Table(
     metadata,
     Column("path", _TEXT, primary_key=True),
     _source(),
-    Column("size", _WHOLE, nullable=False),
-    Column("mtime_ns", _WHOLE, nullable=False),
-    Column("ctime_ns", _WHOLE, nullable=False),
-    Column("inode", _WHOLE, nullable=False),
+    *_columns(_WHOLE, "size mtime_ns ctime_ns inode"),
     Column("checked_at", Float, nullable=False),
     Index("paths_by_source", "source"),
 )
@@ -108,9 +100,9 @@ items = Table(
     Column("n", _WHOLE, primary_key=True),
     Column("id", _TEXT, nullable=False, unique=True),
     _source(),
-    *_texts("corpus title text language"),
-    Column("ordinal", _WHOLE, nullable=False),
-    *_lists("locator heading spans meta"),
+    *_columns(_TEXT, "corpus title text language"),
+    *_columns(_WHOLE, "ordinal"),
+    *_columns(JSON, "locator heading spans meta"),
     Column("date", _TEXT),
     Index("items_by_source", "source", "corpus"),
     Index("items_by_corpus", "corpus"),
@@ -121,9 +113,9 @@ vectors = Table(
     "vectors",
     metadata,
     Column("n", _WHOLE, primary_key=True),
-    *_texts("space corpus item part"),
+    *_columns(_TEXT, "space corpus item part"),
     _source(),
-    Column("data", LargeBinary, nullable=False),
+    *_columns(LargeBinary, "data"),
     UniqueConstraint("space", "corpus", "item", "part"),
     Index("vectors_by_source", "source"),
     Index("vectors_by_item", "item"),
@@ -137,9 +129,8 @@ indexes = Table(
     metadata,
     Column("space", _TEXT, primary_key=True),
     Column("corpus", _TEXT, primary_key=True),
-    *_texts("name digest"),
-    Column("upto", _WHOLE, nullable=False),
-    Column("count", _WHOLE, nullable=False),
+    *_columns(_TEXT, "name digest"),
+    *_columns(_WHOLE, "upto count"),
 )
 """The index of the vectors of a space and corpus: the collection `name` holds the `count` rows up to `n` = `upto`."""
 
@@ -149,7 +140,7 @@ stages = Table(
     Column("source", _TEXT, ForeignKey("sources.id", ondelete="CASCADE"), primary_key=True),
     Column("item", _TEXT, primary_key=True),
     Column("stage", _TEXT, primary_key=True),
-    *_texts("params_hash"),
+    *_columns(_TEXT, "params_hash"),
 )
 """The ledger: what was done for a source, or an item of it, beside reading it, and with which parameters."""
 
@@ -158,8 +149,8 @@ mentions = Table(
     metadata,
     Column("n", _WHOLE, primary_key=True),
     _source(),
-    *_texts("chunk entity name kind description"),
-    *_lists("items"),
+    *_columns(_TEXT, "chunk entity name kind description"),
+    *_columns(JSON, "items"),
     Index("mentions_by_entity", "entity"),
     Index("mentions_by_chunk", "source", "chunk"),
 )
@@ -170,8 +161,8 @@ relations = Table(
     metadata,
     Column("n", _WHOLE, primary_key=True),
     _source(),
-    *_texts("chunk head tail description"),
-    Column("weight", Float, nullable=False),
+    *_columns(_TEXT, "chunk head tail description"),
+    *_columns(Float, "weight"),
     Index("relations_by_head", "head"),
     Index("relations_by_tail", "tail"),
     Index("relations_by_chunk", "source", "chunk"),
@@ -301,9 +292,8 @@ def generation(connection: Connection) -> int:
     return int(found)
 
 
-def bump(connection: Connection) -> int:
-    """Begin the next generation of the library, within a write transaction, and return it."""
+def bump(connection: Connection) -> None:
+    """Begin the next generation of the library, within a write transaction."""
     following = generation(connection) + 1
     connection.execute(update(about).values(generation=following))
     connection.execution_options(**{_AT: following})
-    return following
