@@ -62,9 +62,8 @@ def prepare(
     reader = PictureReader(media, ocr_seconds, begins)
     if kind == PICTURE:
         seen = picture_file(path, source, reader)
-        date = seen.date.isoformat() if seen.date else None
         made = made_of(
-            kind, path.stem, seen.items, max_words, language=seen.language, date=date, warnings=seen.warnings
+            kind, path.stem, seen.items, max_words, language=seen.language, date=seen.date, warnings=seen.warnings
         )
         return replace(made, reached=reader.reached)
     pages, links = PdfPictures(reader), dict[str, str]()
@@ -80,7 +79,7 @@ def prepare(
         max_words,
         author=parsed.author,
         language=parsed.language,
-        date=parsed.date.isoformat() if parsed.date else None,
+        date=parsed.date,
         warnings=(*parsed.warnings, *missed),
     )
     return replace(made, reached=reader.reached, links=tuple(links.items()))

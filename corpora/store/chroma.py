@@ -146,8 +146,7 @@ def digest_of(folder: Path) -> str:
     for path in sorted(p for p in folder.rglob("*") if p.is_file() and not p.name.startswith("chroma.sqlite3")):
         seen.update(path.name.encode())
         with path.open("rb") as file:
-            while piece := file.read(2**20):
-                seen.update(piece)
+            hashlib.file_digest(file, lambda: seen)
     return seen.hexdigest()
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import base64
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 from urllib.parse import quote
@@ -21,7 +21,7 @@ from sqlalchemy import Connection, select
 from ragweave.corpora.settings import CorporaSettings
 from ragweave.corpora.store.chroma import BATCH, Broken, Group, Lost, configuration, name_of, rows_of
 from ragweave.corpora.store.libraries import Libraries
-from ragweave.corpora.store.schema import vectors
+from ragweave.corpora.store.schema import in_parts, vectors
 from ragweave.models.chat_client import address
 from ragweave.models.errors import LibraryError
 
@@ -135,7 +135,8 @@ class ServerIndexes:
         rows = connection.execute(select(vectors.c.n, vectors.c.source, vectors.c.data).where(*mine)).all()
         made = {"name": name, "metadata": {"space": space}, "configuration": configuration(len(rows))}
         id = self._id_in(self._call("POST", self._base, made))
-        for some in _batches(rows):
+        size = min(BATCH, max(1, 4 * _NUMBERS // max(4, len(rows[0].data)))) if rows else 1
+        for some in in_parts(rows, size):
             body = {
                 "ids": [str(row.n) for row in some],
                 "embeddings": [base64.b64encode(row.data).decode() for row in some],
@@ -162,9 +163,3 @@ class ServerIndexes:
         if not isinstance(reply, dict) or "id" not in reply:
             raise Broken(self._stranger)
         return str(reply["id"])
-
-
-def _batches(rows: Sequence[Any]) -> Iterator[Sequence[Any]]:
-    size = min(BATCH, max(1, 4 * _NUMBERS // max(4, len(rows[0].data)))) if rows else 1
-    for at in range(0, len(rows), size):
-        yield rows[at : at + size]

@@ -140,15 +140,13 @@ class Committer:
 
     def _put_vectors(self, connection: Connection, good: Sequence[tuple[File, Prepared, Matrix]]) -> None:
         """Write the vectors of sources that have none."""
-        found: dict[Corpus, tuple[list[str], list[str], list[Matrix]]] = {}
+        found: dict[Corpus, list[tuple[str, str, Matrix]]] = {}
         for file, prepared, vectors in good:
             owners = [item for item, ranges in zip(prepared.items, prepared.chunks, strict=True) for _ in ranges]
             for item, name, vector in zip(owners, chunked(prepared.items, prepared.chunks).ids, vectors, strict=True):
-                ids, belongs, rows = found.setdefault(item.corpus, ([], [], []))
-                ids.append(name)
-                belongs.append(file.source)
-                rows.append(vector)
-        for corpus, (ids, belongs, rows) in found.items():
+                found.setdefault(item.corpus, []).append((name, file.source, vector))
+        for corpus, some in found.items():
+            ids, belongs, rows = zip(*some, strict=True)
             blobs.put(connection, corpus, self._encoder, ids, belongs, np.stack(rows))
 
     def _put_failure(self, connection: Connection, outcome: Outcome) -> None:

@@ -70,8 +70,6 @@ def _loaded(connection: Connection, key: Key, after: int, at: int, held: Rows | 
     missing = live[~np.isin(live, held.n)]
     if not kept.all():
         held = Rows(at, after, held.n[kept], held.matrix[kept], {n: held.items[n] for n in held.n[kept].tolist()})
-    if not len(missing):
-        return Rows(at, after, held.n, held.matrix, held.items)
     n, items = np.concatenate([held.n, missing]), dict(held.items)
     matrix, done = held.matrix, len(held.n)
     # In parts, each written into its place: never is all of it there twice.

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from sqlalchemy import BindParameter, Connection, bindparam, func, select, text
+from sqlalchemy import Connection, bindparam, func, select, text
 
 from ragweave.corpora.store import fts5, postings
 from ragweave.corpora.store.schema import items
@@ -159,13 +159,15 @@ def search(
         return []
     asked = [t for t, count in sorted(frequency.items(), key=lambda pair: (pair[1], pair[0])) if count][:TERM_LIMIT]
     weights = {t: max(math.log((frequencies.total - frequency[t] + 0.5) / (frequency[t] + 0.5)), 1e-6) for t in asked}
-    whole, most = len(kept) == len(asked), k if len(kept) == len(asked) else max(2 * k, 100)
+    whole = len(kept) == len(asked)
+    most = k if whole else max(2 * k, 100)
     few = {t: weights[t] for t in kept}
     average = frequencies.average(connection)
     found = _engine(connection).candidates(connection, table(corpus), few, average, most, sources)
     if not whole:
         found = _scored(connection, corpus, weights, average, [n for n, _ in found])[:k]
-    names = _ids(connection, [n for n, _ in found])
+    wanted = select(items.c.n, items.c.id).where(items.c.n.in_([n for n, _ in found]))
+    names = {row[0]: row[1] for row in connection.execute(wanted)}
     return [(names[n], score) for n, score in found if score > 0 and n in names]
 
 
@@ -173,9 +175,8 @@ def _scored(
     connection: Connection, corpus: Corpus, weights: Mapping[str, float], average: float, rows: Sequence[int]
 ) -> list[tuple[int, float]]:
     """Return the rows with their BM25 over all terms, best first: the formula and constants of FTS5's own bm25()."""
-    name = table(corpus)
-    query = text(f"SELECT rowid, title, heading, text FROM {name} WHERE rowid IN :rows").bindparams(_ROWS)
-    texts = connection.execute(query, {"rows": rows})
+    query = text(f"SELECT rowid, title, heading, text FROM {table(corpus)} WHERE rowid IN :rows")
+    texts = connection.execute(query.bindparams(bindparam("rows", expanding=True)), {"rows": rows})
     scored = []
     for n, *columns in texts:
         # Doubled spaces keep two equal neighbours from sharing the space between them.
@@ -189,11 +190,3 @@ def _scored(
             score += idf * count * (K1 + 1) / (count + norm)
         scored.append((n, score))
     return sorted(scored, key=lambda pair: (-pair[1], pair[0]))
-
-
-def _ids(connection: Connection, rows: Sequence[int]) -> dict[int, str]:
-    found = connection.execute(select(items.c.n, items.c.id).where(items.c.n.in_(rows)))
-    return {row[0]: row[1] for row in found}
-
-
-_ROWS: BindParameter[int] = bindparam("rows", expanding=True)

@@ -192,9 +192,8 @@ class Libraries:
             engine = connect(folder / "catalog.sqlite")
             with write(engine) as connection:
                 lexical.create(connection)
-                values = asdict(row)
-                del values["id"]  # the name of its folder
-                connection.execute(about.insert(), values)
+                # Its id is the name of its folder.
+                connection.execute(about.insert(), {k: v for k, v in asdict(row).items() if k != "id"})
             engine.dispose()
         return row
 

@@ -162,9 +162,8 @@ class Server:
             with self._engine.begin() as connection:
                 connection.exec_driver_sql(f'DROP SCHEMA IF EXISTS "{name}" CASCADE')
 
-    def release(self, library: str) -> None:
-        """Remove the rows of a library that lies elsewhere now."""
-        self.drop(library)
+    release = drop
+    """Remove the rows of a library that lies elsewhere now."""
 
     def damage(self, library: str) -> list[str]:
         """Return what is wrong with the rows of a library, in words: a server looks after its own."""

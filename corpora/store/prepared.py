@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
+from datetime import datetime
 from functools import cache
 from typing import Any
 
@@ -78,17 +79,20 @@ def made_of(
     *,
     author: str = "",
     language: str = "",
-    date: str | None = None,
+    date: datetime | None = None,
     warnings: Sequence[str] = (),
 ) -> Prepared:
     """Return items ready to be embedded: cut into chunks, their terms taken."""
-    stored = tuple(_storable(item) for item in items)
+    stored = tuple(
+        replace(i, title=storable(i.title), text=storable(i.text), heading=tuple(map(storable, i.heading)))
+        for i in items
+    )
     return Prepared(
         kind=kind,
         title=storable(title) or stored[0].title,
         author=storable(author),
         language=language,
-        date=date,
+        date=date.isoformat() if date else None,
         warnings=tuple(storable(w) for w in warnings),
         items=stored,
         chunks=tuple(tuple(chunks(item, max_words)) for item in stored),
@@ -114,10 +118,7 @@ def terms_of(items: Sequence[Item]) -> tuple[tuple[str, str, str], ...]:
     def lines(text: str) -> str:
         return " ".join(t for t in map(line, text.split("\n")) if t)
 
-    def columns_of(item: Item) -> tuple[str, str, str]:
-        return columns(item) if has_parts(item) else (item.title, " ".join(item.heading), item.text)
-
-    rows = (columns_of(item) for item in items)
+    rows = (columns(i) if has_parts(i) else (i.title, " ".join(i.heading), i.text) for i in items)
     return tuple((lines(title), lines(heading), lines(text)) for title, heading, text in rows)
 
 
@@ -145,9 +146,3 @@ def chunked(items: Sequence[Item], ranges: Sequence[Sequence[tuple[int, int]]]) 
 def chunk_id(item: str, n: int) -> str:
     """Return the id of the n-th chunk of an item."""
     return f"{item}~{n}"
-
-
-def _storable(item: Item) -> Item:
-    return replace(
-        item, title=storable(item.title), text=storable(item.text), heading=tuple(map(storable, item.heading))
-    )

@@ -15,7 +15,7 @@ from ragweave.corpora.store.blobs import CORPUS, entity_space
 from ragweave.corpora.store.catalog import LibraryRow, check_name
 from ragweave.corpora.store.commit import Committer
 from ragweave.corpora.store.prepared import chunked, chunks
-from ragweave.corpora.store.schema import about, bump, items, mentions, vectors
+from ragweave.corpora.store.schema import about, bump, in_parts, items, mentions, vectors
 from ragweave.corpora.store.stores import Stores, stores
 from ragweave.corpora.types import CORPORA
 from ragweave.models import embed
@@ -102,11 +102,10 @@ def embed_missing(
         lost = [(str(id_), corpus) for id_, corpus in connection.execute(lacking)]
     made = 0
     for corpus in CORPORA:
-        ids = [id_ for id_, of in lost if of == corpus]
-        for start in range(0, len(ids), _PAGE):
+        for ids in in_parts([id_ for id_, of in lost if of == corpus], _PAGE):
             if stop is not None and stop.is_set():
                 return made
-            page = list(held.catalog.items(row.id, ids[start : start + _PAGE]).values())
+            page = list(held.catalog.items(row.id, ids).values())
             cut = chunked(page, [chunks(item, mind.max_words) for item in page])
             if cut.ids:
                 made += held.vectors.put(row.id, corpus, mind.name, cut.ids, cut.sources, mind.texts(cut.texts))
@@ -126,9 +125,7 @@ def embed_entities(held: Stores, row: LibraryRow, mind: Encoder) -> None:
         for entity, source, name, description in connection.execute(query.order_by(mentions.c.n)):
             wanted.setdefault(f"{entity}~{source}", clip(f"{name}. {description}".strip(), _TEXT))
     stored = set(held.vectors.ids(row.id, CORPUS, space))
-    missing = sorted(wanted.keys() - stored)
-    for start in range(0, len(missing), _AT_ONCE):
-        some = missing[start : start + _AT_ONCE]
+    for some in in_parts(sorted(wanted.keys() - stored), _AT_ONCE):
         made = mind.texts([wanted[i] for i in some])
         held.vectors.put(row.id, CORPUS, space, some, [i.partition("~")[2] for i in some], made)
     held.vectors.discard(row.id, CORPUS, space, sorted(stored - wanted.keys()))

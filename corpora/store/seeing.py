@@ -16,6 +16,7 @@ from ragweave.corpora.store.blobs import Matrix, visual_space
 from ragweave.corpora.store.catalog import LibraryRow
 from ragweave.corpora.store.media import Media
 from ragweave.corpora.store.prepared import chunk_id
+from ragweave.corpora.store.protocols import Ranking
 from ragweave.corpora.store.stores import Stores
 from ragweave.corpora.types import Corpus, Item
 from ragweave.models.errors import LibraryError, RagweaveError
@@ -23,9 +24,6 @@ from ragweave.models.image_text import image_encoder
 from ragweave.models.pictures import Pixels, load
 
 logger = logging.getLogger(__name__)
-
-Ranked = list[tuple[str, float]]
-"""(item id, cosine), best first."""
 
 SEEN: tuple[Corpus, ...] = ("image", "clip", "video")
 """Corpora whose items have pictures."""
@@ -119,14 +117,14 @@ def look(
     queries: Sequence[str],
     k: int,
     sources: Sequence[str],
-    *found: Sequence[Ranked],
-) -> tuple[list[Ranked], str]:
+    *found: Sequence[Ranking],
+) -> tuple[list[Ranking], str]:
     """Return the pictures that each query finds, by cosine, and why none were looked for, in words, or "".
 
     A list holds the k best pictures, and every picture of the items that the text lists found: an item that is missing
     has no picture at all, which the mixing of both sides rests on.
     """
-    nothing: list[Ranked] = [[] for _ in queries]
+    nothing: list[Ranking] = [[] for _ in queries]
     if corpus not in SEEN:
         return nothing, ""
     try:
@@ -135,7 +133,12 @@ def look(
             return nothing, ""
         space = visual_space(encoder.name)
         if not held.vectors.has(row.id, corpus, space):
-            return nothing, _why_none(held, row, encoder.name)
+            seen_by = ", ".join(held.vectors.image_encoders(row.id))
+            why = (
+                f"pictures were searched by their text only: they were seen by {seen_by}, and {encoder.name} is set. "
+                "Run `ragweave index` again to have them seen by it"
+            )
+            return nothing, why if seen_by else ""
         vectors = encoder.texts(queries)
     except LibraryError:
         raise
@@ -172,27 +175,17 @@ def deviations(cosine: Matrix, others: Matrix) -> float:
     return float(cosine[0] - middle) / spread if spread > _ALIKE else 0.0
 
 
-def _why_none(held: Stores, row: LibraryRow, encoder: str) -> str:
-    others = held.vectors.image_encoders(row.id)
-    if not others:
-        return ""
-    return (
-        f"pictures were searched by their text only: they were seen by {', '.join(others)}, and {encoder} is set. "
-        "Run `ragweave index` again to have them seen by it"
-    )
-
-
 def completed(
     held: Stores,
     row: LibraryRow,
     corpus: Corpus,
     space: str,
     vectors: Matrix,
-    lists: Sequence[Ranked],
+    lists: Sequence[Ranking],
     wanted: Sequence[Sequence[str]],
-) -> list[Ranked]:
+) -> list[Ranking]:
     """Return lists with the cosine of the items wanted beside them, from their own vectors in a space."""
-    out: list[Ranked] = []
+    out: list[Ranking] = []
     for vector, ranking, ids in zip(vectors, lists, wanted, strict=True):
         best = dict(ranking)
         lacking = [i for i in ids if i not in best]
