@@ -79,7 +79,7 @@ class Rowed:
 
 def grids(lines: Sequence[Line]) -> Iterator[tuple[int, int, Block]]:
     """Yield the tables of a document: the first line, one past the last, and the block, one row a line."""
-    rows = list(_rows(lines))
+    rows = _rows(lines)
     at = 0
     while at < len(rows):
         end = at + 1
@@ -95,26 +95,23 @@ def grids(lines: Sequence[Line]) -> Iterator[tuple[int, int, Block]]:
         at = end
 
 
-def _rows(lines: Sequence[Line]) -> Iterator[Rowed]:
+def _rows(lines: Sequence[Line]) -> list[Rowed]:
     """Put lines of one height that follow each other to the right together: cells that were set one by one."""
-    held: Rowed | None = None
+    out: list[Rowed] = []
     for n, line in enumerate(lines):
         left, _, right, _ = line.bbox
         cells = line.cells or (Cell(left, right, line.text),)
-        beside = (
-            held is not None
-            and held.page == line.page
-            and abs(held.base - line.base) < 0.35 * max(line.size, held.size)
-            and left - held.cells[-1].right > GAP * 0.5 * line.size
-        )
-        if held is not None and beside:
-            held = replace(held, cells=(*held.cells, *cells), last=n)
-            continue
-        if held is not None:
-            yield held
-        held = Rowed(cells, n, n, line.page, line.base, line.size)
-    if held is not None:
-        yield held
+        before = out[-1] if out else None
+        if (
+            before is not None
+            and before.page == line.page
+            and abs(before.base - line.base) < 0.35 * max(line.size, before.size)
+            and left - before.cells[-1].right > GAP * 0.5 * line.size
+        ):
+            out[-1] = replace(before, cells=(*before.cells, *cells), last=n)
+        else:
+            out.append(Rowed(cells, n, n, line.page, line.base, line.size))
+    return out
 
 
 def _goes_on(before: Rowed, row: Rowed, above: Sequence[Rowed]) -> bool:
@@ -180,14 +177,15 @@ def _column(cell: Cell, columns: Sequence[Sequence[Cell]]) -> int:
 
 
 def _block(rows: Sequence[tuple[Rowed, Sequence[str]]], lines: Sequence[Line]) -> Block:
-    text, spans, boxes = "", [], []
+    text, spans = "", []
     for row, texts in rows:
         text += "\n" if text else ""
         start = len(text)
         text += " | ".join(t.replace(" | ", " / ") for t in texts)
         box = union([line.bbox for line in lines[row.first : row.last + 1]])
-        boxes.append(box)
         spans.append(Span(start, len(text), 0, row.page, box))
-    heads = rows[0][1]
-    level = int(len(set(filter(None, heads))) == len([h for h in heads if h]))
-    return Block(text, "table", level, page=rows[0][0].page, bbox=union(boxes), spans=tuple(spans))
+    (first, texts), (last, _) = rows[0], rows[-1]
+    heads = list(filter(None, texts))
+    level = int(len(set(heads)) == len(heads))
+    whole = union([line.bbox for line in lines[first.first : last.last + 1]])
+    return Block(text, "table", level, page=first.page, bbox=whole, spans=tuple(spans))

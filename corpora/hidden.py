@@ -7,6 +7,7 @@ when the file is read, so that no later step can mistake it for what the documen
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import lru_cache
@@ -112,13 +113,8 @@ def seen(blocks: Sequence[Block]) -> tuple[tuple[Block, ...], int]:
         at = [m.start() for m in _INVISIBLE.finditer(block.text)]
         if at:
             count += len(at)
-            shift = [0] * (len(block.text) + 1)
-            for n in at:
-                shift[n + 1] = 1
-            for n in range(len(block.text)):
-                shift[n + 1] += shift[n]
-            moved = (replace(s, start=s.start - shift[s.start], end=s.end - shift[s.end]) for s in block.spans)
-            spans = tuple(s for s in moved if s.end > s.start)
+            ends = ((s, s.start - bisect_left(at, s.start), s.end - bisect_left(at, s.end)) for s in block.spans)
+            spans = tuple(replace(s, start=start, end=end) for s, start, end in ends if end > start)
             block = replace(block, text=_INVISIBLE.sub("", block.text), spans=spans)
         out.append(block)
     return tuple(out), count

@@ -11,6 +11,7 @@ from typing import Any, Protocol
 
 from ragweave.corpora.blocks import Block, Figure, joint
 from ragweave.corpora.grid import Line, grids
+from ragweave.corpora.pieces import place
 from ragweave.corpora.types import Span, union
 
 LARGER = 1.15
@@ -108,15 +109,14 @@ def _across_pages(groups: list[list[Line]], body: float) -> list[list[Line]]:
     out: list[list[Line]] = []
     for group in groups:
         before = out[-1] if out else None
-        goes_on = (
+        if (
             before is not None
             and before[-1].page + 1 == group[0].page
             and not before[-1].text.endswith(_ENDS)
             and (group[0].text[:1].islower() or before[-1].hyphen)
             and abs(before[-1].size - group[0].size) < 0.6
             and abs(group[0].size - body) < 0.12 * body
-        )
-        if before is not None and goes_on:
+        ):
             before.extend(group)
         else:
             out.append(group)
@@ -145,9 +145,8 @@ def _block(group: Sequence[Line], level: int, words: Counter[str]) -> Block:
     text = ""
     spans: list[Span] = []
     for n, line in enumerate(group):
-        before = group[n - 1] if n else None
-        if before is not None:
-            text, gap = _mended(text, before.hyphen, line.text, words)
+        if n:
+            text, gap = _mended(text, group[n - 1].hyphen, line.text, words)
             if spans[-1].end != len(text):
                 spans[-1] = Span(spans[-1].start, len(text), 0, spans[-1].page, spans[-1].bbox)
             text += gap
@@ -169,8 +168,7 @@ def _lists(found: Sequence[Block]) -> list[Block]:
         if before is None or (before.kind, before.page) != ("list", block.page) or block.kind != "list":
             out.append(block)
             continue
-        shift = len(before.text) + 1
-        spans = [Span(s.start + shift, s.end + shift, 0, s.page, s.bbox) for s in block.spans]
+        spans = place(block.spans, len(before.text) + 1)
         boxes = [b.bbox for b in (before, block) if b.bbox]
         out[-1] = replace(before, text=f"{before.text}\n{block.text}", bbox=union(boxes), spans=(*before.spans, *spans))
     return out

@@ -93,11 +93,8 @@ def chunk_ranges(item: Item, within: Sequence[tuple[int, int]]) -> list[tuple[in
     """Return what is embedded on its own: what was written about the picture, the words in it, the text around it."""
     ranges = _ranges(item)
     groups = (("caption", "alt", "seen"), ("words",), ("around",))
-    spans = []
-    for group in groups:
-        some = [ranges[name] for name in group if name in ranges]
-        if some:
-            spans.append((min(s for s, _ in some), max(e for _, e in some)))
+    held = ([ranges[name] for name in group if name in ranges] for group in groups)
+    spans = [(min(s for s, _ in some), max(e for _, e in some)) for some in held if some]
     found = [(max(a, start), min(b, end)) for start, end in spans for a, b in within if a < end and b > start]
     return found or [(0, 0)]  # of a picture without any text its name is embedded
 

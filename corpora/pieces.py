@@ -7,6 +7,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import groupby
 
 from ragweave.corpora.blocks import Block
 from ragweave.corpora.types import Span
@@ -193,18 +194,11 @@ def _piece(blocks: Sequence[Block], headers: Sequence[str], atoms: Sequence[_Ato
     """
     text = ""
     spans: list[Span] = []
-    runs: list[tuple[int, int, int]] = []
-    for a in atoms:
-        if runs and runs[-1][0] == a.block:
-            runs[-1] = (a.block, runs[-1][1], a.end)
-        else:
-            runs.append((a.block, a.start, a.end))
-    for number, start, end in runs:
-        block = blocks[number]
+    for number, run in groupby(atoms, key=lambda a: a.block):
+        block, own = blocks[number], list(run)
+        start, end = own[0].start, own[-1].end
         text += "\n\n" if text else ""
-        header = headers[number]
-        if start > 0 and header:
-            text += header
+        text += headers[number] if start else ""
         spans += place(_clipped(block.places(), start, end), len(text) - start)
         text += block.text[start:end]
     first = blocks[atoms[0].block]

@@ -58,7 +58,9 @@ def split(source: str, file: str, parsed: Parsed) -> list[Item]:
     parts = list(_parts(parsed.blocks))
     small = [item("paragraph", n, p.heading, p.date, p.piece.text, p.piece.spans) for n, p in enumerate(parts)]
     out, at = list(small), 0
-    for n, group in enumerate(g for own in _apart(parts, parsed.parted) for g in _groups(own)):
+    # A workbook parts at its sheets, a mailbox at its mails: in a document of several none would have its place.
+    apart = (list(own) for _, own in groupby(parts, key=lambda p: p.top if parsed.parted else None))
+    for n, group in enumerate(g for own in apart for g in _groups(own)):
         first, last = min(p.heading for p in group), max(p.heading for p in group)
         shared = tuple(a for a, _ in takewhile(lambda ab: ab[0] == ab[1], zip(first, last, strict=False)))
         date = (group[0].top.date if parsed.parted and group[0].top else None) or of_heading(shared)
@@ -130,11 +132,6 @@ def _bare_as_text(blocks: list[Block]) -> list[Block]:
         after = block.level if is_heading else 7
         kept.append(replace(block, kind="text", level=0, spans=block.places()) if bare else block)
     return kept[::-1]
-
-
-def _apart(parts: Sequence[_Part], parted: bool) -> Iterator[list[_Part]]:
-    """Part a workbook at its sheets, a mailbox at its mails: in a document of several none would have its place."""
-    return (list(found) for _, found in groupby(parts, key=lambda p: p.top if parted else None))
 
 
 def _groups(parts: Sequence[_Part]) -> list[list[_Part]]:
