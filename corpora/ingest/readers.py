@@ -14,6 +14,7 @@ import threading
 import time
 from collections.abc import Sequence
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 
 from ragweave.corpora.ingest.worker import LENGTH, WALL
@@ -148,16 +149,15 @@ class _Reader:
         process.stdin.write(request)
         with selectors.DefaultSelector() as selector:
             selector.register(process.stdout, selectors.EVENT_READ)
-            (length,) = LENGTH.unpack(_exactly(process.stdout.fileno(), selector, LENGTH.size, deadline))
+            exactly = partial(_exactly, process.stdout.fileno(), selector)
+            (length,) = LENGTH.unpack(exactly(LENGTH.size, deadline))
             if length == 0:  # it begins to read the words in pictures, which has a limit of its own
                 deadline = time.monotonic() + WALL * (self._settings.ocr_seconds + self._settings.parse_seconds)
-                (length,) = LENGTH.unpack(_exactly(process.stdout.fileno(), selector, LENGTH.size, deadline))
+                (length,) = LENGTH.unpack(exactly(LENGTH.size, deadline))
             if length > self._settings.parse_output_mb * 2**20:
                 self.stop()
                 raise SourceError(f"It turns into more than {self._settings.parse_output_mb} MiB", "leave it out")
-            found: dict[str, dict[str, object]] = json.loads(
-                _exactly(process.stdout.fileno(), selector, length, deadline)
-            )
+            found: dict[str, dict[str, object]] = json.loads(exactly(length, deadline))
         return found
 
     def _running(self) -> subprocess.Popen[bytes]:
