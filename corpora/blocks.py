@@ -153,12 +153,10 @@ class Lines:
             return
         if self._parts:
             self._put("\n")
-        start = self._length + len(lead)
+        shift, at = self._length + len(lead), 0
         self._put(lead + text.replace("\n", "\n" + indent))
         self._wrapped = False
         self.count += 1
-        shift = start
-        at = 0
         for s in other.spans:
             shift += text.count("\n", at, s.start) * len(indent)
             inside = text.count("\n", s.start, s.end) * len(indent)

@@ -168,12 +168,9 @@ def _forced(text: str, start: int, end: int, limit: int) -> list[tuple[int, int]
         while words > limit and reach > start + 1:
             reach = max(start + 1, start + int((reach - start) * limit / words))
             words = size(text[start:reach])
-        at = reach
-        for pattern in _SOFT_ENDS:
-            ends = [m.end() for m in pattern.finditer(text, start + (reach - start) // 2, reach)]
-            if ends:
-                at = ends[-1]
-                break
+        middle = start + (reach - start) // 2
+        ends = ([m.end() for m in pattern.finditer(text, middle, reach)] for pattern in _SOFT_ENDS)
+        at = next((found[-1] for found in ends if found), reach)
         out += trimmed(text, start, at)
         start = at
     return out + trimmed(text, start, end)

@@ -49,8 +49,5 @@ def demuxer(head: bytes) -> str:
 
 
 def _is_transport_stream(head: bytes) -> bool:
-    for size, at in ((_PACKET, 0), (192, 4)):
-        marks = head[at::size]
-        if len(marks) >= 5 and all(mark == 0x47 for mark in marks[:8]):
-            return True
-    return False
+    starts = (head[::_PACKET], head[4::192])
+    return any(len(marks) >= 5 and all(mark == 0x47 for mark in marks[:8]) for marks in starts)

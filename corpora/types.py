@@ -216,13 +216,9 @@ class Item:
             meta["frames"] = [[t, name] for t, name in frames]
         if self.frames and isinstance(pictures, list):
             meta["pictures"] = [name for name in pictures if name in {name for _, name in frames}]
-        times = [s.time for s in spans if s.time]
-        since, until = (
-            min((a for a, _ in times), default=max(first, low)),
-            max((b for _, b in times), default=min(last, high)),
-        )
+        times = [s.time for s in spans if s.time] or [(max(first, low), min(last, high))]
         cut = replace(self, text=text if text.strip() else "", spans=tuple(spans), meta=meta)
-        place = cut.during(since, until)
+        place = cut.during(min(a for a, _ in times), max(b for _, b in times))
         if self.frames and not frames:
             place.pop("image", None)
         if cut.sureness(0, len(text)) < SURE:

@@ -26,6 +26,7 @@ from ragweave.corpora.store.commit import Committer, Outcome
 from ragweave.corpora.store.files import File, Known, Stat, check_unchanged, identify
 from ragweave.corpora.store.media import Media
 from ragweave.corpora.store.prepared import Prepared, chunked, params_hash, source_id
+from ragweave.corpora.store.schema import in_parts
 from ragweave.corpora.video.intake import RECORDINGS, Intake, demuxer_of
 from ragweave.corpora.video.job import Stopped
 from ragweave.corpora.video.perceived import Later
@@ -228,9 +229,7 @@ class Pipeline:
             if outcome.prepared is not None:
                 self.tell(Event("staged", outcome.file.path, "embed"))
         texts = [text for _, some in batch for text in some]
-        parts = [
-            self._readers.embed(self.encoder, texts[i : i + EMBED_BATCH]) for i in range(0, len(texts), EMBED_BATCH)
-        ]
+        parts = [self._readers.embed(self.encoder, some) for some in in_parts(texts, EMBED_BATCH)]
         vectors = np.concatenate(parts) if parts else _EMPTY
         self._spent("embed", began)
         at = 0

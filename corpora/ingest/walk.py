@@ -158,10 +158,7 @@ def _rules(folder: Path, names: set[str], out: Walk) -> list[tuple[Path, GitIgno
     from pathspec import GitIgnoreSpec
 
     found = []
-    for name in IGNORE_FILES:
-        path = folder / name
-        if name not in names:
-            continue
+    for path in (folder / name for name in IGNORE_FILES if name in names):
         try:
             if not path.is_file() or path.stat().st_size > _LONGEST_IGNORE_FILE:
                 raise ValueError("not a small regular file")

@@ -229,14 +229,10 @@ def write(engine: Engine) -> AbstractContextManager[Connection]:
 def _configure(connection: Any, synchronous: str, cache: int) -> None:
     # The driver must not open transactions by itself: `_begin` says when, and of which kind.
     connection.isolation_level = None
-    cursor = connection.cursor()
-    cursor.execute("PRAGMA busy_timeout = 60000")
-    cursor.execute("PRAGMA journal_mode = WAL")
     # FULL, not NORMAL: a transaction lost to a power cut would leave items without their vectors.
-    cursor.execute(f"PRAGMA synchronous = {synchronous}")
-    cursor.execute("PRAGMA foreign_keys = ON")
-    cursor.execute(f"PRAGMA cache_size = -{cache}")
-    cursor.close()
+    first = ("busy_timeout = 60000", "journal_mode = WAL", f"synchronous = {synchronous}")
+    for pragma in (*first, "foreign_keys = ON", f"cache_size = -{cache}"):
+        connection.execute(f"PRAGMA {pragma}").close()
 
 
 def _explain(context: ExceptionContext) -> LibraryError | None:

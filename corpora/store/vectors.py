@@ -143,12 +143,11 @@ class Vectors:
             return f"{error}; check RAGWEAVE_CHROMA_URL"
         with self._catalog.reading(library) as connection:
             groups = connection.execute(spaces).all()
-            named = {(r["space"], r["corpus"]): r for r in connection.execute(select(indexes)).mappings()}
+            rows = connection.execute(select(indexes)).mappings()
+            named = {(r["space"], r["corpus"]): r for r in rows if r["name"] in there}
         why = ""
         for space, corpus in groups:
-            old = named.get((space, corpus))
-            old = old if old and old["name"] in there else None
-            if anew or self._stale(library, corpus, space, old):
+            if anew or self._stale(library, corpus, space, named.get((space, corpus))):
                 try:
                     self._build(library, corpus, space)
                 except LibraryError as error:
