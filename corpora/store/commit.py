@@ -153,33 +153,27 @@ class Committer:
         source = outcome.file.source
         self._clear(connection, source)
         blobs.forget_lost_items(connection, source)
-        title = outcome.file.path.rpartition("/")[2]
-        row = self._row(outcome.file) | {"kind": "", "title": title, "status": "failed", "reason": outcome.error}
+        nothing = Prepared("", outcome.file.path.rpartition("/")[2], "", "", None, (), (), (), ())
+        row = self._row_of(outcome.file, nothing) | {"status": "failed", "reason": outcome.error}
         upsert(connection, sources, row)
 
     def _row_of(self, file: File, prepared: Prepared) -> dict[str, Any]:
         name = Path(file.path).stem
-        return self._row(file) | {
-            "kind": prepared.kind,
-            "title": prepared.title,
-            "named": name if any(item.title == name for item in prepared.items) else "",
-            "status": "partial" if prepared.warnings else "ok",
-            "warnings": list(prepared.warnings),
-            "author": prepared.author,
-            "language": prepared.language,
-            "date": prepared.date,
-        }
-
-    def _row(self, file: File) -> dict[str, Any]:
         return {
             "id": file.source,
             "bytes": file.stat.size,
             "sha256": file.sha256,
             "params_hash": file.params or self._params,
             "indexed_at": now(),
-            **dict.fromkeys(("named", "reason", "author", "language"), ""),
-            "warnings": [],
-            "date": None,
+            "kind": prepared.kind,
+            "title": prepared.title,
+            "named": name if any(item.title == name for item in prepared.items) else "",
+            "status": "partial" if prepared.warnings else "ok",
+            "reason": "",
+            "warnings": list(prepared.warnings),
+            "author": prepared.author,
+            "language": prepared.language,
+            "date": prepared.date,
         }
 
     def _put_paths(self, connection: Connection, files: Sequence[File]) -> list[str]:

@@ -87,19 +87,12 @@ def known_paths(catalog: Catalog, library: str) -> dict[str, Known]:
     """Return every path of a library."""
     about = (sources.c.status, sources.c.params_hash, sources.c.kind, sources.c.sha256, sources.c.named)
     query = select(paths, *about).join(sources, sources.c.id == paths.c.source)
+    found: dict[str, Known] = {}
     with catalog.reading(library) as connection:
-        return {
-            row.path: Known(
-                row.source,
-                row.status,
-                row.params_hash,
-                Stat(row.size, row.mtime_ns, row.ctime_ns, row.inode, row.checked_at),
-                row.kind,
-                row.sha256,
-                row.named,
-            )
-            for row in connection.execute(query)
-        }
+        for row in connection.execute(query):
+            stat = Stat(row.size, row.mtime_ns, row.ctime_ns, row.inode, row.checked_at)
+            found[row.path] = Known(row.source, row.status, row.params_hash, stat, row.kind, row.sha256, row.named)
+    return found
 
 
 def renamed(known: Mapping[str, Known]) -> dict[str, str]:

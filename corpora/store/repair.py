@@ -110,12 +110,9 @@ _WRONG = """FROM vectors WHERE space = :encoder AND item IN
 def index_words(connection: Connection, check: Callable[[Item], object] = lambda item: None) -> int:
     """Make the lexical index anew of all items, within a write transaction; return how many these are."""
     lexical.create(connection)
+    query = select(items).order_by(items.c.n).limit(_PAGE)
     last, count = -1, 0
-    while (
-        rows := connection.execute(select(items).where(items.c.n > last).order_by(items.c.n).limit(_PAGE))
-        .mappings()
-        .all()
-    ):
+    while rows := connection.execute(query.where(items.c.n > last)).mappings().all():
         some = [unpack(row) for row in rows]
         for row, item, words in zip(rows, some, terms_of(some), strict=True):
             check(item)
