@@ -62,7 +62,7 @@ def create_app(settings: ServeSettings | None = None, *, exposed: bool = False) 
     for part in [*parts, routes_turn, shares, tools, watches]:
         app.include_router(part.router)
     app.include_router(routes_ask.plain)
-    langserve.mount(app, slots, pictures, settings)
+    langserve.mount(app, slots, pictures, settings.run_seconds)
     assistants = mcp.mount(app, slots, pictures, settings.run_seconds)
     if model_settings().otel != "off":
         from ragweave.serve import metrics  # of the extra `otel`

@@ -7,12 +7,14 @@ as `off`, and the answer's notes say so.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar, cast
 
+from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, convert_to_messages
 from starlette.requests import Request
 
+from ragweave.corpora.store.catalog import LibraryRow
 from ragweave.graphs import run as graphs
 from ragweave.graphs.settings import run_settings
 from ragweave.graphs.steps import step_of
@@ -23,11 +25,6 @@ from ragweave.serve.access import Slots
 from ragweave.serve.media import answer_with_openings, with_openings
 from ragweave.serve.nearest import nearest
 from ragweave.serve.problems import Refused, invalid
-
-if TYPE_CHECKING:
-    from langchain_core.messages import AnyMessage
-
-    from ragweave.corpora.store.catalog import LibraryRow
 
 T = TypeVar("T")
 Events = AsyncGenerator[dict[str, Any], None]
@@ -50,8 +47,6 @@ def messages_of(said: Sequence[Any]) -> list[AnyMessage]:
 
     Settings of a prompt, calls of tools and what else comes beside the words are no part of a conversation.
     """
-    from langchain_core.messages import AIMessage, HumanMessage, convert_to_messages
-
     try:
         found = convert_to_messages(said)
     except _UNREADABLE:
@@ -149,6 +144,17 @@ async def answering(
                 if event is None:
                     return
                 yield event
+
+
+async def answer_of(run: Events, told: Callable[[str], Awaitable[None]] | None = None) -> dict[str, Any]:
+    """Return the answer of a run; `told` hears the words of each step."""
+    async with aclosing(run):
+        async for event in run:
+            if event["type"] == "answer":
+                return cast(dict[str, Any], event["answer"])
+            if event["type"] == "step" and told:
+                await told(event["title"])
+    raise RagweaveError("the run ended without an answer", "ask again")
 
 
 async def unless_left(request: Request, work: Awaitable[T]) -> T:

@@ -7,7 +7,6 @@ the summary says all that a model is to know.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import aclosing
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Request, Response
@@ -20,11 +19,10 @@ from ragweave.corpora.store.catalog import LibraryRow
 from ragweave.graphs import run as graphs
 from ragweave.graphs.settings import run_settings
 from ragweave.minds.attached import Attached, asked_with
-from ragweave.models.errors import RagweaveError
 from ragweave.nodes.condense import check_question
 from ragweave.serve.access import CallerNow, Slots, library_for
 from ragweave.serve.desk import Body, DeskNow
-from ragweave.serve.direct import Left, answering, context_of, unless_left
+from ragweave.serve.direct import Left, answer_of, answering, context_of, unless_left
 from ragweave.serve.media import with_openings
 from ragweave.serve.proof import where
 
@@ -115,15 +113,9 @@ async def asked(
 ) -> Answered:
     """Answer a question; `told` hears the words of each step."""
     run = answering(slots, row, [asked_with(question, pictures)], run_settings().graph, _only(sources), seconds)
-    async with aclosing(run):
-        async for event in run:
-            if event["type"] == "step" and told:
-                await told(event["title"])
-            elif event["type"] == "answer":
-                answer = event["answer"]
-                rows = [{**c, "place": place(c["locator"]), "uri": uri(c)} for c in answer["citations"]]
-                return Answered.model_validate({**answer, "found": not answer["abstained"], "citations": rows})
-    raise RagweaveError("the run ended without an answer", "ask again")
+    answer = await answer_of(run, told)
+    rows = [{**c, "place": place(c["locator"]), "uri": uri(c)} for c in answer["citations"]]
+    return Answered.model_validate({**answer, "found": not answer["abstained"], "citations": rows})
 
 
 async def sought(row: LibraryRow, query: str, limit: int, sources: Sequence[str], uri: Uri) -> list[Passage]:

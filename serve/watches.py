@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from contextlib import aclosing
 from typing import Any
 
 from fastapi import APIRouter
@@ -18,7 +17,7 @@ from ragweave.nodes.condense import check_question
 from ragweave.serve.access import Caller, CallerNow, NamedLibrary, library_named
 from ragweave.serve.database import sent
 from ragweave.serve.desk import Body, Desk, DeskNow
-from ragweave.serve.direct import answering, messages_of
+from ragweave.serve.direct import answer_of, answering, messages_of
 from ragweave.serve.problems import NotFound, Refused
 from ragweave.serve.store import Store, now
 
@@ -26,7 +25,6 @@ router = APIRouter(prefix="/api/watches")
 
 _MOST = 20
 """Questions that one caller may watch in one library."""
-_CONTEXT = {"mind": "small", "web": "off"}
 
 
 class Watch(Body):
@@ -66,12 +64,9 @@ def forget(caller: CallerNow, desk: DeskNow, id: str) -> None:
 async def _ask(desk: Desk, row: LibraryRow, question: str) -> str:
     """Return what the small mind answers now; nothing where it is not sure."""
     asked = messages_of([("user", question)])
-    events = answering(desk.slots, row, asked, "agent", _CONTEXT, desk.settings.run_seconds)
-    async with aclosing(events):
-        async for event in events:
-            if event["type"] == "answer":
-                return "" if event["answer"]["abstained"] else str(event["answer"]["text"])
-    return ""
+    run = answering(desk.slots, row, asked, "agent", {"mind": "small", "web": "off"}, desk.settings.run_seconds)
+    answer = await answer_of(run)
+    return "" if answer["abstained"] else str(answer["text"])
 
 
 _PLACE = "owner = :owner AND library = :library"
