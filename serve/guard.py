@@ -19,7 +19,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from ragweave.models import tracing
 from ragweave.serve.access import Caller, Keys
 from ragweave.serve.database import sent
-from ragweave.serve.problems import Refused, failed
+from ragweave.serve.problems import Refused, response
 from ragweave.serve.settings import ServeSettings
 from ragweave.serve.store import Store
 
@@ -105,7 +105,7 @@ class Guard:
             except Exception as error:  # what the app foresees it answers itself
                 if status:
                     raise
-                await failed(error, request, scope["path"])(scope, receive, answered)
+                await response(error, request, scope["path"])(scope, receive, answered)
         finally:
             status = status or 500
             told = {"request": request, "status": status, "seconds": round(time.monotonic() - began, 4)}

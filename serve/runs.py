@@ -26,7 +26,7 @@ from ragweave.serve.conversations import forget_steps
 from ragweave.serve.direct import events_of, interrupted, too_long
 from ragweave.serve.followed import Followed
 from ragweave.serve.journal import Journal
-from ragweave.serve.problems import NotFound, Refused, foreseen, problem
+from ragweave.serve.problems import NotFound, Refused, problem
 from ragweave.serve.records import Record, Records, Status
 from ragweave.serve.run import ASIDE, Run
 from ragweave.serve.store import Thread
@@ -199,8 +199,7 @@ class Runs:
         """Stop every run; one that waits for consent goes on waiting for another server."""
         self._closing = True
         await asyncio.gather(*(self._stop(run) for run in self._runs.values() if run.status == "running"))
-        tidying = [run.task for run in self._runs.values() if run.task is not None]
-        if tidying:
+        if tidying := [run.task for run in self._runs.values() if run.task is not None]:
             await asyncio.wait(tidying)
 
     def _go(self, run: Run, first: Mapping[str, Any], resume: bool | None = None) -> None:
@@ -279,9 +278,7 @@ class Runs:
             await self._end(run, "cancelled")
 
     async def _fail(self, run: Run, error: Exception) -> None:
-        if foreseen(error).code == "unexpected":
-            logger.error("run %s failed", run.id, exc_info=error)
-        found = problem(error)
+        found = problem(error, f"run {run.id}")
         await self._end(run, "failed", {"type": "error", "problem": found}, problem=found)
 
     async def _end(self, run: Run, status: Status, *events: Mapping[str, Any], **kept: Any) -> None:
