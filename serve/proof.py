@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import base64
-import hashlib
 import re
 from collections.abc import Mapping, Sequence
 from html import escape
@@ -25,6 +24,7 @@ from ragweave.serve.drawing import drawn, first_file
 from ragweave.serve.formulas import in_markdown, with_formulas
 from ragweave.serve.problems import NotFound
 from ragweave.serve.store import Turn, now
+from ragweave.serve.uploads import digest_of
 
 Form = Literal["html", "markdown"]
 _FORMS: dict[Form, tuple[str, str]] = {"html": ("html", "text/html"), "markdown": ("md", "text/markdown")}
@@ -195,11 +195,9 @@ def _file(source: Source) -> str:
     """Return where the file of a source lies, or nothing where it is not the file that was indexed."""
     try:
         path = first_file(source.paths)
-        with path.open("rb") as file:
-            same = hashlib.file_digest(file, "sha256").hexdigest() == source.sha256
+        return str(path) if digest_of(path) == source.sha256 else ""
     except (NotFound, OSError):
         return ""
-    return str(path) if same else ""
 
 
 def where(place: Mapping[str, Any]) -> str:
