@@ -242,8 +242,7 @@ class Keys:
         if (row["used"] or "")[:16] != at:
             with self.store.writing() as db:
                 sent(db, "UPDATE keys SET used = :at WHERE id = :id", at=at, id=row["id"])
-        libraries = _libraries(row)
-        id = row["id"]
+        libraries, id = _libraries(row), row["id"]
         return Caller(key=id) if libraries is None else Caller(f"key {id}", frozenset(libraries), id)
 
 

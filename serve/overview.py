@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import asdict
 from typing import Any
 
@@ -109,7 +109,7 @@ async def _told(library: LibraryRow, sources: Sequence[Source], found: Sequence[
 
 async def follow_ups(library: LibraryRow, ids: Sequence[str], asked: str) -> dict[str, Any]:
     """Return what comes next to some items: questions of their sources that were not just asked, further sections."""
-    found, sections = await asyncio.to_thread(_near, library, ids, set(_words(asked)))
+    found, sections = await asyncio.to_thread(_near, library, ids, _words(asked))
     kept, _ = await _answered(library, list({f.question: f for f in found}.values()), _FOLLOW)
     return {
         "questions": [{**row, "question": f.question} for f, row in await _cited(library, kept)],
@@ -117,7 +117,7 @@ async def follow_ups(library: LibraryRow, ids: Sequence[str], asked: str) -> dic
     }
 
 
-def _near(library: LibraryRow, ids: Sequence[str], asked: set[str]) -> tuple[list[Fact], list[Item]]:
+def _near(library: LibraryRow, ids: Sequence[str], asked: Set[str]) -> tuple[list[Fact], list[Item]]:
     """Return facts of the sources of some items, the items' own sections first, and items that begin the next ones."""
     catalog = stores().catalog
     held = list(catalog.items(library.id, ids).values())
@@ -137,8 +137,7 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(w.strip("?,.").lower() for w in text.split())
 
 
-def _same(one: Iterable[str], other: Iterable[str]) -> bool:
-    a, b = set(one), set(other)
+def _same(a: Set[str], b: Set[str]) -> bool:
     return len(a & b) >= 0.8 * min(len(a), len(b))
 
 
