@@ -121,10 +121,14 @@ async def library_for(caller: Caller, name: str | None) -> LibraryRow:
 
 
 class Slots:
-    """Places for answers under way; all doors of the server share them. `told` hears how many are taken."""
+    """Places for answers under way, and the `seconds` that one may take; all doors of the server share them.
 
-    def __init__(self, total: int) -> None:
+    `told` hears how many are taken.
+    """
+
+    def __init__(self, total: int, seconds: float) -> None:
         self._total = self._free = total
+        self.seconds = seconds
         self.draining = False
         """The server is about to stop: none is given any more."""
         self.ended = False

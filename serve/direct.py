@@ -24,14 +24,10 @@ from ragweave.nodes.condense import check_question
 from ragweave.serve.access import Slots
 from ragweave.serve.media import answer_with_openings, with_openings
 from ragweave.serve.nearest import nearest
-from ragweave.serve.problems import Refused, invalid
+from ragweave.serve.problems import Left, Refused, invalid
 
 T = TypeVar("T")
 Events = AsyncGenerator[dict[str, Any], None]
-
-
-class Left(Exception):
-    """The client went away before its answer was there."""
 
 
 _UNREADABLE = (ValueError, TypeError, LookupError, AttributeError, NotImplementedError)
@@ -118,12 +114,7 @@ def interrupted() -> Refused:
 
 
 async def answering(
-    slots: Slots,
-    library: LibraryRow,
-    messages: Sequence[AnyMessage],
-    graph: str,
-    context: Mapping[str, Any],
-    seconds: float,
+    slots: Slots, library: LibraryRow, messages: Sequence[AnyMessage], graph: str, context: Mapping[str, Any]
 ) -> Events:
     """Yield the events of a run within one request.
 
@@ -131,7 +122,7 @@ async def answering(
     """
     check_question(messages[-1].text)
     run = events_of(library, messages, context_of(context, library), graph=graph)
-    deadline = asyncio.get_running_loop().time() + seconds
+    deadline = asyncio.get_running_loop().time() + slots.seconds
     with slots.held():
         async with aclosing(run):
             while True:
@@ -140,7 +131,7 @@ async def answering(
                     async with slots.limited(deadline):
                         event = await anext(run, None)
                 except TimeoutError:
-                    raise interrupted() if slots.ended else too_long(seconds) from None
+                    raise interrupted() if slots.ended else too_long(slots.seconds) from None
                 if event is None:
                     return
                 yield event

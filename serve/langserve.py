@@ -31,7 +31,7 @@ from ragweave.models.errors import InputError, RagweaveError
 from ragweave.serve import batch, problems
 from ragweave.serve.access import Caller, Slots, library_for
 from ragweave.serve.desk import Body
-from ragweave.serve.direct import Events, Left, answer_of, answering, messages_of, pictures_of, unless_left
+from ragweave.serve.direct import Events, answer_of, answering, messages_of, pictures_of, unless_left
 from ragweave.serve.pictures import PictureDesk
 from ragweave.serve.problems import problem
 
@@ -110,9 +110,9 @@ class ServedGraph(Runnable[Any, dict[str, Any]]):
     they are checked, and the answer. The knobs of `ragweave.Context` are fields of the configurable.
     """
 
-    def __init__(self, graph: str, slots: Slots, pictures: PictureDesk, seconds: float) -> None:
-        self.graph, self._slots, self._pictures, self._seconds = graph, slots, pictures, seconds
-        self.name = graph
+    def __init__(self, graph: str, slots: Slots, pictures: PictureDesk) -> None:
+        self.name = self.graph = graph
+        self._slots, self._pictures = slots, pictures
 
     @property
     def config_specs(self) -> list[ConfigurableFieldSpec]:
@@ -169,7 +169,7 @@ class ServedGraph(Runnable[Any, dict[str, Any]]):
         return await answer_of(self._run(input, config))
 
     async def _when_free(self, input: Any, run_manager: Manager, config: RunnableConfig) -> dict[str, Any]:
-        return await batch.when_free(partial(self._answer, input, run_manager, config), self._seconds)
+        return await batch.when_free(partial(self._answer, input, run_manager, config), self._slots.seconds)
 
     async def _events(
         self, inputs: AsyncIterator[Any], run_manager: Manager, config: RunnableConfig
@@ -196,22 +196,21 @@ class ServedGraph(Runnable[Any, dict[str, Any]]):
         *before, last = messages_of(asked.messages or said)
         pictures = await self._pictures.read(asked.pictures or pictures_of(last))
         messages = [*before, asked_with(last.text, pictures)]
-        run = answering(self._slots, library, messages, self.graph, context, self._seconds)
+        run = answering(self._slots, library, messages, self.graph, context)
         async with aclosing(run):
             async for event in run:
                 yield event
 
 
-def mount(app: FastAPI, slots: Slots, pictures: PictureDesk, seconds: float) -> None:
+def mount(app: FastAPI, slots: Slots, pictures: PictureDesk) -> None:
     """Put every graph into an app, as a sub-app of its own."""
     served = FastAPI(title="Ragweave over LangServe", docs_url=None, redoc_url=None, openapi_url=None)
     problems.install(served)
     # LangServe reads the body itself, and the parts of a batch.
     for kind in (UnicodeDecodeError, ValidationError, TypeError, RecursionError):
         served.add_exception_handler(kind, _unreadable)
-    served.add_exception_handler(Left, _left)
     for name in graphs.GRAPHS:
-        graph = ServedGraph(name, slots, pictures, seconds)
+        graph = ServedGraph(name, slots, pictures)
         add_routes(served, graph, path=f"/{name}", enabled_endpoints=_ENDPOINTS, per_req_config_modifier=with_caller)
     served.add_middleware(_Playground)
     app.mount("/langserve", served)
@@ -221,10 +220,6 @@ async def _while_there(config: RunnableConfig | None, work: Awaitable[T]) -> T:
     """Wait for whole answers, and stop working on them when the client goes away."""
     request = _set_by(config).get(REQUEST)
     return await unless_left(request, work) if isinstance(request, Request) else await work
-
-
-async def _left(request: Request, error: Exception) -> Response:
-    return Response(status_code=499)
 
 
 async def _unreadable(request: Request, error: Exception) -> Response:

@@ -6,7 +6,7 @@ import logging
 from collections.abc import Sequence
 from typing import Any
 
-from fastapi import FastAPI, Request
+from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
@@ -27,6 +27,10 @@ class Refused(RagweaveError):
     def __init__(self, status: int, what: str, remedy: str, code: str = "", after: int = 0) -> None:
         super().__init__(what, remedy)
         self.status, self.code, self.after = status, code or _CODES.get(status, "http"), after
+
+
+class Left(Exception):
+    """The client went away before its answer was there."""
 
 
 class NotFound(Refused):
@@ -137,12 +141,14 @@ def _takes(request: Request, method: str) -> bool:
 def install(app: FastAPI) -> None:
     """Answer every error of an app with a problem."""
 
-    async def answer(request: Request, error: Exception) -> JSONResponse:
+    async def answer(request: Request, error: Exception) -> Response:
+        if isinstance(error, Left):
+            return Response(status_code=499)
         told = response(error, str(getattr(request.state, "request_id", "")), request.url.path)
         if told.status_code == 405:
             taken = [m for m in _METHODS if _takes(request, m)]
             told.headers["Allow"] = ", ".join(taken or _METHODS[:2])  # no route leads to the files of the page
         return told
 
-    for kind in (RagweaveError, RequestValidationError, HTTPException, Exception):
+    for kind in (Left, RagweaveError, RequestValidationError, HTTPException, Exception):
         app.add_exception_handler(kind, answer)

@@ -60,16 +60,16 @@ async def proof(library: LibraryRow, title: str, turns: Sequence[Turn], form: Fo
 
     `base` is the address of this server, for those links.
     """
-    told = [turn for turn in turns if turn.answer is not None]
+    told = [(turn, turn.answer) for turn in turns if turn.answer is not None]
     if not told:
         raise NotFound("There is no answer to save", "wait until the question has been answered")
-    ids = sorted({c["open"]["source"] for t in told for c in (t.answer or {})["citations"] if c["open"].get("source")})
+    ids = sorted({c["open"]["source"] for _, answer in told for c in answer["citations"] if c["open"].get("source")})
     rows = await asyncio.to_thread(lambda: stores().catalog.sources(library.id, ids) if ids else [])
     held = {row.id: (row, await asyncio.to_thread(_file, row)) for row in rows}
-    parts = [await _turn(library, turn, turn.answer or {}, held) for turn in told]
+    parts = [await _turn(library, turn, answer, held) for turn, answer in told]
     head = f"Answered by Ragweave {__version__} from the library “{library.name}”, saved on {_time(now())}."
     if form == "markdown":
-        parts = [part for turn in told for part in _markdown(turn, turn.answer or {}, held, base)]
+        parts = [part for turn, answer in told for part in _markdown(turn, answer, held, base)]
         return "\n\n".join([f"# {in_markdown(title)}", f"{in_markdown(head)} {_LINKED}", *parts]) + "\n"
     return (
         f"{_HEAD}<title>{escape(title)}</title><style>{_STYLE}</style></head><body>"

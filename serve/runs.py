@@ -43,9 +43,8 @@ _UNFINISHED = ("step", "sentence", "note")
 class Runs:
     """The runs that this server answers, and a way to those of the others."""
 
-    def __init__(self, records: Records, followed: Followed, saver: Saver, slots: Slots, seconds: float) -> None:
+    def __init__(self, records: Records, followed: Followed, saver: Saver, slots: Slots) -> None:
         self._records, self._followed, self._saver, self._slots = records, followed, saver, slots
-        self._seconds = seconds
         self._runs: dict[str, Run] = {}
         self._graphs: dict[str, Any] = {}
         self._closing = False
@@ -217,7 +216,7 @@ class Runs:
     async def _drive(self, run: Run, resume: bool | None) -> None:
         began = time.monotonic()
         try:
-            async with asyncio.timeout(self._seconds):
+            async with asyncio.timeout(self._slots.seconds):
                 last = await self._follow(run, resume)
             if last["type"] == "consent":
                 await self._end(run, "waiting", last)
@@ -228,7 +227,7 @@ class Runs:
         except asyncio.CancelledError:
             await self._stopped(run)
         except TimeoutError:
-            await self._fail(run, too_long(self._seconds))
+            await self._fail(run, too_long(self._slots.seconds))
         except Exception as error:
             await self._fail(run, error)
         self._give(run)  # whoever has read the end may ask again at once, whatever is tidied up yet

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, Request
 from fastapi.openapi.utils import get_openapi
 from fastapi.responses import JSONResponse
 from pydantic import AfterValidator, BaseModel, Field
@@ -22,7 +22,7 @@ from ragweave.minds.attached import Attached, asked_with
 from ragweave.nodes.condense import check_question
 from ragweave.serve.access import CallerNow, Slots, library_for
 from ragweave.serve.desk import Body, DeskNow
-from ragweave.serve.direct import Left, answer_of, answering, context_of, unless_left
+from ragweave.serve.direct import answer_of, answering, context_of, unless_left
 from ragweave.serve.media import with_openings
 from ragweave.serve.proof import where
 
@@ -103,7 +103,6 @@ Uri = Callable[[Mapping[str, Any]], str]
 
 async def asked(
     slots: Slots,
-    seconds: float,
     row: LibraryRow,
     question: str,
     sources: Sequence[str],
@@ -112,7 +111,7 @@ async def asked(
     told: Callable[[str], Awaitable[None]] | None = None,
 ) -> Answered:
     """Answer a question; `told` hears the words of each step."""
-    run = answering(slots, row, [asked_with(question, pictures)], run_settings().graph, _only(sources), seconds)
+    run = answering(slots, row, [asked_with(question, pictures)], run_settings().graph, _only(sources))
     answer = await answer_of(run, told)
     rows = [{**c, "place": place(c["locator"]), "uri": uri(c)} for c in answer["citations"]]
     return Answered.model_validate({**answer, "found": not answer["abstained"], "citations": rows})
@@ -135,15 +134,12 @@ def place(locator: Mapping[str, Any]) -> str:
     return str(locator.get("url") or ", ".join(filter(None, (locator.get("file"), where(locator)))))
 
 
-@router.post("/ask", operation_id="ask_library", summary=ASK, description=ASK, response_model=Answered)
-async def ask(caller: CallerNow, desk: DeskNow, request: Request, body: Asked) -> Response | Answered:
+@router.post("/ask", operation_id="ask_library", summary=ASK, description=ASK)
+async def ask(caller: CallerNow, desk: DeskNow, request: Request, body: Asked) -> Answered:
     """Answer a question within one request; the assistant that leaves stops it."""
     row = await library_for(caller, body.library or None)
-    work = asked(desk.slots, desk.settings.run_seconds, row, body.question, body.sources, _opens(desk.address(request)))
-    try:
-        return await unless_left(request, work)
-    except Left:
-        return Response(status_code=499)
+    work = asked(desk.slots, row, body.question, body.sources, _opens(desk.address(request)))
+    return await unless_left(request, work)
 
 
 @router.post("/search", operation_id="search_library", summary=SEARCH, description=SEARCH)

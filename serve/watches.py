@@ -64,8 +64,7 @@ def forget(caller: CallerNow, desk: DeskNow, id: str) -> None:
 async def _ask(desk: Desk, row: LibraryRow, question: str) -> str:
     """Return what the small mind answers now; nothing where it is not sure."""
     asked = messages_of([("user", question)])
-    run = answering(desk.slots, row, asked, "agent", {"mind": "small", "web": "off"}, desk.settings.run_seconds)
-    answer = await answer_of(run)
+    answer = await answer_of(answering(desk.slots, row, asked, "agent", {"mind": "small", "web": "off"}))
     return "" if answer["abstained"] else str(answer["text"])
 
 
