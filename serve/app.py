@@ -39,10 +39,7 @@ from ragweave.serve.store import Store
 
 
 def create_app(settings: ServeSettings | None = None, *, exposed: bool = False) -> FastAPI:
-    """Return the server as an ASGI app.
-
-    Where it is `exposed` to other machines, every request needs an API key.
-    """
+    """Return the server as an ASGI app; where it is `exposed` to other machines, every request needs an API key."""
     settings = settings or serve_settings()
     store = Store(corpora_settings().home / "serve.sqlite")
     keys = Keys(store)

@@ -82,9 +82,8 @@ async def events_of(
     those of `graphs.astream`.
     """
     waits = False
-    async with aclosing(
-        graphs.astream(None if messages is None else list(messages), context=context, **options)
-    ) as events:
+    run = graphs.astream(None if messages is None else list(messages), context=context, **options)
+    async with aclosing(run) as events:
         async for event in events:
             if event["type"] == "step":
                 step = step_of(str(event["node"]))
@@ -116,10 +115,7 @@ def interrupted() -> Refused:
 async def answering(
     slots: Slots, library: LibraryRow, messages: Sequence[AnyMessage], graph: str, context: Mapping[str, Any]
 ) -> Events:
-    """Yield the events of a run within one request.
-
-    The caller may see the library; the last message is the question.
-    """
+    """Yield the events of a run in one request; the caller may see the library, the last message is the question."""
     check_question(messages[-1].text)
     run = events_of(library, messages, context_of(context, library), graph=graph)
     deadline = asyncio.get_running_loop().time() + slots.seconds

@@ -143,10 +143,8 @@ class Guard:
 
     async def _caller(self, headers: Headers, path: str) -> Caller:
         secret = key_of(headers)
-        if secret:
-            caller = await asyncio.to_thread(self._keys.caller, secret)
-            if caller is not None:
-                return caller
+        if secret and (caller := await asyncio.to_thread(self._keys.caller, secret)):
+            return caller
         if path == "/" or path in _PUBLIC or path.startswith(_PUBLIC_UNDER):
             return Caller("nobody", frozenset())
         if self._exposed or await asyncio.to_thread(self._keys.locked):

@@ -46,10 +46,7 @@ CallerOf = Callable[[Context[Any, Any]], Caller]
 
 
 def build(caller_of: CallerOf, slots: Slots, desk: PictureDesk) -> MCPServer[Any]:
-    """Return the MCP server.
-
-    `caller_of` says who asks; `desk` reads pictures.
-    """
+    """Return the MCP server; `caller_of` says who asks, `desk` reads pictures."""
     server: MCPServer[Any] = MCPServer(
         "ragweave", title="Ragweave", instructions=_ABOUT, version=__version__, log_level="WARNING"
     )

@@ -181,9 +181,7 @@ def plain_locator(locator: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def opening(library: LibraryRow, id: str, locator: Mapping[str, Any], source: Source | None) -> dict[str, Any]:
-    """Say what to show for a place.
-
-    A web page has no source.
+    """Say what to show for a place; a web page has no source.
 
     Returns:
         `view` (page, text, picture, video, web, none), then what applies: `href` (opens it in the page of this

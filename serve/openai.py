@@ -84,10 +84,7 @@ def _model(name: str) -> dict[str, Any]:
 
 
 class Writer:
-    """Writes the events of one run in the standard's form.
-
-    `base` is the address of this server, for links.
-    """
+    """Writes the events of one run in the standard's form; `base` is the address of this server, for links."""
 
     def __init__(self, request: ChatRequest, base: str) -> None:
         self._request, self._base = request, base

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import asdict
 from typing import Any
 
@@ -82,9 +82,8 @@ async def rewritten(library: LibraryRow) -> dict[str, Any]:
 
 def _passages(library: LibraryRow) -> list[Item]:
     """Return the longest paragraphs of evenly spaced sources, one of each in turn."""
-    catalog, rows = stores().catalog, list[Fact]()
-    for source in _sampled(library, _QUESTIONS):
-        items = catalog.items_of(library.id, source.id, "paragraph")[:_PARAGRAPHS]
+    rows = list[Fact]()
+    for items in _sampled(library, _sources(library), _QUESTIONS):
         rows += [Fact(item, 0, 0) for item in sorted(items, key=lambda i: -len(i.text))[:_QUESTIONS]]
     return [fact.item for fact in _spread(rows, lambda f: f.item.id)[:_QUESTIONS]]
 
@@ -142,20 +141,18 @@ def _same(a: Set[str], b: Set[str]) -> bool:
 
 
 def _read(library: LibraryRow) -> tuple[list[Source], list[Fact]]:
-    rows: list[Fact] = []
-    for source in _sampled(library, _SOURCES):
-        rows += facts(stores().catalog.items_of(library.id, source.id, "paragraph")[:_PARAGRAPHS])
-    return _sources(library), rows
+    sources = _sources(library)
+    return sources, [fact for items in _sampled(library, sources, _SOURCES) for fact in facts(items)]
 
 
 def _sources(library: LibraryRow) -> list[Source]:
     return [s for s in stores().catalog.sources(library.id) if s.status != "failed"]
 
 
-def _sampled(library: LibraryRow, most: int) -> list[Source]:
-    """Return sources, evenly spaced ones where there are more than `most`."""
-    sources = _sources(library)
-    return sources[:: max(1, -(-len(sources) // most))]
+def _sampled(library: LibraryRow, sources: Sequence[Source], most: int) -> Iterator[list[Item]]:
+    """Yield the first paragraphs of sources, of evenly spaced ones where there are more than `most`."""
+    for source in sources[:: max(1, -(-len(sources) // most))]:
+        yield stores().catalog.items_of(library.id, source.id, "paragraph")[:_PARAGRAPHS]
 
 
 def _events(found: Sequence[Fact]) -> list[Fact]:
