@@ -7,9 +7,9 @@ as `off`, and the answer's notes say so.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Mapping, Sequence
 from contextlib import aclosing
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, convert_to_messages
 from starlette.requests import Request
@@ -131,17 +131,6 @@ async def answering(
                 if event is None:
                     return
                 yield event
-
-
-async def answer_of(run: Events, told: Callable[[str], Awaitable[None]] | None = None) -> dict[str, Any]:
-    """Return the answer of a run; `told` hears the words of each step."""
-    async with aclosing(run):
-        async for event in run:
-            if event["type"] == "answer":
-                return cast(dict[str, Any], event["answer"])
-            if event["type"] == "step" and told:
-                await told(event["title"])
-    raise RagweaveError("the run ended without an answer", "ask again")
 
 
 async def unless_left(request: Request, work: Awaitable[T]) -> T:

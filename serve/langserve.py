@@ -31,9 +31,10 @@ from ragweave.models.errors import InputError, RagweaveError
 from ragweave.serve import batch, problems
 from ragweave.serve.access import Caller, Slots, library_for
 from ragweave.serve.desk import Body
-from ragweave.serve.direct import Events, answer_of, answering, messages_of, pictures_of, unless_left
+from ragweave.serve.direct import Events, answering, messages_of, pictures_of, unless_left
 from ragweave.serve.pictures import PictureDesk
 from ragweave.serve.problems import problem
+from ragweave.serve.tools import answer_of
 
 T = TypeVar("T")
 

@@ -7,7 +7,8 @@ the summary says all that a model is to know.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Annotated, Any
+from contextlib import aclosing
+from typing import Annotated, Any, cast
 
 from fastapi import APIRouter, Request
 from fastapi.openapi.utils import get_openapi
@@ -19,10 +20,11 @@ from ragweave.corpora.store.catalog import LibraryRow
 from ragweave.graphs import run as graphs
 from ragweave.graphs.settings import run_settings
 from ragweave.minds.attached import Attached, asked_with
+from ragweave.models.errors import RagweaveError
 from ragweave.nodes.condense import check_question
 from ragweave.serve.access import CallerNow, Slots, library_for
 from ragweave.serve.desk import Body, DeskNow
-from ragweave.serve.direct import answer_of, answering, context_of, unless_left
+from ragweave.serve.direct import Events, answering, context_of, unless_left
 from ragweave.serve.media import with_openings
 from ragweave.serve.proof import where
 
@@ -99,6 +101,17 @@ class Sought(Body):
 
 Uri = Callable[[Mapping[str, Any]], str]
 """Gives the address of what is cited or found."""
+
+
+async def answer_of(run: Events, told: Callable[[str], Awaitable[None]] | None = None) -> dict[str, Any]:
+    """Return the answer of a run; `told` hears the words of each step."""
+    async with aclosing(run):
+        async for event in run:
+            if event["type"] == "answer":
+                return cast(dict[str, Any], event["answer"])
+            if event["type"] == "step" and told:
+                await told(event["title"])
+    raise RagweaveError("the run ended without an answer", "ask again")
 
 
 async def asked(

@@ -17,9 +17,10 @@ from ragweave.nodes.condense import check_question
 from ragweave.serve.access import Caller, CallerNow, NamedLibrary, library_named
 from ragweave.serve.database import sent
 from ragweave.serve.desk import Body, Desk, DeskNow
-from ragweave.serve.direct import answer_of, answering, messages_of
+from ragweave.serve.direct import answering, messages_of
 from ragweave.serve.problems import NotFound, Refused
 from ragweave.serve.store import Store, now
+from ragweave.serve.tools import answer_of
 
 router = APIRouter(prefix="/api/watches")
 
