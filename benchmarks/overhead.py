@@ -52,7 +52,7 @@ async def asked(level: str) -> None:
         from ragweave.serve.access import Slots
         from ragweave.serve.metrics import Metrics
 
-        tracing.provider().add_span_processor(Metrics(Slots(1)))
+        tracing.provider().add_span_processor(Metrics(Slots(1, 900)))
     for _ in sys.stdin:
         began = time.perf_counter(), time.process_time()
         for _ in range(BLOCK):

@@ -121,10 +121,14 @@ async def library_for(caller: Caller, name: str | None) -> LibraryRow:
 
 
 class Slots:
-    """Places for answers under way; all doors of the server share them. `told` hears how many are taken."""
+    """Places for answers under way, and the `seconds` that one may take; all doors of the server share them.
 
-    def __init__(self, total: int) -> None:
+    `told` hears how many are taken.
+    """
+
+    def __init__(self, total: int, seconds: float) -> None:
         self._total = self._free = total
+        self.seconds = seconds
         self.draining = False
         """The server is about to stop: none is given any more."""
         self.ended = False
@@ -242,8 +246,7 @@ class Keys:
         if (row["used"] or "")[:16] != at:
             with self.store.writing() as db:
                 sent(db, "UPDATE keys SET used = :at WHERE id = :id", at=at, id=row["id"])
-        libraries = _libraries(row)
-        id = row["id"]
+        libraries, id = _libraries(row), row["id"]
         return Caller(key=id) if libraries is None else Caller(f"key {id}", frozenset(libraries), id)
 
 

@@ -39,14 +39,11 @@ from ragweave.serve.store import Store
 
 
 def create_app(settings: ServeSettings | None = None, *, exposed: bool = False) -> FastAPI:
-    """Return the server as an ASGI app.
-
-    Where it is `exposed` to other machines, every request needs an API key.
-    """
+    """Return the server as an ASGI app; where it is `exposed` to other machines, every request needs an API key."""
     settings = settings or serve_settings()
     store = Store(corpora_settings().home / "serve.sqlite")
     keys = Keys(store)
-    slots, pictures = Slots(settings.running), PictureDesk()
+    slots, pictures = Slots(settings.running, settings.run_seconds), PictureDesk()
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
@@ -62,8 +59,8 @@ def create_app(settings: ServeSettings | None = None, *, exposed: bool = False) 
     for part in [*parts, routes_turn, shares, tools, watches]:
         app.include_router(part.router)
     app.include_router(routes_ask.plain)
-    langserve.mount(app, slots, pictures, settings)
-    assistants = mcp.mount(app, slots, pictures, settings.run_seconds)
+    langserve.mount(app, slots, pictures)
+    assistants = mcp.mount(app, slots, pictures)
     if model_settings().otel != "off":
         from ragweave.serve import metrics  # of the extra `otel`
 

@@ -127,8 +127,7 @@ def _text(message: Message) -> str:
     if not isinstance(message.content, list):
         return message.content or ""
     for part in message.content:
-        if part.type in ("input_audio", "file"):
-            kind = {"input_audio": "a recording", "file": "a file"}[part.type]
+        if kind := {"input_audio": "a recording", "file": "a file"}.get(part.type):
             raise InputError(
                 f"{kind} in a question cannot be looked at", "index it into the library (drop it on the page) and ask"
             )

@@ -89,7 +89,7 @@ async def opened(settings: ServeSettings, store: Store, slots: Slots, pictures: 
     records = Records(store, replica.id)
     followed = Followed(records)
     async with of_the_server() as saver:
-        runs = Runs(records, followed, saver, slots, settings.run_seconds)
+        runs = Runs(records, followed, saver, slots)
         jobs = Jobs(records, followed, Keys(store).bound)
         desk = Desk(settings, slots, store, runs, jobs, saver, pictures)
         await _look_round(replica, records, desk)

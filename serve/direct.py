@@ -9,10 +9,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Mapping, Sequence
 from contextlib import aclosing
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
+from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, convert_to_messages
 from starlette.requests import Request
 
+from ragweave.corpora.store.catalog import LibraryRow
 from ragweave.graphs import run as graphs
 from ragweave.graphs.settings import run_settings
 from ragweave.graphs.steps import step_of
@@ -22,19 +24,10 @@ from ragweave.nodes.condense import check_question
 from ragweave.serve.access import Slots
 from ragweave.serve.media import answer_with_openings, with_openings
 from ragweave.serve.nearest import nearest
-from ragweave.serve.problems import Refused, invalid
-
-if TYPE_CHECKING:
-    from langchain_core.messages import AnyMessage
-
-    from ragweave.corpora.store.catalog import LibraryRow
+from ragweave.serve.problems import Left, Refused, invalid
 
 T = TypeVar("T")
 Events = AsyncGenerator[dict[str, Any], None]
-
-
-class Left(Exception):
-    """The client went away before its answer was there."""
 
 
 _UNREADABLE = (ValueError, TypeError, LookupError, AttributeError, NotImplementedError)
@@ -50,8 +43,6 @@ def messages_of(said: Sequence[Any]) -> list[AnyMessage]:
 
     Settings of a prompt, calls of tools and what else comes beside the words are no part of a conversation.
     """
-    from langchain_core.messages import AIMessage, HumanMessage, convert_to_messages
-
     try:
         found = convert_to_messages(said)
     except _UNREADABLE:
@@ -91,9 +82,8 @@ async def events_of(
     those of `graphs.astream`.
     """
     waits = False
-    async with aclosing(
-        graphs.astream(None if messages is None else list(messages), context=context, **options)
-    ) as events:
+    run = graphs.astream(None if messages is None else list(messages), context=context, **options)
+    async with aclosing(run) as events:
         async for event in events:
             if event["type"] == "step":
                 step = step_of(str(event["node"]))
@@ -123,20 +113,12 @@ def interrupted() -> Refused:
 
 
 async def answering(
-    slots: Slots,
-    library: LibraryRow,
-    messages: Sequence[AnyMessage],
-    graph: str,
-    context: Mapping[str, Any],
-    seconds: float,
+    slots: Slots, library: LibraryRow, messages: Sequence[AnyMessage], graph: str, context: Mapping[str, Any]
 ) -> Events:
-    """Yield the events of a run within one request.
-
-    The caller may see the library; the last message is the question.
-    """
+    """Yield the events of a run in one request; the caller may see the library, the last message is the question."""
     check_question(messages[-1].text)
     run = events_of(library, messages, context_of(context, library), graph=graph)
-    deadline = asyncio.get_running_loop().time() + seconds
+    deadline = asyncio.get_running_loop().time() + slots.seconds
     with slots.held():
         async with aclosing(run):
             while True:
@@ -145,7 +127,7 @@ async def answering(
                     async with slots.limited(deadline):
                         event = await anext(run, None)
                 except TimeoutError:
-                    raise interrupted() if slots.ended else too_long(seconds) from None
+                    raise interrupted() if slots.ended else too_long(slots.seconds) from None
                 if event is None:
                     return
                 yield event

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import sys
 import time
 from collections.abc import Sequence
+from itertools import islice
 from typing import Any
 
 from ragweave.corpora.ingest.limits import limit
@@ -76,14 +78,12 @@ def find(file: str, words: str) -> tuple[dict[str, Any], bytes]:
         leaf = document[n]
         row = letters(leaf)
         said, places = flat([letter.text for letter in row])
-        at = said.find(wanted)
-        while at >= 0 and len(hits) < _HITS:
-            first, last = places[at], places[at + len(wanted) - 1]
+        for found in islice(re.finditer(re.escape(wanted), said), _HITS - len(hits)):
+            first, last = places[found.start()], places[found.end() - 1]
             marks = [shares(leaf, b) for _, b in stretches(row, range(first, last + 1))]
             shown = [_plain(row[a:b]) for a, b in ((max(0, first - _AROUND), first), (first, last + 1))]
             after = _plain(row[last + 1 : last + 1 + _AROUND])
             hits.append({"page": n + 1, "before": shown[0], "text": shown[1], "after": after, "marks": marks})
-            at = said.find(wanted, at + len(wanted))
         leaf.close()
     return {"count": len(document), "searched": searched, "hits": hits}, b""
 

@@ -63,45 +63,26 @@ class Fact:
         return " ".join(self.item.text[self.start : self.end].split())
 
 
-def _passive(m: re.Match[str]) -> str:
-    return f"When {m['be']} {m['subject']} {m['verb']}?"
-
-
-def _agent(m: re.Match[str]) -> str:
-    return f"Who {m['be']} {m['subject']} {m['verb']} by?"
-
-
-def _count(m: re.Match[str]) -> str:
-    verb = m["verb"]
-    base = _BASE.get(verb, verb.removesuffix("s"))
-    does = "did" if verb in ("had", "held") else "do" if verb == base else "does"
-    return f"How many {m['noun']} {does} {m['subject']} {base}?"
-
-
-def _price(m: re.Match[str]) -> str:
-    return f"What {'did' if m['verb'] == 'cost' else 'does'} {m['subject']} cost?"
-
-
-def _place(m: re.Match[str]) -> str:
-    return f"Where does {m['subject']} {m['verb'].removesuffix('s')}?"
-
-
 _ABOUT = r"(?:about |some |nearly |only |over )?"
 _HAVE = r"has|have|had|owns?|holds?|held|contains?|employs?|carries|carry|seats?|gives?"
 _NAME = r"(?:[A-Z][\w’'-]+ ){1,3}?[A-Z][\w’'-]+"
 _FORMS = tuple(
-    (re.compile(f"{_SUBJECT} {form}"), made)
-    for form, made in (
+    (re.compile(f"{_SUBJECT} {form}"), question)
+    for form, question in (
         (
             rf"(?P<be>was|were) (?P<verb>(?:first |finally )?{_PARTICIPLE}\b[^,;:.!?()]{{0,50}}?) (?:on|in) {_DATE}\b",
-            _passive,
+            "When {be} {subject} {verb}?",
         ),
-        (rf"(?P<be>is|are|was|were) (?P<verb>{_PARTICIPLE}) by {_NAME}", _agent),
-        (rf"(?P<verb>{_HAVE}) {_ABOUT}{_NUMBER} (?P<noun>(?:[a-z-]+ )??[a-z-]+[^\Ws_]s)\b", _count),
-        (rf"(?P<verb>costs?) {_ABOUT}[€$£]?{_NUMBER}", _price),
-        (r"(?P<verb>stands|lies|hangs) (?:in|on|at|beside|behind|above|below|near) ", _place),
+        (rf"(?P<be>is|are|was|were) (?P<verb>{_PARTICIPLE}) by {_NAME}", "Who {be} {subject} {verb} by?"),
+        (
+            rf"(?P<verb>{_HAVE}) {_ABOUT}{_NUMBER} (?P<noun>(?:[a-z-]+ )??[a-z-]+[^\Ws_]s)\b",
+            "How many {noun} {does} {subject} {base}?",
+        ),
+        (rf"(?P<verb>costs?) {_ABOUT}[€$£]?{_NUMBER}", "What {does} {subject} cost?"),
+        (r"(?P<verb>stands|lies|hangs) (?:in|on|at|beside|behind|above|below|near) ", "Where does {subject} {base}?"),
     )
 )
+"""What a sentence says of its subject, and the question that it answers; `base` is its verb without an ending."""
 
 
 def facts(items: Sequence[Item]) -> Iterator[Fact]:
@@ -124,9 +105,12 @@ def _question(said: str, common: Container[str]) -> str:
     first, _, rest = said.partition(" ")
     if first in ("The", "A", "An") or (first.lower() in common and not rest[:1].isupper()):
         said = f"{first.lower()} {rest}"
-    for form, made in _FORMS:
+    for form, question in _FORMS:
         if (m := form.match(said)) and not _CLAUSE.search(m["subject"]):
-            return made(m)
+            verb = m["verb"]
+            base = _BASE.get(verb, verb.removesuffix("s"))
+            does = "did" if verb in ("had", "held", "cost") else "do" if verb == base else "does"
+            return question.format(**m.groupdict(), base=base, does=does)
     return ""
 
 

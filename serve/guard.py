@@ -19,7 +19,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from ragweave.models import tracing
 from ragweave.serve.access import Caller, Keys
 from ragweave.serve.database import sent
-from ragweave.serve.problems import Refused, failed
+from ragweave.serve.problems import Refused, response
 from ragweave.serve.settings import ServeSettings
 from ragweave.serve.store import Store
 
@@ -59,7 +59,6 @@ class Guard:
     def __init__(self, app: ASGIApp, settings: ServeSettings, keys: Keys, exposed: bool) -> None:
         self._app, self._settings, self._keys, self._exposed = app, settings, keys, exposed
         self._names = {"localhost"} | {n.strip().lower() for n in settings.names.split(",") if n.strip()}
-        self._rates = Rates(keys.store, settings.per_minute)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let a request through, or answer it with the reason why not."""
@@ -105,7 +104,7 @@ class Guard:
             except Exception as error:  # what the app foresees it answers itself
                 if status:
                     raise
-                await failed(error, request, scope["path"])(scope, receive, answered)
+                await response(error, request, scope["path"])(scope, receive, answered)
         finally:
             status = status or 500
             told = {"request": request, "status": status, "seconds": round(time.monotonic() - began, 4)}
@@ -128,7 +127,7 @@ class Guard:
         caller = await self._caller(headers, path)
         if unsafe:
             peer = scope["client"][0] if scope.get("client") else ""
-            await asyncio.to_thread(self._rates.take, f"{caller.id} {peer}")
+            await asyncio.to_thread(_count, self._keys.store, f"{caller.id} {peer}", self._settings.per_minute)
         return caller
 
     def _check_host(self, headers: Headers) -> None:
@@ -144,10 +143,8 @@ class Guard:
 
     async def _caller(self, headers: Headers, path: str) -> Caller:
         secret = key_of(headers)
-        if secret:
-            caller = await asyncio.to_thread(self._keys.caller, secret)
-            if caller is not None:
-                return caller
+        if secret and (caller := await asyncio.to_thread(self._keys.caller, secret)):
+            return caller
         if path == "/" or path in _PUBLIC or path.startswith(_PUBLIC_UNDER):
             return Caller("nobody", frozenset())
         if self._exposed or await asyncio.to_thread(self._keys.locked):
@@ -198,24 +195,18 @@ def _until(gone: asyncio.Event, receive: Receive) -> Receive:
     return told
 
 
-class Rates:
-    """A bucket of requests per caller, which fills again at a steady rate; all servers of a database share it.
+def _count(store: Store, who: str, per_minute: int) -> None:
+    """Take one request out of the bucket of a caller, which fills at a steady rate; all servers of a database share it.
 
     Kept is the time at which the bucket is full again (the generic cell rate algorithm).
     """
-
-    def __init__(self, store: Store, per_minute: int) -> None:
-        self._store, self._per_minute = store, per_minute
-
-    def take(self, who: str) -> None:
-        """Take one request out of a caller's bucket."""
-        step, now = 60 / self._per_minute, time.time()
-        with self._store.writing() as db:
-            sent(db, "DELETE FROM rates WHERE due < :now", now=now)
-            if sent(db, _TAKE, who=who, now=now, step=step, latest=now + 60 - step).rowcount:
-                return
-        wait = max(1, round(step))
-        raise Refused(429, f"more than {self._per_minute} requests in a minute", f"wait {wait} s", after=wait)
+    step, now = 60 / per_minute, time.time()
+    with store.writing() as db:
+        sent(db, "DELETE FROM rates WHERE due < :now", now=now)
+        if sent(db, _TAKE, who=who, now=now, step=step, latest=now + 60 - step).rowcount:
+            return
+    wait = max(1, round(step))
+    raise Refused(429, f"more than {per_minute} requests in a minute", f"wait {wait} s", after=wait)
 
 
 _TAKE = """INSERT INTO rates (who, due) VALUES (:who, :now + :step)

@@ -21,7 +21,7 @@ from ragweave.graphs.indexing import aindex
 from ragweave.serve.access import Caller, visible
 from ragweave.serve.followed import Followed
 from ragweave.serve.journal import Journal
-from ragweave.serve.problems import NotFound, Refused, foreseen, problem
+from ragweave.serve.problems import NotFound, Refused, problem
 from ragweave.serve.records import Record, Records, Status
 from ragweave.serve.uploads import not_indexed, sweep
 
@@ -176,9 +176,7 @@ class Jobs:
         except asyncio.CancelledError:
             status = "cancelled"
         except Exception as error:
-            if foreseen(error).code == "unexpected":
-                logger.error("job %s failed", job.record.id, exc_info=error)
-            last = [{"type": "error", "problem": problem(error)}]
+            last = [{"type": "error", "problem": problem(error, f"job {job.record.id}")}]
         job.ending = True
         try:
             await self._end(job.record, job.journal, status, *last)

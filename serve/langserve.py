@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable
 from contextlib import aclosing
 from functools import partial
-from typing import Annotated, Any, Literal, TypeVar, cast
+from typing import Annotated, Any, Literal, TypeVar
 
 from fastapi import FastAPI, Request, Response
 from langchain_core.callbacks import AsyncCallbackManagerForChainRun as Manager
@@ -31,10 +31,10 @@ from ragweave.models.errors import InputError, RagweaveError
 from ragweave.serve import batch, problems
 from ragweave.serve.access import Caller, Slots, library_for
 from ragweave.serve.desk import Body
-from ragweave.serve.direct import Events, Left, answering, messages_of, pictures_of, unless_left
+from ragweave.serve.direct import Events, answering, messages_of, pictures_of, unless_left
 from ragweave.serve.pictures import PictureDesk
 from ragweave.serve.problems import problem
-from ragweave.serve.settings import ServeSettings
+from ragweave.serve.tools import answer_of
 
 T = TypeVar("T")
 
@@ -47,16 +47,9 @@ REQUEST = "ragweave_request"
 _CLIENTS = {"thread_id", "checkpoint_id", "checkpoint_ns"}
 """Entries of the configurable that clients of LangGraph send everywhere."""
 _ENDPOINTS: tuple[EndpointName, ...] = (
-    "invoke",
-    "batch",
-    "stream",
-    "stream_events",
-    "stream_log",
-    "playground",
-    "input_schema",
-    "output_schema",
-    "config_schema",
-)
+    "invoke", "batch", "stream", "stream_events", "stream_log", "playground",
+    "input_schema", "output_schema", "config_schema",
+)  # fmt: skip
 _PLAYGROUND_CSP = (
     "default-src 'none'; script-src 'self' 'unsafe-inline' 'unsafe-eval'; style-src 'self' 'unsafe-inline'; "
     "img-src 'self' data:; font-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; "
@@ -118,9 +111,9 @@ class ServedGraph(Runnable[Any, dict[str, Any]]):
     they are checked, and the answer. The knobs of `ragweave.Context` are fields of the configurable.
     """
 
-    def __init__(self, graph: str, slots: Slots, pictures: PictureDesk, seconds: float) -> None:
-        self.graph, self._slots, self._pictures, self._seconds = graph, slots, pictures, seconds
-        self.name = graph
+    def __init__(self, graph: str, slots: Slots, pictures: PictureDesk) -> None:
+        self.name = self.graph = graph
+        self._slots, self._pictures = slots, pictures
 
     @property
     def config_specs(self) -> list[ConfigurableFieldSpec]:
@@ -156,7 +149,7 @@ class ServedGraph(Runnable[Any, dict[str, Any]]):
     ) -> list[dict[str, Any]]:
         """Return the answers; some at once, and where one fails the others are given up."""
         configs = get_config_list(config, len(inputs))
-        places = [(of_one.get("configurable") or {}).get(PLACES, batch.AT_ONCE) for of_one in configs]
+        places = [_set_by(of_one).get(PLACES, batch.AT_ONCE) for of_one in configs]
         pairs = zip(inputs, configs, strict=True)
         answers = [partial(self._acall_with_config, self._when_free, *pair) for pair in pairs]
         together = batch.together(answers, min(places, default=1), return_exceptions)
@@ -174,14 +167,10 @@ class ServedGraph(Runnable[Any, dict[str, Any]]):
             yield event
 
     async def _answer(self, input: Any, run_manager: Manager, config: RunnableConfig) -> dict[str, Any]:
-        async with aclosing(self._run(input, config)) as run:
-            async for event in run:
-                if event["type"] == "answer":
-                    return cast(dict[str, Any], event["answer"])
-        raise RagweaveError("the run ended without an answer", "ask again")
+        return await answer_of(self._run(input, config))
 
     async def _when_free(self, input: Any, run_manager: Manager, config: RunnableConfig) -> dict[str, Any]:
-        return await batch.when_free(partial(self._answer, input, run_manager, config), self._seconds)
+        return await batch.when_free(partial(self._answer, input, run_manager, config), self._slots.seconds)
 
     async def _events(
         self, inputs: AsyncIterator[Any], run_manager: Manager, config: RunnableConfig
@@ -197,7 +186,7 @@ class ServedGraph(Runnable[Any, dict[str, Any]]):
     async def _run(self, input: Any, config: RunnableConfig) -> Events:
         # The graph runs apart from the callbacks of the request: its inner state stays in the server.
         var_child_runnable_config.set(None)
-        given = dict(config.get("configurable") or {})
+        given = dict(_set_by(config))
         caller = given.pop(CALLER, None)
         if not isinstance(caller, Caller):
             caller = Caller("nobody", frozenset())
@@ -208,22 +197,21 @@ class ServedGraph(Runnable[Any, dict[str, Any]]):
         *before, last = messages_of(asked.messages or said)
         pictures = await self._pictures.read(asked.pictures or pictures_of(last))
         messages = [*before, asked_with(last.text, pictures)]
-        run = answering(self._slots, library, messages, self.graph, context, self._seconds)
+        run = answering(self._slots, library, messages, self.graph, context)
         async with aclosing(run):
             async for event in run:
                 yield event
 
 
-def mount(app: FastAPI, slots: Slots, pictures: PictureDesk, settings: ServeSettings) -> None:
+def mount(app: FastAPI, slots: Slots, pictures: PictureDesk) -> None:
     """Put every graph into an app, as a sub-app of its own."""
     served = FastAPI(title="Ragweave over LangServe", docs_url=None, redoc_url=None, openapi_url=None)
     problems.install(served)
     # LangServe reads the body itself, and the parts of a batch.
     for kind in (UnicodeDecodeError, ValidationError, TypeError, RecursionError):
         served.add_exception_handler(kind, _unreadable)
-    served.add_exception_handler(Left, _left)
     for name in graphs.GRAPHS:
-        graph = ServedGraph(name, slots, pictures, settings.run_seconds)
+        graph = ServedGraph(name, slots, pictures)
         add_routes(served, graph, path=f"/{name}", enabled_endpoints=_ENDPOINTS, per_req_config_modifier=with_caller)
     served.add_middleware(_Playground)
     app.mount("/langserve", served)
@@ -231,23 +219,19 @@ def mount(app: FastAPI, slots: Slots, pictures: PictureDesk, settings: ServeSett
 
 async def _while_there(config: RunnableConfig | None, work: Awaitable[T]) -> T:
     """Wait for whole answers, and stop working on them when the client goes away."""
-    request = ((config or {}).get("configurable") or {}).get(REQUEST)
+    request = _set_by(config).get(REQUEST)
     return await unless_left(request, work) if isinstance(request, Request) else await work
-
-
-async def _left(request: Request, error: Exception) -> Response:
-    return Response(status_code=499)
 
 
 async def _unreadable(request: Request, error: Exception) -> Response:
     if isinstance(error, TypeError) and not str(error).startswith("Expected a string, dict"):  # of a config of null
         raise error
-    if isinstance(error, RecursionError):
-        if type(error) is not RecursionError:  # of a graph
-            raise error
-        return problems.response(problems.too_deep(), str(getattr(request.state, "request_id", "")))
+    if isinstance(error, RecursionError) and type(error) is not RecursionError:  # of a graph
+        raise error
     found: RagweaveError = InputError("the body is not valid JSON", "send one JSON object")
-    if isinstance(error, ValidationError):
+    if isinstance(error, RecursionError):
+        found = problems.too_deep()
+    elif isinstance(error, ValidationError):
         first = error.errors()[0]
         found = problems.invalid(first["loc"], first["msg"])
     return problems.response(found, str(getattr(request.state, "request_id", "")))
@@ -273,22 +257,15 @@ async def with_caller(config: dict[str, Any], request: Request) -> dict[str, Any
     if isinstance(sent, list):  # of a batch: this is called for one after the other
         at = getattr(request.state, "configs", 0)
         sent, request.state.configs = sent[at], at + 1
-    knobs = {name: value for name, value in (config.get("configurable") or {}).items() if name in _set_by(sent)}
+    knobs = {name: value for name, value in _set_by(config).items() if name in _set_by(sent)}
     if "origin" in request.headers:  # the playground sends its whole form: what stands there as it was shown is not set
         knobs = {name: value for name, value in knobs.items() if value != _shown(name)}
-    return {
-        **config,
-        "configurable": {
-            **knobs,
-            CALLER: request.state.caller,
-            PLACES: batch.at_once(sent),
-            REQUEST: request,
-        },
-    }
+    ours = {CALLER: request.state.caller, PLACES: batch.at_once(sent), REQUEST: request}
+    return {**config, "configurable": {**knobs, **ours}}
 
 
 def _set_by(config: Any) -> dict[str, Any]:
-    """Return the configurable as a client sent it."""
+    """Return the configurable of a config; a client may send none of either."""
     return (config or {}).get("configurable") or {}
 
 

@@ -45,11 +45,8 @@ Pictures = Annotated[
 CallerOf = Callable[[Context[Any, Any]], Caller]
 
 
-def build(caller_of: CallerOf, slots: Slots, desk: PictureDesk, seconds: float) -> MCPServer[Any]:
-    """Return the MCP server.
-
-    `caller_of` says who asks; `desk` reads pictures.
-    """
+def build(caller_of: CallerOf, slots: Slots, desk: PictureDesk) -> MCPServer[Any]:
+    """Return the MCP server; `caller_of` says who asks, `desk` reads pictures."""
     server: MCPServer[Any] = MCPServer(
         "ragweave", title="Ragweave", instructions=_ABOUT, version=__version__, log_level="WARNING"
     )
@@ -65,7 +62,7 @@ def build(caller_of: CallerOf, slots: Slots, desk: PictureDesk, seconds: float) 
         with in_words():
             row, steps = await library_for(caller_of(ctx), library), itertools.count(1)
             return await tools.asked(
-                slots, seconds, row, question, sources or (), _item(row), await desk.read(pictures or ()),
+                slots, row, question, sources or (), _item(row), await desk.read(pictures or ()),
                 lambda step: ctx.report_progress(next(steps), message=step),
             )  # fmt: skip
 
@@ -158,13 +155,13 @@ def _item(row: LibraryRow) -> tools.Uri:
     return lambda found: uri(row.name, "items", found["id"])
 
 
-def mount(app: FastAPI, slots: Slots, pictures: PictureDesk, seconds: float) -> MCPServer[Any]:
+def mount(app: FastAPI, slots: Slots, pictures: PictureDesk) -> MCPServer[Any]:
     """Put the MCP server into an app at /mcp; its session manager is run by the app's lifespan."""
 
     def caller_of(ctx: Context[Any, Any]) -> Caller:
         return cast(Caller, cast(Request, ctx.request_context.request).state.caller)
 
-    server = build(caller_of, slots, pictures, seconds)
+    server = build(caller_of, slots, pictures)
     # The guard has checked host and origin.
     trusting = TransportSecuritySettings(enable_dns_rebinding_protection=False)
     inner = server.streamable_http_app(stateless_http=True, transport_security=trusting)

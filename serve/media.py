@@ -177,16 +177,11 @@ _VIEWS = {"page": "page", "heading": "text", "image": "picture", "time": "video"
 
 def plain_locator(locator: Mapping[str, Any]) -> dict[str, Any]:
     """Return a locator with the name of the file in place of its path."""
-    found = dict(locator)
-    if "file" in found:
-        found["file"] = PurePath(str(found["file"])).name
-    return found
+    return {**locator, "file": PurePath(str(locator["file"])).name} if "file" in locator else dict(locator)
 
 
 def opening(library: LibraryRow, id: str, locator: Mapping[str, Any], source: Source | None) -> dict[str, Any]:
-    """Say what to show for a place.
-
-    A web page has no source.
+    """Say what to show for a place; a web page has no source.
 
     Returns:
         `view` (page, text, picture, video, web, none), then what applies: `href` (opens it in the page of this
@@ -208,10 +203,8 @@ def opening(library: LibraryRow, id: str, locator: Mapping[str, Any], source: So
     }
     if "image" in locator:
         found["picture"] = f"/media/{library.id}/picture/{quote(str(locator['image']), safe='/')}"
-    for key in ("page", "bbox", "heading", "line", "start", "end", "chars"):
-        if key in locator:
-            found[key] = locator[key]
-    return found
+    told = ("page", "bbox", "heading", "line", "start", "end", "chars")
+    return found | {key: locator[key] for key in told if key in locator}
 
 
 def href(library: LibraryRow, id: str, locator: Mapping[str, Any]) -> str:

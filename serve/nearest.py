@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from ragweave.minds.evidence import Evidence
 from ragweave.models.text import clip, content_terms, sentences
-
-if TYPE_CHECKING:
-    from ragweave.minds.evidence import Evidence
-    from ragweave.nodes.answer import Answer
+from ragweave.nodes.answer import Answer
 
 _MOST = 3
 """Places that are named, those that the answer quotes among them."""

@@ -21,7 +21,7 @@ from ragweave.nodes.answer import set_out
 from ragweave.serve.access import Caller, CallerNow, library_for, visible
 from ragweave.serve.chat_request import SOURCES, ChatRequest, check, conversation
 from ragweave.serve.desk import Desk, DeskNow
-from ragweave.serve.direct import Events, Left, answering, unless_left
+from ragweave.serve.direct import Events, answering, unless_left
 from ragweave.serve.formulas import in_markdown
 from ragweave.serve.problems import NotFound, invalid, openai_error
 
@@ -55,16 +55,13 @@ async def reply(caller: Caller, desk: Desk, request: Request, chat: ChatRequest,
     check(chat)
     graph, library = await resolve(caller, chat.model, chat.ragweave.library)
     messages = await conversation(chat.messages, desk.pictures)
-    events = answering(desk.slots, library, messages, graph, chat.ragweave.context, desk.settings.run_seconds)
+    events = answering(desk.slots, library, messages, graph, chat.ragweave.context)
     writer = write(chat, desk.address(request))
     if chat.stream:
         # Waited for here, so that what cannot be asked is refused with a status and not within a stream.
         deltas = writer.deltas(events)
         return EventSourceResponse(writer.stream(await anext(deltas), deltas), sep="\n", ping=15)
-    try:
-        return JSONResponse(await unless_left(request, writer.whole(events)))
-    except Left:
-        return Response(status_code=499)
+    return JSONResponse(await unless_left(request, writer.whole(events)))
 
 
 async def resolve(caller: Caller, name: str, library: str | None) -> tuple[str, LibraryRow]:
@@ -87,10 +84,7 @@ def _model(name: str) -> dict[str, Any]:
 
 
 class Writer:
-    """Writes the events of one run in the standard's form.
-
-    `base` is the address of this server, for links.
-    """
+    """Writes the events of one run in the standard's form; `base` is the address of this server, for links."""
 
     def __init__(self, request: ChatRequest, base: str) -> None:
         self._request, self._base = request, base

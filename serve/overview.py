@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import asdict
 from typing import Any
 
@@ -82,9 +82,8 @@ async def rewritten(library: LibraryRow) -> dict[str, Any]:
 
 def _passages(library: LibraryRow) -> list[Item]:
     """Return the longest paragraphs of evenly spaced sources, one of each in turn."""
-    catalog, rows = stores().catalog, list[Fact]()
-    for source in _sampled(library, _QUESTIONS):
-        items = catalog.items_of(library.id, source.id, "paragraph")[:_PARAGRAPHS]
+    rows = list[Fact]()
+    for items in _sampled(library, _sources(library), _QUESTIONS):
         rows += [Fact(item, 0, 0) for item in sorted(items, key=lambda i: -len(i.text))[:_QUESTIONS]]
     return [fact.item for fact in _spread(rows, lambda f: f.item.id)[:_QUESTIONS]]
 
@@ -109,7 +108,7 @@ async def _told(library: LibraryRow, sources: Sequence[Source], found: Sequence[
 
 async def follow_ups(library: LibraryRow, ids: Sequence[str], asked: str) -> dict[str, Any]:
     """Return what comes next to some items: questions of their sources that were not just asked, further sections."""
-    found, sections = await asyncio.to_thread(_near, library, ids, set(_words(asked)))
+    found, sections = await asyncio.to_thread(_near, library, ids, _words(asked))
     kept, _ = await _answered(library, list({f.question: f for f in found}.values()), _FOLLOW)
     return {
         "questions": [{**row, "question": f.question} for f, row in await _cited(library, kept)],
@@ -117,7 +116,7 @@ async def follow_ups(library: LibraryRow, ids: Sequence[str], asked: str) -> dic
     }
 
 
-def _near(library: LibraryRow, ids: Sequence[str], asked: set[str]) -> tuple[list[Fact], list[Item]]:
+def _near(library: LibraryRow, ids: Sequence[str], asked: Set[str]) -> tuple[list[Fact], list[Item]]:
     """Return facts of the sources of some items, the items' own sections first, and items that begin the next ones."""
     catalog = stores().catalog
     held = list(catalog.items(library.id, ids).values())
@@ -137,26 +136,23 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(w.strip("?,.").lower() for w in text.split())
 
 
-def _same(one: Iterable[str], other: Iterable[str]) -> bool:
-    a, b = set(one), set(other)
+def _same(a: Set[str], b: Set[str]) -> bool:
     return len(a & b) >= 0.8 * min(len(a), len(b))
 
 
 def _read(library: LibraryRow) -> tuple[list[Source], list[Fact]]:
-    rows: list[Fact] = []
-    for source in _sampled(library, _SOURCES):
-        rows += facts(stores().catalog.items_of(library.id, source.id, "paragraph")[:_PARAGRAPHS])
-    return _sources(library), rows
+    sources = _sources(library)
+    return sources, [fact for items in _sampled(library, sources, _SOURCES) for fact in facts(items)]
 
 
 def _sources(library: LibraryRow) -> list[Source]:
     return [s for s in stores().catalog.sources(library.id) if s.status != "failed"]
 
 
-def _sampled(library: LibraryRow, most: int) -> list[Source]:
-    """Return sources, evenly spaced ones where there are more than `most`."""
-    sources = _sources(library)
-    return sources[:: max(1, -(-len(sources) // most))]
+def _sampled(library: LibraryRow, sources: Sequence[Source], most: int) -> Iterator[list[Item]]:
+    """Yield the first paragraphs of sources, of evenly spaced ones where there are more than `most`."""
+    for source in sources[:: max(1, -(-len(sources) // most))]:
+        yield stores().catalog.items_of(library.id, source.id, "paragraph")[:_PARAGRAPHS]
 
 
 def _events(found: Sequence[Fact]) -> list[Fact]:

@@ -6,6 +6,7 @@ All boxes are [left, top, width, height] as shares of the page as it is shown, t
 from __future__ import annotations
 
 import ctypes
+import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
@@ -96,7 +97,7 @@ def quoted(row: Sequence[Letter], quote: str, box: Box | None) -> list[Box]:
     """
     text, places = flat([letter.text for letter in row])
     wanted, _ = flat(quote)
-    starts = list(_finds(text, wanted)) if wanted else []
+    starts = [m.start() for m in re.finditer(f"(?={re.escape(wanted)})", text)] if wanted else []
     if starts:
         start = next((s for s in starts if box and _inside(row[places[s]].box, box)), starts[0])
         run = range(places[start], places[start + len(wanted) - 1] + 1)
@@ -111,13 +112,6 @@ def quoted(row: Sequence[Letter], quote: str, box: Box | None) -> list[Box]:
 def _has(wanted: str, said: str) -> bool:
     words = [flat(word)[0] for word in said.split()]
     return any(words) and all(word in wanted for word in words)
-
-
-def _finds(text: str, wanted: str) -> Iterator[int]:
-    at = text.find(wanted)
-    while at >= 0:
-        yield at
-        at = text.find(wanted, at + 1)
 
 
 def _inside(box: Box | None, around: Box) -> bool:

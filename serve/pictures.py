@@ -55,7 +55,11 @@ class PictureDesk:
     async def close(self) -> None:
         """End the reading process."""
         async with self._one:
-            await self._stop()
+            if self._end is not None:
+                self._end.cancel()
+            readers, self._readers = self._readers, None
+            if readers is not None:
+                await asyncio.to_thread(readers.close)
 
     async def _one_picture(self, data: bytes) -> Attached:
         id = id_of(data)
@@ -71,13 +75,6 @@ class PictureDesk:
             finally:
                 loop = asyncio.get_running_loop()
                 self._end = loop.call_later(_IDLE, lambda: loop.create_task(self.close()))
-
-    async def _stop(self) -> None:
-        if self._end is not None:
-            self._end.cancel()
-        readers, self._readers = self._readers, None
-        if readers is not None:
-            await asyncio.to_thread(readers.close)
 
 
 def bytes_of(url: str) -> bytes:

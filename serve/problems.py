@@ -6,7 +6,7 @@ import logging
 from collections.abc import Sequence
 from typing import Any
 
-from fastapi import FastAPI, Request
+from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
@@ -27,6 +27,10 @@ class Refused(RagweaveError):
     def __init__(self, status: int, what: str, remedy: str, code: str = "", after: int = 0) -> None:
         super().__init__(what, remedy)
         self.status, self.code, self.after = status, code or _CODES.get(status, "http"), after
+
+
+class Left(Exception):
+    """The client went away before its answer was there."""
 
 
 class NotFound(Refused):
@@ -86,9 +90,11 @@ def too_deep() -> InputError:
     return InputError("the body is nested too deeply", "send fewer lists and objects within each other")
 
 
-def problem(error: Exception) -> dict[str, Any]:
-    """Return an error as the members of a problem."""
+def problem(error: Exception, failed: str = "") -> dict[str, Any]:
+    """Return an error as the members of a problem; the log is told what `failed` where nobody foresaw it."""
     found = foreseen(error)
+    if failed and found.code == "unexpected":
+        logger.error("%s failed", failed, exc_info=error)
     return {
         "type": f"urn:ragweave:problem:{found.code}",
         "title": found.what[:1].upper() + found.what[1:],
@@ -107,9 +113,9 @@ def openai_error(error: Exception) -> dict[str, Any]:
     return {"error": {"message": found["detail"], "type": kind, "param": None, "code": code or found["code"]}}
 
 
-def response(error: Exception, request_id: str = "", path: str = "") -> JSONResponse:
-    """Return an error as an HTTP answer; under /v1 in the form of the OpenAI API."""
-    body = problem(error)
+def response(error: Exception, request_id: str, path: str = "") -> JSONResponse:
+    """Return an error that ended a request as an HTTP answer; under /v1 in the form of the OpenAI API."""
+    body = problem(error, f"request {request_id}")
     status, headers = body["status"], {}
     if isinstance(error, Refused) and error.after:
         headers["Retry-After"] = str(error.after)
@@ -124,13 +130,6 @@ def response(error: Exception, request_id: str = "", path: str = "") -> JSONResp
     return JSONResponse(body, status_code=status, media_type="application/problem+json", headers=headers)
 
 
-def failed(error: Exception, request_id: str, path: str) -> JSONResponse:
-    """Return the answer to an error that ended a request; the log gets one that nobody foresaw."""
-    if foreseen(error).code == "unexpected":
-        logger.error("request %s failed", request_id, exc_info=error)
-    return response(error, request_id, path)
-
-
 _METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE")
 
 
@@ -142,12 +141,14 @@ def _takes(request: Request, method: str) -> bool:
 def install(app: FastAPI) -> None:
     """Answer every error of an app with a problem."""
 
-    async def answer(request: Request, error: Exception) -> JSONResponse:
-        told = failed(error, str(getattr(request.state, "request_id", "")), request.url.path)
+    async def answer(request: Request, error: Exception) -> Response:
+        if isinstance(error, Left):
+            return Response(status_code=499)
+        told = response(error, str(getattr(request.state, "request_id", "")), request.url.path)
         if told.status_code == 405:
             taken = [m for m in _METHODS if _takes(request, m)]
             told.headers["Allow"] = ", ".join(taken or _METHODS[:2])  # no route leads to the files of the page
         return told
 
-    for kind in (RagweaveError, RequestValidationError, HTTPException, Exception):
+    for kind in (Left, RagweaveError, RequestValidationError, HTTPException, Exception):
         app.add_exception_handler(kind, answer)

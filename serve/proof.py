@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import base64
-import hashlib
 import re
 from collections.abc import Mapping, Sequence
 from html import escape
@@ -25,6 +24,7 @@ from ragweave.serve.drawing import drawn, first_file
 from ragweave.serve.formulas import in_markdown, with_formulas
 from ragweave.serve.problems import NotFound
 from ragweave.serve.store import Turn, now
+from ragweave.serve.uploads import digest_of
 
 Form = Literal["html", "markdown"]
 _FORMS: dict[Form, tuple[str, str]] = {"html": ("html", "text/html"), "markdown": ("md", "text/markdown")}
@@ -60,16 +60,16 @@ async def proof(library: LibraryRow, title: str, turns: Sequence[Turn], form: Fo
 
     `base` is the address of this server, for those links.
     """
-    told = [turn for turn in turns if turn.answer is not None]
+    told = [(turn, turn.answer) for turn in turns if turn.answer is not None]
     if not told:
         raise NotFound("There is no answer to save", "wait until the question has been answered")
-    ids = sorted({c["open"]["source"] for t in told for c in (t.answer or {})["citations"] if c["open"].get("source")})
+    ids = sorted({c["open"]["source"] for _, answer in told for c in answer["citations"] if c["open"].get("source")})
     rows = await asyncio.to_thread(lambda: stores().catalog.sources(library.id, ids) if ids else [])
     held = {row.id: (row, await asyncio.to_thread(_file, row)) for row in rows}
-    parts = [await _turn(library, turn, turn.answer or {}, held) for turn in told]
+    parts = [await _turn(library, turn, answer, held) for turn, answer in told]
     head = f"Answered by Ragweave {__version__} from the library “{library.name}”, saved on {_time(now())}."
     if form == "markdown":
-        parts = [part for turn in told for part in _markdown(turn, turn.answer or {}, held, base)]
+        parts = [part for turn, answer in told for part in _markdown(turn, answer, held, base)]
         return "\n\n".join([f"# {in_markdown(title)}", f"{in_markdown(head)} {_LINKED}", *parts]) + "\n"
     return (
         f"{_HEAD}<title>{escape(title)}</title><style>{_STYLE}</style></head><body>"
@@ -195,11 +195,9 @@ def _file(source: Source) -> str:
     """Return where the file of a source lies, or nothing where it is not the file that was indexed."""
     try:
         path = first_file(source.paths)
-        with path.open("rb") as file:
-            same = hashlib.file_digest(file, "sha256").hexdigest() == source.sha256
+        return str(path) if digest_of(path) == source.sha256 else ""
     except (NotFound, OSError):
         return ""
-    return str(path) if same else ""
 
 
 def where(place: Mapping[str, Any]) -> str:

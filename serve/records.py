@@ -74,7 +74,7 @@ class Records:
         the last of them is the one `seen`.
 
         Raises:
-            BeingAnswered: the conversation takes no other question now.
+            Refused: the conversation takes no other question now.
         """
         about = record.about
         with self._store.writing() as db:

@@ -31,12 +31,10 @@ class Replica:
         """Take the lock, also anew where it was lost with its connection."""
         if not self._held(self.id):
             self._lock.close()
-            name = _name(self.id)
-            self._lock.enter_context(
-                self._server.lock(name, 0, lambda holder: None)
-                if self._server
-                else locks.held(self._home, name, 0, "This server is", "start it again")
-            )
+            name = f"{SERVER} {self.id}"
+            database, home = self._server, self._home
+            lock = database.lock(name, 0, lambda holder: None) if database else locks.owned(home, name)
+            self._lock.enter_context(lock)
 
     def ended(self, others: set[str]) -> set[str]:
         """Return which of other servers have ended.
@@ -50,12 +48,7 @@ class Replica:
     def close(self) -> None:
         """Let go of the lock."""
         self._lock.close()
-        if self._server is None:
-            self._held(self.id)  # its file goes
 
     def _held(self, id: str) -> bool:
-        return self._server.held(_name(id)) if self._server else locks.is_held(self._home, _name(id))
-
-
-def _name(id: str) -> str:
-    return f"{SERVER} {id}"
+        name = f"{SERVER} {id}"
+        return self._server.held(name) if self._server else locks.is_held(self._home, name)

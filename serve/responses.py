@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import secrets
-import time
 from collections.abc import AsyncIterator
 from contextlib import aclosing
 from typing import Any
@@ -98,9 +97,8 @@ class Responder(Writer):
 
     def __init__(self, request: ChatRequest, base: str) -> None:
         super().__init__(request, base)
-        self._model = request.model
         self._ids = f"resp_{secrets.token_hex(12)}", f"msg_{secrets.token_hex(12)}"
-        self._at, self._n = int(time.time()), -1
+        self._n = -1
 
     async def whole(self, events: Events) -> dict[str, Any]:
         """Return the response, whole."""
@@ -154,9 +152,9 @@ class Responder(Writer):
         return {
             "id": self._ids[0],
             "object": "response",
-            "created_at": self._at,
+            "created_at": self._created,
             "status": status,
-            "model": self._model,
+            "model": self._request.model,
             "output": [self._message(status, text)] if done else [],
             "error": None,
             "incomplete_details": None,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 from urllib.parse import urlsplit
 
 from fastapi import APIRouter
@@ -24,8 +24,6 @@ from ragweave.serve.problems import Refused
 router = APIRouter(prefix="/api/models")
 
 _CHAT = ("writer", "reasoner", "judge", "vision")
-_ROLES: tuple[Role, ...] = ("writer", "reasoner", "judge", "vision", "embed", "rerank", "asr")
-_TRIED = (*_CHAT, "embed", "rerank")
 _LONGEST = 60
 """Characters of a reply that are shown."""
 
@@ -35,7 +33,7 @@ async def list_models(caller: CallerNow) -> dict[str, Any]:
     """List the roles, each with its model, the host it is asked at, whether it was set itself, and whether a key is."""
     caller.require_all()
     settings, rows = model_settings(), []
-    for role in _ROLES:
+    for role in get_args(Role):
         at = settings.endpoint(role)
         # Only the roles of a chat model fall back to the writer's.
         model = at.model if role in _CHAT else str(getattr(settings, role))
@@ -49,7 +47,7 @@ async def list_models(caller: CallerNow) -> dict[str, Any]:
                 "own": not settings.model_fields_set.isdisjoint((name, f"{name}_url")),
                 "variable": f"RAGWEAVE_{name.upper()}",
                 "key": keyed,
-                "test": bool(model) and role in _TRIED and model != EMBEDDED,
+                "test": bool(model) and role != "asr" and model != EMBEDDED,
             }
         )
     return {"roles": rows, "writers": settings.writers}

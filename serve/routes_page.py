@@ -21,7 +21,7 @@ from ragweave.corpora.store.stores import stores
 from ragweave.corpora.web import providers
 from ragweave.models.settings import model_settings
 from ragweave.serve.access import CallerNow, Keys
-from ragweave.serve.desk import Body
+from ragweave.serve.desk import Body, DeskNow
 from ragweave.serve.guard import COOKIE
 from ragweave.serve.problems import NotFound, Refused
 from ragweave.serve.unchanged import unless_held, without_vain_range
@@ -110,23 +110,22 @@ async def ready(request: Request) -> JSONResponse:
 
 
 @router.get("/api/me")
-async def me(caller: CallerNow, request: Request) -> dict[str, Any]:
+async def me(caller: CallerNow, desk: DeskNow) -> dict[str, Any]:
     """Say who asks and by a key or not, who answers, and which web search could be asked."""
-    keys: Keys = request.app.state.keys
-    chat, web = model_settings().chat, providers.available()
-    rights = {
+    return {
         "caller": caller.id,
         "may_change": caller.libraries is None,
-        "keyed": await asyncio.to_thread(keys.locked),
+        "keyed": await asyncio.to_thread(Keys(desk.store).locked),
+        "version": __version__,
+        "chat": model_settings().chat or None,
+        "web": providers.available() or None,
     }
-    return {**rights, "version": __version__, "chat": chat or None, "web": web or None}
 
 
 @router.post("/api/login", status_code=204)
-async def login(request: Request, body: Login) -> Response:
+async def login(desk: DeskNow, request: Request, body: Login) -> Response:
     """Keep a key in the browser, out of reach of scripts."""
-    keys: Keys = request.app.state.keys
-    if await asyncio.to_thread(keys.caller, body.key) is None:
+    if await asyncio.to_thread(Keys(desk.store).caller, body.key) is None:
         raise Refused(401, "this key is wrong or was revoked", "copy it as `ragweave keys create` printed it")
     answer = Response(status_code=204)
     secure = request.url.scheme == "https"

@@ -26,7 +26,7 @@ from ragweave.serve.conversations import forget_steps
 from ragweave.serve.direct import events_of, interrupted, too_long
 from ragweave.serve.followed import Followed
 from ragweave.serve.journal import Journal
-from ragweave.serve.problems import NotFound, Refused, foreseen, problem
+from ragweave.serve.problems import NotFound, Refused, problem
 from ragweave.serve.records import Record, Records, Status
 from ragweave.serve.run import ASIDE, Run
 from ragweave.serve.store import Thread
@@ -43,9 +43,8 @@ _UNFINISHED = ("step", "sentence", "note")
 class Runs:
     """The runs that this server answers, and a way to those of the others."""
 
-    def __init__(self, records: Records, followed: Followed, saver: Saver, slots: Slots, seconds: float) -> None:
+    def __init__(self, records: Records, followed: Followed, saver: Saver, slots: Slots) -> None:
         self._records, self._followed, self._saver, self._slots = records, followed, saver, slots
-        self._seconds = seconds
         self._runs: dict[str, Run] = {}
         self._graphs: dict[str, Any] = {}
         self._closing = False
@@ -199,8 +198,7 @@ class Runs:
         """Stop every run; one that waits for consent goes on waiting for another server."""
         self._closing = True
         await asyncio.gather(*(self._stop(run) for run in self._runs.values() if run.status == "running"))
-        tidying = [run.task for run in self._runs.values() if run.task is not None]
-        if tidying:
+        if tidying := [run.task for run in self._runs.values() if run.task is not None]:
             await asyncio.wait(tidying)
 
     def _go(self, run: Run, first: Mapping[str, Any], resume: bool | None = None) -> None:
@@ -218,7 +216,7 @@ class Runs:
     async def _drive(self, run: Run, resume: bool | None) -> None:
         began = time.monotonic()
         try:
-            async with asyncio.timeout(self._seconds):
+            async with asyncio.timeout(self._slots.seconds):
                 last = await self._follow(run, resume)
             if last["type"] == "consent":
                 await self._end(run, "waiting", last)
@@ -229,7 +227,7 @@ class Runs:
         except asyncio.CancelledError:
             await self._stopped(run)
         except TimeoutError:
-            await self._fail(run, too_long(self._seconds))
+            await self._fail(run, too_long(self._slots.seconds))
         except Exception as error:
             await self._fail(run, error)
         self._give(run)  # whoever has read the end may ask again at once, whatever is tidied up yet
@@ -279,9 +277,7 @@ class Runs:
             await self._end(run, "cancelled")
 
     async def _fail(self, run: Run, error: Exception) -> None:
-        if foreseen(error).code == "unexpected":
-            logger.error("run %s failed", run.id, exc_info=error)
-        found = problem(error)
+        found = problem(error, f"run {run.id}")
         await self._end(run, "failed", {"type": "error", "problem": found}, problem=found)
 
     async def _end(self, run: Run, status: Status, *events: Mapping[str, Any], **kept: Any) -> None:

@@ -39,8 +39,7 @@ class Share(Body):
 @router.post("/api/threads/{id}/share", status_code=201)
 async def share(caller: CallerNow, desk: DeskNow, request: Request, found: ThreadOfId, body: Share) -> dict[str, Any]:
     """Make a link; it is told once, and kept as a hash."""
-    keys: Keys = request.app.state.keys
-    if not await asyncio.to_thread(keys.locked):
+    if not await asyncio.to_thread(Keys(desk.store).locked):
         raise Refused(409, "this server has no keys, so a link would open to nobody else", "save a proof and send it")
     title, page = await proof_of(desk, *found, body.turn)
     made = await asyncio.to_thread(_add, desk.store, caller, found[0].id, title, page, body.days)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from datetime import UTC, datetime
 from typing import Any
 
@@ -126,13 +126,6 @@ class Store(Database):
         return None if found is None else bytes(found)
 
 
-class BeingAnswered(Refused):
-    """A conversation takes one question at a time."""
-
-    def __init__(self) -> None:
-        super().__init__(409, "this conversation is being answered already", "wait for the answer, or cancel it")
-
-
 class NoSuchTurn(NotFound):
     """A conversation has no turn of that number."""
 
@@ -172,17 +165,16 @@ def begin_turn(
 
     Raises:
         NotFound: the conversation was deleted meanwhile, or has no turn that could be replaced.
-        BeingAnswered: it takes no other question now.
+        Refused: it takes no other question now.
         GoneOn: it has other turns than were seen.
     """
-    given = {"thread": thread, "run": run, "graph": graph, "question": question, "at": now()}
-    title = clip(" ".join(question.split()), 80)
+    title, at = clip(" ".join(question.split()), 80), now()
     # First what lets nobody else begin one.
     change = "updated = :at, title = CASE title WHEN '' THEN :title ELSE title END"
-    if not sent(db, f"UPDATE threads SET {change} WHERE id = :thread", title=title, at=now(), thread=thread).rowcount:
+    if not sent(db, f"UPDATE threads SET {change} WHERE id = :thread", title=title, at=at, thread=thread).rowcount:
         raise NotFound("The conversation was deleted", "begin another one")
     if sent(db, "SELECT 1 FROM runs WHERE thread = :thread AND status = 'running' LIMIT 1", thread=thread).scalar():
-        raise BeingAnswered
+        raise Refused(409, "this conversation is being answered already", "wait for the answer, or cancel it")
     if replaces:
         last = "SELECT run FROM turns WHERE thread = :thread ORDER BY n DESC LIMIT 1"
         if seen and seen != sent(db, last, thread=thread).scalar():
@@ -191,16 +183,12 @@ def begin_turn(
         if not sent(db, "DELETE FROM turns WHERE thread = :thread AND n >= :n", thread=thread, n=replaces).rowcount:
             raise NoSuchTurn
     n = int(sent(db, "SELECT coalesce(max(n), 0) + 1 FROM turns WHERE thread = :thread", thread=thread).scalar_one())
-    sent(
-        db,
-        "INSERT INTO turns (thread, n, run, graph, question, status, created, context) "
-        "VALUES (:thread, :n, :run, :graph, :question, 'running', :at, :context)",
-        **given,
-        n=n,
-        context=packed(context),
-    )
-    for at, jpeg in enumerate(pictures, 1):
-        sent(db, "INSERT INTO pictures VALUES (:thread, :turn, :n, :jpeg)", thread=thread, turn=n, n=at, jpeg=jpeg)
+    new = {"thread": thread, "n": n, "run": run, "graph": graph, "question": question, "at": at}
+    columns = "thread, n, run, graph, question, status, created, context"
+    values = ":thread, :n, :run, :graph, :question, 'running', :at, :context"
+    sent(db, f"INSERT INTO turns ({columns}) VALUES ({values})", **new, context=packed(context))
+    for nth, jpeg in enumerate(pictures, 1):
+        sent(db, "INSERT INTO pictures VALUES (:thread, :turn, :n, :jpeg)", thread=thread, turn=n, n=nth, jpeg=jpeg)
     return n
 
 
@@ -223,8 +211,7 @@ def packed(value: Any) -> str | None:
 
 
 def _turn(row: Mapping[Any, Any]) -> Turn:
-    answer, failed, trail, context, verdict = (
-        json.loads(row[k]) if row[k] else None for k in ("answer", "problem", "trail", "context", "verdict")
-    )
-    plain = {k: row[k] for k in ("n", "run", "graph", "question", "status", "created", "pictures")}
-    return Turn(**plain, answer=answer, problem=failed, trail=trail or [], context=context, verdict=verdict)
+    kept = {field.name: row[field.name] for field in fields(Turn)}
+    for name in ("answer", "problem", "trail", "context", "verdict"):
+        kept[name] = json.loads(kept[name]) if kept[name] else None
+    return Turn(**{**kept, "trail": kept["trail"] or []})

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, Request
 from fastapi.openapi.utils import get_openapi
 from fastapi.responses import JSONResponse
 from pydantic import AfterValidator, BaseModel, Field
@@ -24,7 +24,7 @@ from ragweave.models.errors import RagweaveError
 from ragweave.nodes.condense import check_question
 from ragweave.serve.access import CallerNow, Slots, library_for
 from ragweave.serve.desk import Body, DeskNow
-from ragweave.serve.direct import Left, answering, context_of, unless_left
+from ragweave.serve.direct import Events, answering, context_of, unless_left
 from ragweave.serve.media import with_openings
 from ragweave.serve.proof import where
 
@@ -103,9 +103,19 @@ Uri = Callable[[Mapping[str, Any]], str]
 """Gives the address of what is cited or found."""
 
 
+async def answer_of(run: Events, told: Callable[[str], Awaitable[None]] | None = None) -> dict[str, Any]:
+    """Return the answer of a run; `told` hears the words of each step."""
+    async with aclosing(run):
+        async for event in run:
+            if event["type"] == "answer":
+                return cast(dict[str, Any], event["answer"])
+            if event["type"] == "step" and told:
+                await told(event["title"])
+    raise RagweaveError("the run ended without an answer", "ask again")
+
+
 async def asked(
     slots: Slots,
-    seconds: float,
     row: LibraryRow,
     question: str,
     sources: Sequence[str],
@@ -114,16 +124,10 @@ async def asked(
     told: Callable[[str], Awaitable[None]] | None = None,
 ) -> Answered:
     """Answer a question; `told` hears the words of each step."""
-    run = answering(slots, row, [asked_with(question, pictures)], run_settings().graph, _only(sources), seconds)
-    async with aclosing(run):
-        async for event in run:
-            if event["type"] == "step" and told:
-                await told(event["title"])
-            elif event["type"] == "answer":
-                answer = event["answer"]
-                rows = [{**c, "place": place(c["locator"]), "uri": uri(c)} for c in answer["citations"]]
-                return Answered.model_validate({**answer, "found": not answer["abstained"], "citations": rows})
-    raise RagweaveError("the run ended without an answer", "ask again")
+    run = answering(slots, row, [asked_with(question, pictures)], run_settings().graph, _only(sources))
+    answer = await answer_of(run, told)
+    rows = [{**c, "place": place(c["locator"]), "uri": uri(c)} for c in answer["citations"]]
+    return Answered.model_validate({**answer, "found": not answer["abstained"], "citations": rows})
 
 
 async def sought(row: LibraryRow, query: str, limit: int, sources: Sequence[str], uri: Uri) -> list[Passage]:
@@ -143,15 +147,12 @@ def place(locator: Mapping[str, Any]) -> str:
     return str(locator.get("url") or ", ".join(filter(None, (locator.get("file"), where(locator)))))
 
 
-@router.post("/ask", operation_id="ask_library", summary=ASK, description=ASK, response_model=Answered)
-async def ask(caller: CallerNow, desk: DeskNow, request: Request, body: Asked) -> Response | Answered:
+@router.post("/ask", operation_id="ask_library", summary=ASK, description=ASK)
+async def ask(caller: CallerNow, desk: DeskNow, request: Request, body: Asked) -> Answered:
     """Answer a question within one request; the assistant that leaves stops it."""
     row = await library_for(caller, body.library or None)
-    work = asked(desk.slots, desk.settings.run_seconds, row, body.question, body.sources, _opens(desk.address(request)))
-    try:
-        return await unless_left(request, work)
-    except Left:
-        return Response(status_code=499)
+    work = asked(desk.slots, row, body.question, body.sources, _opens(desk.address(request)))
+    return await unless_left(request, work)
 
 
 @router.post("/search", operation_id="search_library", summary=SEARCH, description=SEARCH)

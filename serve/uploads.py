@@ -70,7 +70,7 @@ def place(folder: Path, name: str, digest: str) -> Path:
         found = folder / (name if n == 1 else f"{path.stem} ({n}){path.suffix}")
         if found.parent != folder or found.is_symlink():
             raise InputError(f"{name[:80]!r} is no file name", "rename the file")
-        if not here(found) or _digest(found) == digest:
+        if not here(found) or digest_of(found) == digest:
             return found
     raise InputError(f"there are a thousand files named {name!r}", "rename the file")
 
@@ -85,13 +85,11 @@ def check(name: str, content: BinaryIO) -> None:
 
 def keep(name: str, content: BinaryIO, library: str) -> Path:
     """Copy an uploaded file that was checked to its place and return it; the same under the same name is kept once."""
-    digest = hashlib.sha256()
     content.seek(0)
-    while part := content.read(1 << 20):
-        digest.update(part)
+    digest = hashlib.file_digest(content, "sha256").hexdigest()  # type: ignore[arg-type]
     folder = folder_of(library)
     folder.mkdir(parents=True, exist_ok=True)
-    path = place(folder, name, digest.hexdigest())
+    path = place(folder, name, digest)
     if not here(path):
         content.seek(0)
         home, token = corpora_settings().home, secrets.token_hex(8)
@@ -103,7 +101,7 @@ def keep(name: str, content: BinaryIO, library: str) -> Path:
                     out.flush()
                     os.fsync(out.fileno())  # what is acknowledged outlives a power cut
                 with locks.names(home):  # another file of that name may have come meanwhile
-                    path = place(folder, name, digest.hexdigest())
+                    path = place(folder, name, digest)
                     if store := objects():
                         store.put(path, part_of)
                     os.replace(part_of, path)
@@ -146,6 +144,7 @@ def _waits(path: Path, known: Known | None) -> bool:
         return False
 
 
-def _digest(path: Path) -> str:
+def digest_of(path: Path) -> str:
+    """Return the SHA-256 of a file, as a source keeps it."""
     with open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

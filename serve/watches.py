@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from contextlib import aclosing
 from typing import Any
 
 from fastapi import APIRouter
@@ -21,12 +20,12 @@ from ragweave.serve.desk import Body, Desk, DeskNow
 from ragweave.serve.direct import answering, messages_of
 from ragweave.serve.problems import NotFound, Refused
 from ragweave.serve.store import Store, now
+from ragweave.serve.tools import answer_of
 
 router = APIRouter(prefix="/api/watches")
 
 _MOST = 20
 """Questions that one caller may watch in one library."""
-_CONTEXT = {"mind": "small", "web": "off"}
 
 
 class Watch(Body):
@@ -66,12 +65,8 @@ def forget(caller: CallerNow, desk: DeskNow, id: str) -> None:
 async def _ask(desk: Desk, row: LibraryRow, question: str) -> str:
     """Return what the small mind answers now; nothing where it is not sure."""
     asked = messages_of([("user", question)])
-    events = answering(desk.slots, row, asked, "agent", _CONTEXT, desk.settings.run_seconds)
-    async with aclosing(events):
-        async for event in events:
-            if event["type"] == "answer":
-                return "" if event["answer"]["abstained"] else str(event["answer"]["text"])
-    return ""
+    answer = await answer_of(answering(desk.slots, row, asked, "agent", {"mind": "small", "web": "off"}))
+    return "" if answer["abstained"] else str(answer["text"])
 
 
 _PLACE = "owner = :owner AND library = :library"

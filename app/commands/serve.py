@@ -93,7 +93,7 @@ def mcp(
         rows = [await open_library(name) for name in library or ()]
         caller = Caller(libraries=frozenset(row.id for row in rows) if rows else None)
         settings = serve_settings()
-        server = build(lambda _: caller, Slots(settings.running), PictureDesk(), settings.run_seconds)
+        server = build(lambda _: caller, Slots(settings.running, settings.run_seconds), PictureDesk())
         await server.run_stdio_async()
 
     if library:

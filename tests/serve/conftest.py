@@ -38,9 +38,7 @@ def indexed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     corpora_settings.cache_clear()
     try:
         asyncio.run(build_library(folder / "notes", TEXTS))
-        asyncio.run(
-            build_library(folder / "tea", {"tea.md": "# Tea\n\nTea is brewed at ninety degrees.\n"}, "tea room")
-        )
+        asyncio.run(build_library(folder / "tea", TEA, "tea room"))
     finally:
         close_stores()
         corpora_settings.cache_clear()
