@@ -10,7 +10,7 @@ import re
 import threading
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from itertools import pairwise
 
@@ -332,12 +332,6 @@ def clip(text: str, limit: int) -> str:
     cut = text[: limit - 1]
     space = cut.rfind(" ")
     return (cut[:space] if space > limit // 2 else cut).rstrip() + "…"
-
-
-def coverage(needed: Iterable[str], have: Iterable[str]) -> float:
-    """Return the share of `needed` found in `have`, 0 where nothing is needed."""
-    need = set(needed)
-    return len(need & set(have)) / len(need) if need else 0.0
 
 
 def content_words(text: str) -> list[str]:
