@@ -15,14 +15,13 @@ from rich.style import Style
 from rich.text import Text
 
 from ragweave.minds.phrases import as_heard, phrase
-from ragweave.models.text import UNSPACED, clip, clock
+from ragweave.models.text import UNSPACED_LETTER, clip, clock
 
 if TYPE_CHECKING:
     from ragweave.corpora.types import Locator
     from ragweave.minds.evidence import Citation, Evidence
     from ragweave.nodes.answer import Answer
 
-_UNSPACED = re.compile(rf"[{UNSPACED}]")
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 _WIDEST = 100
 """Columns beyond which running text is hard to read."""
@@ -117,7 +116,7 @@ class Flow:
         style = "italic" if support == "model" else ""
         # A script without spaces joins its sentences without one.
         pieces = clean(text).split()
-        if self._last and not (pieces and _UNSPACED.match(pieces[0]) and self._last in "。！？」”"):
+        if self._last and not (pieces and UNSPACED_LETTER.match(pieces[0]) and self._last in "。！？」”"):
             self._write(" ", "")
         for i, piece in enumerate(pieces):
             self._write((" " if i else "") + piece, style)
@@ -133,9 +132,8 @@ class Flow:
 
     def end(self) -> None:
         """Finish the paragraph."""
-        if self._column:
-            self._console.print()
-        self._column, self._last = 0, ""
+        self._newline()
+        self._last = ""
 
     def _write(self, piece: str, style: str) -> None:
         if self._column + cell_len(piece) <= self._width:

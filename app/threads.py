@@ -38,7 +38,7 @@ class Thread:
 
 def threads_file() -> Path:
     """Return the path of the database that keeps conversations."""
-    return Path(corpora_settings().home) / "threads.sqlite"
+    return corpora_settings().home / "threads.sqlite"
 
 
 def new_thread() -> str:

@@ -64,7 +64,6 @@ class Asr(ABC):
         Raises:
             ModelError: it failed for good.
         """
-        ...
 
     def close(self) -> None:
         """Let go of processes, where there are any; the next call starts them again."""

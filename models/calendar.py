@@ -14,6 +14,7 @@ NUMBER_WORDS = _numbered(
     "eighteen|nineteen|twenty",
     0,
 )
+TENS = {word: 10 * n for word, n in _numbered("twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety", 2).items()}
 MONTHS = _numbered(
     "january jan januar janvier enero|february feb februar fevrier febrero|march mar marz mars marzo|"
     "april apr avril abril|may mai mayo|june jun juni juin junio|july jul juli juillet julio|"
@@ -41,12 +42,7 @@ def _english(table: dict[str, int]) -> tuple[str, ...]:
 
 ENGLISH = (*_english(MONTHS), *_english(WEEKDAYS))
 """The English names of months and days, in order."""
-_UNIT, _TEEN, _TEN = (
-    "|".join(list(NUMBER_WORDS)[1:10]),
-    "|".join(list(NUMBER_WORDS)[10:20]),
-    "twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety",
-)
-_TENS = {word: n for n, word in enumerate(_TEN.split("|"), start=2)}
+_UNIT, _TEEN, _TEN = ("|".join(some) for some in ([*NUMBER_WORDS][1:10], [*NUMBER_WORDS][10:20], TENS))
 _YEAR = re.compile(
     rf"\b(?:(?P<century>sixteen|seventeen|eighteen|nineteen|twenty)[ -]"
     rf"(?:(?P<tens>{_TEN})(?:[ -](?P<unit>{_UNIT}))?|(?P<teen>{_TEEN})|oh?[ -](?P<few>{_UNIT}))"
@@ -60,7 +56,7 @@ def years_said(text: str) -> list[tuple[int, int, str]]:
     found = []
     for m in _YEAR.finditer(text):
         said = {name: word.lower() for name, word in m.groupdict().items() if word}
-        tens = 10 * _TENS.get(said.pop("tens", ""), 0)
+        tens = TENS.get(said.pop("tens", ""), 0)
         century = NUMBER_WORDS[said.pop("century")] if "century" in said else 20
         found.append((*m.span(), str(100 * century + tens + sum(NUMBER_WORDS[w] for w in said.values()))))
     return found

@@ -68,7 +68,6 @@ class Chat:
         self._at = at
         self.name, self.host = (at.name, at.host) if isinstance(at, Served) else (name_of(at.model), host_of(at.model))
         self._settings = model_settings()
-        self._timeout = self._settings.chat_timeout
         self._most = self._settings.chat_tokens or (2_048 if role in ("judge", "vision") else 4_096)
         self._cached = cached
 
@@ -242,7 +241,7 @@ class Chat:
                         break
                     told = f"the reply of {self.name} at {self.host} did not end"
                     advice = "use another model, or raise RAGWEAVE_CHAT_TOKENS or RAGWEAVE_CHAT_TIMEOUT"
-                    if time.monotonic() - began > _DRIPS * self._timeout:
+                    if time.monotonic() - began > _DRIPS * self._settings.chat_timeout:
                         raise ModelTransient(told, advice)  # and too slow for the next step of the turn as well
                     if len(call.text) > _CHARS * self._most:
                         raise ModelError(told, advice)
@@ -266,7 +265,7 @@ class Chat:
             raise self._explained(exc) from exc
 
     @asynccontextmanager
-    async def _metered(self, messages: Messages, node: str, meter: Meter, images: int = 0) -> AsyncIterator[Call]:
+    async def _metered(self, messages: Messages, node: str, meter: Meter, images: int) -> AsyncIterator[Call]:
         """Wait for a slot, reserve the budget, and record what was spent, also for a call that fails."""
         prompt = tokens_of("".join(text for _, text in messages)) + images * IMAGE_TOKENS
         async with slot(self.host, self._settings.chat_width, node, meter):

@@ -8,7 +8,7 @@ import os
 import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from urllib.parse import urlsplit
 from weakref import WeakKeyDictionary
@@ -147,15 +147,9 @@ def host_of(model: BaseChatModel) -> str:
     return str(getattr(base, "host", "") or "this process")
 
 
-@dataclass
-class _Loop:
-    """What the calls of one event loop share; its connections live and end with it."""
-
-    connections: dict[Served, asyncio.Task[Connection]] = field(default_factory=dict)
-    gates: dict[tuple[str, int], asyncio.Semaphore] = field(default_factory=dict)
-
-
-_loops: WeakKeyDictionary[asyncio.AbstractEventLoop, _Loop] = WeakKeyDictionary()
+_connections: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[Served, asyncio.Task[Connection]]] = WeakKeyDictionary()
+"""Of each event loop: connections live and end with it."""
+_gates: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[tuple[str, int], asyncio.Semaphore]] = WeakKeyDictionary()
 
 
 async def connect(served: Served) -> Connection:
@@ -166,7 +160,7 @@ async def connect(served: Served) -> Connection:
         made = await asyncio.to_thread(build, served)
         return Connection(made, Structured(f"{served.name} at {served.host}"), limit)
 
-    mine = _loops.setdefault(asyncio.get_running_loop(), _Loop()).connections
+    mine = _connections.setdefault(asyncio.get_running_loop(), {})
     if served not in mine:
         mine[served] = asyncio.create_task(make())
     try:
@@ -184,7 +178,7 @@ async def slot(host: str, width: int, node: str, meter: Meter) -> AsyncIterator[
     Raises:
         BudgetSpent: the run's time was over before one was free.
     """
-    mine = _loops.setdefault(asyncio.get_running_loop(), _Loop()).gates
+    mine = _gates.setdefault(asyncio.get_running_loop(), {})
     gate = mine.setdefault((host, width), asyncio.Semaphore(width))
     try:
         async with asyncio.timeout(meter.seconds_left):

@@ -98,7 +98,7 @@ def find(path: str) -> Path:
             f"{named['repo']} is not pinned: its files could change under a branch",
             f"name the commit that its page on the hub shows, all 40 digits: {named['repo']}@COMMIT",
         )
-    return _fetched(named["repo"], named["revision"], settings.weights / "hub")
+    return _fetched(named["repo"], named["revision"])
 
 
 def fetch(repo: str, commit: str, files: Mapping[str, str]) -> Path:
@@ -109,15 +109,13 @@ def fetch(repo: str, commit: str, files: Mapping[str, str]) -> Path:
     Raises:
         WeightsError: if the hub may not be used, cannot be reached, or does not have them.
     """
-    settings = model_settings()
-    if settings.offline:
+    if model_settings().offline:
         raise WeightsError(f"RAGWEAVE_OFFLINE forbids fetching {repo} from the hub", "unset RAGWEAVE_OFFLINE once")
-    return _fetched(repo, commit, settings.weights / "hub", files)
+    return _fetched(repo, commit, files)
 
 
-def _fetched(repo: str, commit: str, cache: Path, files: Mapping[str, str] | None = None) -> Path:
+def _fetched(repo: str, commit: str, known: Mapping[str, str] = {}) -> Path:
     """Return the folder of a commit's files, downloaded where they are not here; a download goes on where it ended."""
-    known = files or {}
     try:
         from huggingface_hub import snapshot_download
 
@@ -125,8 +123,8 @@ def _fetched(repo: str, commit: str, cache: Path, files: Mapping[str, str] | Non
         found = snapshot_download(
             repo,
             revision=commit,
-            cache_dir=cache,
-            allow_patterns=list(files or _WANTED),
+            cache_dir=model_settings().weights / "hub",
+            allow_patterns=list(known or _WANTED),
             ignore_patterns=["*/*"],
             endpoint=os.environ.get("HF_ENDPOINT") or None,
         )

@@ -24,8 +24,6 @@ def import_path() -> str:
     which its `typing` would stand before Python's.
     """
     folders = [p for p in sys.path if p]
-    return os.pathsep.join(p for p in folders if str(Path(p).parent) not in folders or not _is_package(Path(p)))
-
-
-def _is_package(folder: Path) -> bool:
-    return (folder / "__init__.py").is_file()
+    return os.pathsep.join(
+        p for p in folders if str(Path(p).parent) not in folders or not Path(p, "__init__.py").is_file()
+    )

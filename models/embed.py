@@ -36,15 +36,12 @@ class Encoder(Protocol):
     @property
     def dim(self) -> int:
         """Length of a vector. Asking a served encoder for it may call its server."""
-        ...
 
     def texts(self, texts: Sequence[str]) -> Vectors:
         """Encode passages, shape (n, dim)."""
-        ...
 
     def queries(self, texts: Sequence[str]) -> Vectors:
         """Encode questions, shape (n, dim), with the prefix the encoder was trained with."""
-        ...
 
 
 class Habits(NamedTuple):
@@ -128,7 +125,10 @@ class Remembering:
             return self._encode([])
         kept = self._kept
         if missing := [t for t in texts if t not in kept.row]:
-            with self._alone(*missing):
+            with self._lock:
+                # Holds back whoever asks for the same while it is encoded: a question goes to each corpus.
+                alone = self._encoding.setdefault(tuple(missing), threading.Lock())
+            with alone:
                 if new := [t for t in dict.fromkeys(missing) if t not in kept.row]:
                     vectors = self._encode(new)
                     with self._lock:
@@ -136,11 +136,6 @@ class Remembering:
             if len(kept.row) > self._most:
                 self.forget()
         return kept.vectors[[*map(kept.row.__getitem__, texts)]]
-
-    def _alone(self, *texts: str) -> threading.Lock:
-        """Return what holds back whoever asks for the same while it is encoded: a question goes to each corpus."""
-        with self._lock:
-            return self._encoding.setdefault(texts, threading.Lock())
 
     def forget(self) -> None:
         """Drop what is kept: who compares times starts each from nothing."""

@@ -28,15 +28,12 @@ class ImageEncoder(Protocol):
     @property
     def dim(self) -> int:
         """Length of a vector."""
-        ...
 
     def images(self, images: Sequence[Pixels]) -> Vectors:
         """Encode pictures, RGB of shape (height, width, 3) each, or clips (frames, height, width, 3): (n, dim)."""
-        ...
 
     def texts(self, texts: Sequence[str]) -> Vectors:
         """Encode texts; returns (n, dim)."""
-        ...
 
 
 class TwoTowers(Batched):

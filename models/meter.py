@@ -155,8 +155,7 @@ class Meter:
     def _refusal(self, tokens: int, cost: float, spare: bool = False) -> str:
         limits, total = self.limits, self._total
         if spare:
-            limits = replace(limits, calls=limits.calls - 1 if limits.calls >= 0 else -1)
-            limits = replace(limits, tokens=limits.tokens // 2, cost=limits.cost / 2)
+            limits = replace(limits, calls=max(limits.calls - 1, -1), tokens=limits.tokens // 2, cost=limits.cost / 2)
         used = total.input_tokens + total.output_tokens + sum(t for _, t, _ in self._in_flight)
         paid = total.cost + sum(c for _, _, c in self._in_flight)
         if limits.calls >= 0 and total.calls + len(self._in_flight) >= limits.calls:

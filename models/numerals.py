@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from ragweave.models.calendar import NUMBER_WORDS
+from ragweave.models.calendar import NUMBER_WORDS, TENS
 from ragweave.models.text import STOP, terms
 
-_TENS = {w: n * 10 for n, w in enumerate("twenty thirty forty fifty sixty seventy eighty ninety".split(), start=2)}
-_VALUES = {**NUMBER_WORDS, **_TENS}
+_VALUES = {**NUMBER_WORDS, **TENS}
 _ORDINALS = {
     w: n
     for n, w in enumerate(
@@ -40,10 +39,9 @@ def in_words(n: int) -> str:
     """
     if n in _SMALL:
         return _SMALL[n]
-    scale = next(((w, s) for w, s in (("thousand", 1_000), ("hundred", 100)) if n >= s), None)
-    if scale is None:
+    if n < 100:
         return f"{_SMALL[n // 10 * 10]} {_SMALL[n % 10]}"
-    word, size = scale
+    word, size = ("thousand", 1_000) if n >= 1_000 else ("hundred", 100)
     return " ".join([in_words(n // size), word, *([in_words(n % size)] if n % size else [])])
 
 
@@ -72,7 +70,7 @@ def value(said: str) -> int | None:
         n = _VALUES[word] if word in _VALUES else _ORDINALS[word]
         if n >= room or (part % 100 and (n >= 10 or part % 10)):
             return None
-        part, room = part + n, 0 if word in _ORDINALS else 10 if word in _TENS else 1
+        part, room = part + n, 0 if word in _ORDINALS else 10 if word in TENS else 1
     return total + part
 
 

@@ -44,7 +44,6 @@ class Ocr(Protocol):
 
     def lines(self, image: Pixels) -> list[Line]:
         """Return the lines of a picture in reading order."""
-        ...
 
 
 class RapidOcr:

@@ -8,7 +8,6 @@ import re
 import threading
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -58,29 +57,33 @@ def load(data: bytes) -> Pixels:
     return open_picture(data).pixels
 
 
-def open_picture(data: bytes, longest: int = WORKING) -> Picture:
-    """Open a picture, its longer side shrunk to `longest` pixels; of an animation its first frame.
+def open_picture(data: bytes) -> Picture:
+    """Open a picture, its longer side shrunk to WORKING pixels; of an animation its first frame.
 
     Raises:
         SourceError: it is damaged, of another kind, or goes past a limit.
         MissingExtra: the extra `images` is not installed.
     """
-    return next(pages(data, longest))
+    return next(pages(data))
 
 
-def pages(data: bytes, longest: int = WORKING) -> Iterator[Picture]:
+def pages(data: bytes) -> Iterator[Picture]:
     """Yield the pictures of a file, one after the other; same errors as `open_picture`."""
     Image = _pillow()
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of sizes and EXIF data; what matters is raised below
-            with _opening(Image):
-                image = Image.open(io.BytesIO(data), formats=FORMATS)
+            with _header:  # the size is judged by `_opened`: only the header is read here
+                before, Image.MAX_IMAGE_PIXELS = Image.MAX_IMAGE_PIXELS, None
+                try:
+                    image = Image.open(io.BytesIO(data), formats=FORMATS)
+                finally:
+                    Image.MAX_IMAGE_PIXELS = before
             with image:
                 count = int(getattr(image, "n_frames", 1))
                 for n in range(count):
                     image.seek(n)
-                    yield _opened(image, longest, count)
+                    yield _opened(image, count)
     except (SourceError, MemoryError):
         raise
     except Image.DecompressionBombError:  # of a frame
@@ -92,22 +95,11 @@ def pages(data: bytes, longest: int = WORKING) -> Iterator[Picture]:
         ) from None
 
 
-@contextmanager
-def _opening(Image: Any) -> Iterator[None]:
-    """Leave the judgement of a picture's size to `_opened`: only its header is read here."""
-    with _header:
-        before, Image.MAX_IMAGE_PIXELS = Image.MAX_IMAGE_PIXELS, None
-        try:
-            yield
-        finally:
-            Image.MAX_IMAGE_PIXELS = before
-
-
-def _opened(image: Any, longest: int, count: int) -> Picture:
+def _opened(image: Any, count: int) -> Picture:
     Image = _pillow()
     width, height = image.size
-    if image.format == "JPEG" and max(width, height) > 2 * longest:
-        image.draft("RGB", (longest, longest))  # decodes at a fraction of the size
+    if image.format == "JPEG" and max(width, height) > 2 * WORKING:
+        image.draft("RGB", (WORKING, WORKING))  # decodes at a fraction of the size
     if image.size[0] * image.size[1] > MAX_PIXELS:
         raise SourceError(
             f"The picture has {width} x {height} pixels, and at most {MAX_PIXELS // 10**6} million are opened",
@@ -116,8 +108,7 @@ def _opened(image: Any, longest: int, count: int) -> Picture:
     turned, date = _exif(image)
     image.load()
     small = _rgb(image)
-    if max(small.size) > longest:
-        small.thumbnail((longest, longest), Image.Resampling.LANCZOS)
+    small.thumbnail((WORKING, WORKING), Image.Resampling.LANCZOS)  # never enlarges
     if turned in _TURNS:
         small = small.transpose(Image.Transpose(_TURNS[turned]))
     if turned >= 5:
@@ -168,8 +159,7 @@ def jpeg(pixels: Pixels, longest: int = THUMBNAIL, quality: int = QUALITY) -> by
     """Return a JPEG of a picture without EXIF data, its longer side shrunk to at most `longest` pixels."""
     Image = _pillow()
     image = Image.fromarray(pixels)
-    if max(image.size) > longest:
-        image.thumbnail((longest, longest), Image.Resampling.LANCZOS)
+    image.thumbnail((longest, longest), Image.Resampling.LANCZOS)
     out = io.BytesIO()
     image.save(out, "JPEG", quality=quality, optimize=True)
     return out.getvalue()

@@ -41,7 +41,6 @@ LIMIT = 12_000
 LEAST = 0.1
 """The least that a term weighs."""
 
-_UNSPACED = re.compile(f"[{text.UNSPACED}]")
 FUNCTION_HAN = re.compile("[的了吗呢吧么谁哪什几怎是在和与及有我你他她它这那何]|多少")
 """Chinese function characters: a character pair with one of them is no content."""
 _BRACKETS = re.compile(r"\s*[(（][^)）]*[)）]")
@@ -140,7 +139,7 @@ def _ask(question: str, idf: Idf) -> _Asked:
     found = content_words(question)
     terms = list(found)
     weights = np.array([idf(t) for t in terms])
-    unspaced = np.array([bool(_UNSPACED.match(t)) for t in terms], dtype=bool)
+    unspaced = np.array([bool(text.UNSPACED_LETTER.match(t)) for t in terms], dtype=bool)
     if unspaced.any():
         # Pairs that straddle two words are in no text; their high idf must not decide.
         weights[unspaced] = np.minimum(weights[unspaced], np.median(weights[unspaced]))
@@ -221,7 +220,7 @@ def _near(asked: _Asked, read: Sequence[_Read], embed: Embed) -> Matrix:
     near = np.zeros((len(read), len(asked.terms)))
     vocabulary = _numbered(chain.from_iterable(r.words for r in read))
     columns = [*map(vocabulary.__getitem__, chain.from_iterable(r.words for r in read))]
-    spaced = [i for i, w in enumerate(asked.words) if not _UNSPACED.match(w)]
+    spaced = [i for i, w in enumerate(asked.words) if not text.UNSPACED_LETTER.match(w)]
     if not vocabulary or not spaced:
         return near
     vectors = embed([*(asked.words[i] for i in spaced), *vocabulary])

@@ -48,7 +48,6 @@ class Reranker(Protocol):
         Raises:
             ModelError: if the model fails or sends something that is not a score for each passage.
         """
-        ...
 
 
 def reranker(name: str | None = None) -> Reranker | None:

@@ -82,9 +82,7 @@ def choose(
     Labels that the library lacks are masked and the rest re-normalised; the second-best joins when the confidence
     of the best is below the threshold.
     """
-    kept = {
-        k: v for k, v in probabilities.items() if (k in available and k != "none") or (k == "none" and none_allowed)
-    }
+    kept = {k: v for k, v in probabilities.items() if (none_allowed if k == "none" else k in available)}
     total = sum(kept.values())
     ranked = sorted(kept, key=lambda k: (-kept[k], k))
     if not ranked or ranked[0] == "none":

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import date
 from functools import cached_property
 
-from ragweave.models.tables import cells, is_row
+from ragweave.models.tables import LINE, cells, is_row
 from ragweave.models.text import content_terms
 from ragweave.models.totals import sums
 from ragweave.models.values import (
@@ -26,7 +26,6 @@ from ragweave.models.values import (
 
 MAX_ROWS = 20_000
 """Rows of one table that are read."""
-_LINE = re.compile(r"[^\n]+")
 _LONGEST_HEAD = 60
 _YEAR = re.compile(r"(?:1[5-9]|20|21)\d\d")
 _TYPED = 0.75
@@ -213,7 +212,7 @@ def tables(texts: Sequence[str], languages: Sequence[str] = (), sections: Sequen
     before = ""
     for number_, text in enumerate(texts):
         line = ""
-        for m in _LINE.finditer(text):
+        for m in LINE.finditer(text):
             if not is_row(m.group()):
                 out += _closed(rows, before, languages)
                 rows, line = [], m.group().strip()

@@ -12,7 +12,7 @@ from itertools import pairwise
 from ragweave.models.text import is_listing, numbers, sentences
 
 _CELL = re.compile(r"(?:^|(?<=\s))\|(?=\s|$)")
-_LINE = re.compile(r"[^\n]+")
+LINE = re.compile(r"[^\n]+")
 _MARK = re.compile(r"(?:[-*•]|\d{1,3}[.)])\s+(?=\S)")
 _LABEL = re.compile(r"\s*(?:[^\W\d_a-z][^\n.:!?|]{0,30}:|\d{4}-\d\d-\d\d)\s")
 """What a line states, before it: “Serial number: ...”; or of which day it tells."""
@@ -28,7 +28,7 @@ def spans(text: str) -> list[tuple[int, int]]:
         return _sentences(text, 0, len(text))
     out: list[tuple[int, int]] = []
     prose = 0
-    for m in _LINE.finditer(text):
+    for m in LINE.finditer(text):
         if _CELL.search(m.group()):
             out += _sentences(text, prose, m.start())
             out.append(m.span())
@@ -46,7 +46,7 @@ def _lines(text: str, start: int, end: int) -> list[tuple[int, int]]:
 
     A line of a listing was broken though the first word of the next would have fitted beside it.
     """
-    lines = [m.span() for m in _LINE.finditer(text, start, end) if not m.group().isspace()]
+    lines = [m.span() for m in LINE.finditer(text, start, end) if not m.group().isspace()]
     # A stop within a line ends no block: it is as wide as the widest of all its lines.
     top, bottom = text.rfind("\n\n", 0, start) + 1, text.find("\n\n", end) % (len(text) + 1)
     block = [line for line in text[top:bottom].splitlines() if line.strip()]
@@ -71,7 +71,7 @@ def _heads(text: str) -> dict[int, list[str]]:
     out: dict[int, list[str]] = {}
     top: list[str] = []
     usable, ended = False, 0
-    for m in _LINE.finditer(text):
+    for m in LINE.finditer(text):
         if not _CELL.search(m.group()):
             top = []
             continue

@@ -10,9 +10,11 @@ import re
 import threading
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from itertools import pairwise
+
+import Stemmer
 
 from ragweave.models.calendar import ENGLISH, NUMBER_WORDS
 
@@ -21,8 +23,8 @@ _THAI = "\u0e00-\u0e7f\u0e80-\u0eff\u1000-\u109f\u1780-\u17ff"
 UNSPACED = f"{_CJK}{_THAI}"
 """Character-class body of the scripts that are written without spaces between words (Hangul included)."""
 
+UNSPACED_LETTER = re.compile(rf"[{UNSPACED}]")
 _TOKEN = re.compile(rf"[{UNSPACED}]+|[^\W_{UNSPACED}]+(?:[.,'’·-][^\W_{UNSPACED}]+)*")
-_UNSPACED_RUN = re.compile(rf"[{UNSPACED}]")
 _INNER = re.compile(r"[.,'’·-]")
 _NUMBERISH = re.compile(r"\d[\d.,]*\d|\d")
 
@@ -48,15 +50,10 @@ class _Stemmer(threading.local):
     """One of each thread: a stemmer keeps the word it works on in itself, and two threads would mix theirs."""
 
     def __init__(self) -> None:
-        import Stemmer
-
         self.stem = Stemmer.Stemmer("english", 0).stemWord
 
 
-@lru_cache(maxsize=1)
-def _stemmer() -> _Stemmer:
-    return _Stemmer()
-
+_stemmer = _Stemmer()
 
 _IRREGULAR = {
     form: base
@@ -107,7 +104,7 @@ def stem(word: str) -> str:
     word = base(word)
     if len(word) < 4 or not word.isascii() or not word.isalpha():
         return word
-    return str(_stemmer().stem(word))
+    return str(_stemmer.stem(word))
 
 
 def fold(text: str) -> str:
@@ -132,7 +129,7 @@ def words(text: str) -> list[str]:
 @lru_cache(maxsize=20_000)
 def _parts(token: str) -> tuple[str, ...]:
     """Return the words of a folded token; kept, because texts repeat their tokens."""
-    if _UNSPACED_RUN.match(token):
+    if UNSPACED_LETTER.match(token):
         return (token,) if len(token) == 1 else tuple(token[i : i + 2] for i in range(len(token) - 1))
     if _NUMBERISH.fullmatch(token):
         return (token.replace(",", ""),)
@@ -335,12 +332,6 @@ def clip(text: str, limit: int) -> str:
     cut = text[: limit - 1]
     space = cut.rfind(" ")
     return (cut[:space] if space > limit // 2 else cut).rstrip() + "…"
-
-
-def coverage(needed: Iterable[str], have: Iterable[str]) -> float:
-    """Return the share of `needed` found in `have`, 0 where nothing is needed."""
-    need = set(needed)
-    return len(need & set(have)) / len(need) if need else 0.0
 
 
 def content_words(text: str) -> list[str]:

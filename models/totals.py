@@ -39,8 +39,10 @@ def sums(rows: Sequence[Sequence[str]], columns: Sequence[Numbers]) -> tuple[set
         return set(), not named
     single = {n for n in perhaps if n in named or _adds(n, perhaps, columns, len(rows))}
     found = {n for n in single if _adds(n, single, columns, len(rows))}
-    if not found and not named and _is_sum_of_all(rows, columns):
-        found = {len(rows) - 1}
+    last = len(rows) - 1
+    unnamed = last > 1 and not all(number(c) for c in rows[-1][:1])
+    if unnamed and not found and not named and _holds(last, range(last), columns, least=2):
+        found = {last}
     return found, not named - found
 
 
@@ -50,13 +52,6 @@ def _adds(at: int, totals: set[int], columns: Sequence[Numbers], count: int) -> 
     after = min((n for n in totals if n > at), default=count)
     stretches = [(before, at), (at, after), (-1, count), (-1, at)]
     return any(_holds(at, [n for n in range(first + 1, last) if n not in totals], columns) for first, last in stretches)
-
-
-def _is_sum_of_all(rows: Sequence[Sequence[str]], columns: Sequence[Numbers]) -> bool:
-    """Tell whether the last row holds the sums of all above it, without a number that names it."""
-    if len(rows) < 3 or all(number(c) for c in rows[-1][:1]):
-        return False
-    return _holds(len(rows) - 1, range(len(rows) - 1), columns, least=2)
 
 
 def _holds(at: int, others: Sequence[int], columns: Sequence[Numbers], least: int = 1) -> bool:

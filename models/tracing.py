@@ -186,9 +186,7 @@ class Spans(BaseCallbackHandler):
         """Close a span with the kind of error that ended it; its words may quote texts."""
         self._end(run_id, {}, error)
 
-    def on_llm_error(self, error: BaseException, *, run_id: UUID, **more: Any) -> None:
-        """Close the span of a model call that failed."""
-        self._end(run_id, {}, error)
+    on_llm_error = on_chain_error
 
     def _start(self, run: UUID, parent: UUID | None, name: str, made: Mapping[str, Any]) -> Any:
         from opentelemetry import trace as api

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import sys
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -21,7 +22,6 @@ from ragweave.models.errors import RagweaveError
 
 if TYPE_CHECKING:
     from ragweave.app.threads import Thread
-    from ragweave.minds.context import Context
     from ragweave.serve.conversations import Saver
 
 _HELP = """/new        begin another conversation
@@ -62,28 +62,29 @@ def chat(
             return
         known = threads.find_thread(kept, thread) if thread else kept[0].id if last and kept else ""
         options = {"context": context, "graph": given.graph_of(graph, context), "checkpointer": saver}
-        talk = Conversation(runner, saver, options, known or threads.new_thread(), known=bool(known))
-        talk.trace = trace
-        talk.talk(context)
+        Conversation(runner, saver, options, known or threads.new_thread(), trace, 1 if known else 0).talk()
 
 
+@dataclass
 class Conversation:
     """The loop of questions and answers on one event loop, so that the library stays open."""
 
-    def __init__(
-        self, runner: asyncio.Runner, saver: Saver, options: dict[str, Any], thread: str, *, known: bool
-    ) -> None:
-        self.runner, self.saver, self.options, self.thread = runner, saver, options, thread
-        self.out = console()
-        self.trace = ""
-        self.turns = 1 if known else 0
+    runner: asyncio.Runner
+    saver: Saver
+    options: dict[str, Any]
+    thread: str
+    trace: str
+    turns: int
+    out: Console = field(default_factory=console)
 
-    def talk(self, context: Context) -> None:
+    def talk(self) -> None:
         """Read questions until the reader leaves."""
         with contextlib.suppress(ImportError):
             import readline  # noqa: F401 - gives `input` arrow keys and a history, where the platform has them
 
-        self.out.print(f"Library {context.library}. Ask, or type /help. Leave with Ctrl-D.", style="dim")
+        self.out.print(
+            f"Library {self.options['context'].library}. Ask, or type /help. Leave with Ctrl-D.", style="dim"
+        )
         while (line := self._read()) not in (None, "/quit", "/exit"):
             if line:
                 self._turn(line)

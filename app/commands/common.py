@@ -49,7 +49,7 @@ def log_file() -> Path:
     """Return the path of the log."""
     from ragweave.corpora.settings import corpora_settings
 
-    return Path(corpora_settings().home) / "ragweave.log"
+    return corpora_settings().home / "ragweave.log"
 
 
 def set_up_logging(debug: bool) -> None:

@@ -8,7 +8,6 @@ import platform
 import shutil
 from collections.abc import Callable, Coroutine
 from importlib import metadata
-from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
 
 import typer
@@ -92,7 +91,7 @@ async def examine() -> list[Finding]:
 async def _home() -> list[Finding]:
     from ragweave.corpora.settings import corpora_settings
 
-    home = Path(corpora_settings().home)
+    home = corpora_settings().home
     there = next(p for p in (home, *home.parents) if p.exists())
     if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
         return [Finding("home", "bad", f"{home} cannot be written to", "set RAGWEAVE_HOME to a folder of your own")]

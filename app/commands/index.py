@@ -167,8 +167,6 @@ class Watcher:
                 self._words = f"Describing pictures: {done:g} of {total:g} ..."
             case "removed":
                 self.removed.append(path)
-            case _:
-                pass
 
     def _finish(self, path: str, how: str) -> None:
         self._finished += 1
@@ -186,10 +184,7 @@ class Watcher:
         told = [f"{self._finished}/{self._total}"] if self._total else []
         told += [f"about {duration(max(1.0, left))} left"] if self._left else []
         table.add_row(Text(clean(self._words)), ProgressBar(1.0, share, width=20), Text(", ".join(told)))
-        open_ = list(self._recordings.items())
-        begun = [row for row in open_ if row[1][1]]
-        waiting = [row for row in open_ if not row[1][1]]
-        rows = [*self._over, *begun, *waiting]
+        rows = [*self._over, *sorted(self._recordings.items(), key=lambda row: not row[1][1])]  # those that wait last
         for path, (state, share) in rows[:_ROWS]:
             table.add_row(Text(clean(f"  {short_path(path)}")), ProgressBar(1.0, share, width=20), Text(state))
         if len(rows) > _ROWS:

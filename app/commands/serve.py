@@ -19,21 +19,19 @@ if TYPE_CHECKING:
     from ragweave.serve.access import Keys
     from ragweave.serve.settings import ServeSettings
 
-HostOption = Annotated[
-    str | None, typer.Option("--host", metavar="ADDRESS", help="Address to listen on; default: this machine only.")
-]
-PortOption = Annotated[int | None, typer.Option("--port", "-p", min=0, max=65_535, help="Port; 0 takes a free one.")]
-WorkersOption = Annotated[
-    int | None, typer.Option("--workers", min=1, max=64, help="Processes that answer; default: 1.")
-]
-
 
 def serve(
-    host: HostOption = None,
-    port: PortOption = None,
+    host: Annotated[
+        str | None, typer.Option("--host", metavar="ADDRESS", help="Address to listen on; default: this machine only.")
+    ] = None,
+    port: Annotated[
+        int | None, typer.Option("--port", "-p", min=0, max=65_535, help="Port; 0 takes a free one.")
+    ] = None,
     library: LibraryOption = None,
     log: Annotated[str, typer.Option("--log", help="Log on stderr: text, json or none.")] = "text",
-    workers: WorkersOption = None,
+    workers: Annotated[
+        int | None, typer.Option("--workers", min=1, max=64, help="Processes that answer; default: 1.")
+    ] = None,
 ) -> None:
     """Serve the page, the API, and the doors for chat apps and LangServe.
 

@@ -142,63 +142,54 @@ def answer(**changes: object) -> Answer:
     return Answer.model_validate({**values, **changes})
 
 
+def shown(one: Answer, width: int = 80, *, streamed: bool = False) -> str:
+    out = console(width)
+    print_answer(out, one, streamed=streamed)
+    return printed(out)
+
+
 def test_other_places_of_a_source_are_named_under_it() -> None:
-    out = console()
-    first = answer().citations[0]
-    print_answer(out, answer(citations=(first.model_copy(update={"also": ({"file": "/y/b.md", "line": 3},)}),)))
-    assert "  [1] /x/a.md, History  p1\n      the same text: /y/b.md, line 3\n" in printed(out)
+    first = answer().citations[0].model_copy(update={"also": ({"file": "/y/b.md", "line": 3},)})
+    told = shown(answer(citations=(first,)))
+    assert "  [1] /x/a.md, History  p1\n      the same text: /y/b.md, line 3\n" in told
 
 
 def test_an_answer_ends_with_its_sources() -> None:
-    out = console()
-    print_answer(out, answer(notes=("the web was not asked",)))
-    text = printed(out)
+    text = shown(answer(notes=("the web was not asked",)))
     assert text.startswith("It was lit in 1874. [1]\n")
     assert "Sources\n  [1] /x/a.md, History  p1\n" in text
     assert "Note: the web was not asked" in text
 
 
 def test_numbers_of_one_place_share_a_line() -> None:
-    out = console()
     first = answer().citations[0]
     other = first.model_copy(update={"n": 3, "id": "p2", "locator": {"file": "/x/b.pdf", "page": 2}})
     citations = (first, first.model_copy(update={"n": 2, "quote": "another sentence"}), other)
-    print_answer(out, answer(citations=citations), streamed=True)
-    assert "  [1][2] /x/a.md, History  p1\n  [3] /x/b.pdf, page 2  p2\n" in printed(out)
+    told = shown(answer(citations=citations), streamed=True)
+    assert "  [1][2] /x/a.md, History  p1\n  [3] /x/b.pdf, page 2  p2\n" in told
 
 
 def test_an_id_that_does_not_fit_stands_under_its_place() -> None:
-    out = console(30)
-    print_answer(out, answer(), streamed=True)
-    assert "/x/a.md, History  p1" in printed(out)
-    out = console(24)
-    print_answer(out, answer(), streamed=True)
-    assert "  [1] /x/a.md, History\n      p1\n" in printed(out)
+    assert "/x/a.md, History  p1" in shown(answer(), 30, streamed=True)
+    assert "  [1] /x/a.md, History\n      p1\n" in shown(answer(), 24, streamed=True)
 
 
 def test_a_streamed_answer_is_not_said_twice() -> None:
-    out = console()
-    print_answer(out, answer(), streamed=True)
-    assert "1874" not in printed(out)
-    assert "Sources" in printed(out)
+    told = shown(answer(), streamed=True)
+    assert "1874" not in told and "Sources" in told
 
 
 def test_an_abstention_says_why_once() -> None:
-    out = console()
     why = "nothing found mentions 1999"
-    print_answer(out, answer(abstained=True, sentences=(), citations=(), text="I could not find it.", why=why))
-    assert printed(out) == f"I could not find it.\nWhy: {why}\n"
-    out = console()
-    print_answer(out, answer(abstained=True, sentences=(), citations=(), text=f"Not found ({why}).", why=why))
-    assert printed(out).count(why) == 1
+    none = answer(abstained=True, sentences=(), citations=(), text="I could not find it.", why=why)
+    assert shown(none) == f"I could not find it.\nWhy: {why}\n"
+    assert shown(none.model_copy(update={"text": f"Not found ({why})."})).count(why) == 1
 
 
 def test_text_that_looks_like_markup_or_an_escape_is_shown_as_it_is() -> None:
-    out = console()
     sentence = Sentence(text="See [bold]this[/bold]\x1b[31m now.", support="verified", citations=(1,))
-    print_answer(out, answer(sentences=(sentence,)))
-    assert "See [bold]this[/bold][31m now." in printed(out)
-    assert "\x1b" not in printed(out)
+    told = shown(answer(sentences=(sentence,)))
+    assert "See [bold]this[/bold][31m now." in told and "\x1b" not in told
 
 
 def test_evidence_shows_place_scores_and_text() -> None:
@@ -251,16 +242,13 @@ def test_a_list_and_a_table_stand_on_lines_of_their_own_in_the_terminal_and_in_t
     signs = ["", "-", "-", "", "1.", "|"]
     said = [Sentence(text=f"S{n}.", support="verified", citations=(1,), sign=sign) for n, sign in enumerate(signs)]
     assert told(said) == "S0. [1]\n\n- S1. [1]\n- S2. [1]\n\nS3. [1]\n\n1. S4. [1]\n\n| S5. [1] |\n|---|"
-    out = console()
-    print_answer(out, Answer(sentences=tuple(said), text=told(said)))
-    assert printed(out).startswith("S0. [1]\n- S1. [1]\n- S2. [1]\nS3. [1]\n1. S4. [1]\n| S5. [1] |\n")
+    out = shown(Answer(sentences=tuple(said), text=told(said)))
+    assert out.startswith("S0. [1]\n- S1. [1]\n- S2. [1]\nS3. [1]\n1. S4. [1]\n| S5. [1] |\n")
 
 
 def test_code_and_lines_stand_as_they_were_written() -> None:
     signs = {"Dear Jonas,": "", "We take it.": "\n\n", "if late:\n    run()": "```py", "Priya": "\n\n", "Board": "\n"}
     said = [Sentence(text=t, support="verified", citations=(), sign=sign) for t, sign in signs.items()]
     assert told(said) == "Dear Jonas,\n\nWe take it.\n\n```py\nif late:\n    run()\n```\n\nPriya\nBoard"
-    out = console()
-    print_answer(out, Answer(sentences=tuple(said), text=told(said)))
-    assert printed(out).startswith("Dear Jonas,\n\nWe take it.\n    if late:\n        run()\n")
-    assert "Priya\nBoard" in printed(out)
+    out = shown(Answer(sentences=tuple(said), text=told(said)))
+    assert out.startswith("Dear Jonas,\n\nWe take it.\n    if late:\n        run()\n") and "Priya\nBoard" in out

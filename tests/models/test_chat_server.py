@@ -46,8 +46,12 @@ async def text(meter: Meter | None = None) -> str:
     return await writer().text(ASK, node="n", meter=meter or Meter())
 
 
-async def stream(meter: Meter | None = None) -> list[str]:
-    return [part async for part in writer().stream(ASK, node="n", meter=meter or Meter())]
+async def stream(meter: Meter | None = None, seen: list[str] | None = None, *, whole: bool = False) -> list[str]:
+    """Return the parts of a reply, which stay in `seen` where it breaks off."""
+    seen = [] if seen is None else seen
+    async for part in writer().stream(ASK, node="n", meter=meter or Meter(), whole=whole):
+        seen.append(part)
+    return seen
 
 
 async def test_text_json_and_stream_reach_the_server_as_configured(server: ScriptedServer) -> None:
@@ -183,17 +187,19 @@ async def test_a_pause_that_would_outlast_the_time_of_the_run_is_not_waited_for(
     server.assert_consumed()
 
 
-@pytest.mark.parametrize(
+BROKEN = pytest.mark.parametrize(
     "fault",
     [Fault.cut(2), Fault.cut(2, clean=True), Fault.error_event(after=2)],
     ids=["cut", "ends early", "error event"],
 )
+
+
+@BROKEN
 async def test_a_stream_that_breaks_off_is_told_and_what_came_stays(server: ScriptedServer, fault: Fault) -> None:
     server.queue(fault)
     seen: list[str] = []
     with pytest.raises(ModelTransient, match=r"the reply of small at .* broke off"):
-        async for part in writer().stream(ASK, node="n", meter=Meter()):
-            seen.append(part)
+        await stream(seen=seen)
     assert seen == ["part0 ", "part1 "]
     assert len(server.requests) == 1
 
@@ -204,19 +210,12 @@ async def test_a_stream_that_fails_before_its_first_part_is_tried_again(server: 
     assert "".join(await stream()) == "It is Paris."
 
 
-BROKEN = pytest.mark.parametrize(
-    "fault",
-    [Fault.cut(2), Fault.cut(2, clean=True), Fault.error_event(after=2)],
-    ids=["cut", "ends early", "error event"],
-)
-
-
 @BROKEN
 async def test_a_stream_for_whole_sentences_that_breaks_off_before_its_first_is_tried_again(
     server: ScriptedServer, fault: Fault
 ) -> None:
     server.queue(fault, "It is Paris. It lies on the Seine.")
-    parts = [part async for part in writer().stream(ASK, node="n", meter=Meter(), whole=True)]
+    parts = await stream(whole=True)
     assert "".join(parts) == "It is Paris. It lies on the Seine."
     assert parts[0].startswith("It is Paris.") and len(parts) > 1
     assert len(server.requests) == 2
@@ -228,7 +227,7 @@ async def test_a_stream_that_breaks_off_before_its_first_sentence_is_tried_three
 ) -> None:
     server.queue(*[fault] * 3)
     with pytest.raises(ModelTransient):
-        [part async for part in writer().stream(ASK, node="n", meter=Meter(), whole=True)]
+        await stream(whole=True)
     assert len(server.requests) == 3
 
 
@@ -236,8 +235,7 @@ async def test_a_stream_that_breaks_off_after_a_sentence_is_not_tried_again(serv
     server.queue(Fault.cut(parts=("It is Paris. ", "It lies ")))
     seen: list[str] = []
     with pytest.raises(ModelTransient, match=r"the reply of small at .* broke off"):
-        async for part in writer().stream(ASK, node="n", meter=Meter(), whole=True):
-            seen.append(part)
+        await stream(seen=seen, whole=True)
     assert "".join(seen) == "It is Paris. It lies "
     assert len(server.requests) == 1
 
@@ -262,9 +260,9 @@ async def test_a_server_whose_stream_holds_no_reply_is_told_by_what_came_instead
 ) -> None:
     server.queue(*[Fault.odd(*events)] * 3)
     with pytest.raises(ModelTransient, match=f"small at 127.* {sentence}"):
-        [part async for part in writer().stream(ASK, node="n", meter=Meter(), whole=True)]
+        await stream(whole=True)
     server.queue(Fault.odd(*events), "It is Paris.")
-    assert [part async for part in writer().stream(ASK, node="n", meter=Meter(), whole=True)] == ["It is Paris."]
+    assert await stream(whole=True) == ["It is Paris."]
 
 
 @pytest.mark.parametrize(
@@ -330,8 +328,7 @@ async def test_a_stream_that_has_to_be_whole_tells_that_it_was_cut_off(server: S
     server.queue(Fault.length("It is Pa"))
     seen: list[str] = []
     with pytest.raises(ReplyCut, match=r"cut off after 3 tokens\. Raise RAGWEAVE_CHAT_TOKENS"):
-        async for part in writer().stream(ASK, node="n", meter=Meter(), whole=True):
-            seen.append(part)
+        await stream(seen=seen, whole=True)
     assert "".join(seen) == "It is Pa"
     assert len(server.requests) == 1
 
@@ -442,8 +439,7 @@ async def test_a_reply_without_end_is_left_after_a_bound_of_characters(
     server.queue(["nine char"] * 500)
     seen: list[str] = []
     with pytest.raises(ModelError, match="did not end"):
-        async for part in writer().stream(ASK, node="n", meter=Meter()):
-            seen.append(part)
+        await stream(seen=seen)
     assert 0 < len("".join(seen)) <= 30
 
 

@@ -78,11 +78,9 @@ def test_the_status_decides_whichever_client_raised_it(make, status: int, again:
     "exc",
     [
         TimeoutError(),
-        TimeoutError(),
         ConnectionRefusedError(),
         ConnectionResetError(),
         BrokenPipeError(),
-        TimeoutError(),
         httpx.ConnectError("refused"),
         httpx.ConnectTimeout("slow"),
         httpx.ReadTimeout("slow"),

@@ -15,7 +15,7 @@ import pytest
 from ragweave.models import rerank
 from ragweave.models.errors import InputError, MissingExtra, ModelError, ModelTransient
 from ragweave.models.relevance_features import Passage
-from ragweave.models.rerank import PairReranker, reranker
+from ragweave.models.rerank import PairReranker, Reranker, reranker
 from ragweave.models.settings import model_settings
 
 PASSAGES = [
@@ -82,6 +82,12 @@ def named(monkeypatch: pytest.MonkeyPatch, **settings: str) -> None:
     model_settings.cache_clear()
 
 
+def opened(name: str | None = None) -> Reranker:
+    made = reranker(name)
+    assert made is not None
+    return made
+
+
 def test_shipped_head_is_the_default() -> None:
     assert reranker() is None
     assert reranker("relevance") is None
@@ -95,8 +101,7 @@ def test_unknown_name_says_which_there_are(name: str) -> None:
 
 def test_served_scores_follow_the_index(server: Server) -> None:
     server.reply = scored({1: 0.9, 0: 0.2, 2: 0.1})
-    judge = reranker()
-    assert judge is not None
+    judge = opened()
     assert judge.scores("How tall is the tower?", PASSAGES).tolist() == [0.2, 0.9, 0.1]
     path, _, body = server.asked[0]
     assert path == "/v1/rerank"
@@ -108,13 +113,9 @@ def test_served_scores_follow_the_index(server: Server) -> None:
 
 def test_key_goes_to_the_server_and_only_where_it_is_set(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     server.reply = lambda body: (200, {"results": [{"index": 0, "relevance_score": 1}]})
-    judge = reranker()
-    assert judge is not None
-    judge.scores("q", PASSAGES[:1])
+    opened().scores("q", PASSAGES[:1])
     named(monkeypatch, rerank_key="secret")
-    keyed = reranker()
-    assert keyed is not None
-    keyed.scores("q", PASSAGES[:1])
+    opened().scores("q", PASSAGES[:1])
     assert [asked[1].get("Authorization") for asked in server.asked] == [None, "Bearer secret"]
 
 
@@ -123,8 +124,7 @@ def test_passage_the_server_left_out_ranks_last(server: Server) -> None:
         200,
         {"results": [{"index": 2, "relevance_score": -4.0}, {"index": 0, "relevance_score": -7}]},
     )
-    judge = reranker()
-    assert judge is not None
+    judge = opened()
     assert np.argsort(-judge.scores("q", PASSAGES)).tolist() == [2, 0, 1]
 
 
@@ -146,8 +146,7 @@ def test_passage_the_server_left_out_ranks_last(server: Server) -> None:
 )
 def test_reply_without_scores_is_an_error_in_words(server: Server, reply: Any) -> None:
     server.reply = lambda body: (200, reply)
-    judge = reranker()
-    assert judge is not None
+    judge = opened()
     with pytest.raises(ModelError, match="reranker"):
         judge.scores("q", PASSAGES)
 
@@ -155,8 +154,7 @@ def test_reply_without_scores_is_an_error_in_words(server: Server, reply: Any) -
 @pytest.mark.parametrize(("status", "calls"), [(401, 1), (404, 1), (422, 1), (307, 1), (429, 3), (503, 3)])
 def test_refusals_are_told_and_only_passing_ones_tried_again(server: Server, status: int, calls: int) -> None:
     server.reply = lambda body: (status, {"message": "no"})
-    judge = reranker()
-    assert judge is not None
+    judge = opened()
     with pytest.raises(ModelError) as raised:
         judge.scores("q", PASSAGES)
     assert len(server.asked) == calls
@@ -166,16 +164,14 @@ def test_refusals_are_told_and_only_passing_ones_tried_again(server: Server, sta
 def test_server_that_recovers_is_asked_again(server: Server) -> None:
     replies = iter([(503, {}), (200, {"results": [{"index": 0, "relevance_score": 1.0}]})])
     server.reply = lambda body: next(replies)
-    judge = reranker()
-    assert judge is not None
+    judge = opened()
     assert judge.scores("q", PASSAGES[:1]).tolist() == [1.0]
 
 
 def test_dead_server_is_an_error_in_words(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ragweave.models.failures.BACKOFF", 0.0)
     named(monkeypatch, rerank="api:m", rerank_url="http://127.0.0.1:9")
-    judge = reranker()
-    assert judge is not None
+    judge = opened()
     with pytest.raises(ModelTransient, match="cannot be reached"):
         judge.scores("q", PASSAGES)
 
@@ -220,9 +216,8 @@ def test_fastembed_is_loaded_once_and_reads_title_and_text(monkeypatch: pytest.M
             return (float("tower" in t.lower()) for t in texts)
 
     fake_fastembed(monkeypatch, Encoder)
-    judge = reranker("fastembed:some/cross-encoder")
+    judge = opened("fastembed:some/cross-encoder")
     assert judge is reranker("fastembed:some/cross-encoder")
-    assert judge is not None
     assert judge.scores("tower?", PASSAGES).tolist() == [0.0, 1.0, 0.0]
     assert judge.scores("tower?", []).shape == (0,)
     assert len(made) == 1
@@ -273,8 +268,7 @@ def test_a_cross_encoder_is_opened_as_checkpoints_are_and_its_raw_scores_count(
     labels: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     fake_checkpoint(monkeypatch, tmp_path, labels)
-    judge = reranker(f"hf:{tmp_path}")
-    assert judge is not None
+    judge = opened(f"hf:{tmp_path}")
     assert judge.scores("tower?", PASSAGES).tolist() == [0.0, 1.0, 0.0]
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from ragweave.app import api
+from ragweave.graphs.settings import run_settings
 from ragweave.models.errors import LibraryNotFound, ModelError
 from ragweave.nodes.answer import Answer
 
@@ -67,8 +68,6 @@ def test_limits_of_a_run_have_options_of_their_own(
 
 
 def test_settings_stand_in_for_options(main: Any, agent: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    from ragweave.graphs.settings import run_settings
-
     monkeypatch.setenv("RAGWEAVE_LIBRARY", "from-settings")
     run_settings.cache_clear()
     try:
@@ -89,14 +88,15 @@ def test_where_nobody_sits_at_a_terminal_consent_is_not_asked(main: Any, agent: 
     assert agent.options[0]["checkpointer"] is None
 
 
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
 @pytest.mark.parametrize(("reply", "resumed"), [("y\n", True), ("n\n", False)])
 def test_consent_to_a_web_search_is_asked_and_passed_on(
     main: Any, agent: Any, monkeypatch: pytest.MonkeyPatch, reply: str, resumed: bool
 ) -> None:
-    class Terminal(io.StringIO):
-        def isatty(self) -> bool:
-            return True
-
     monkeypatch.setattr(sys, "stdin", Terminal(reply))
     agent.consents = ["price of the ferry"]
     code, out, err = main("ask", "Q?", "--web", "ask")
@@ -109,10 +109,6 @@ def test_consent_to_a_web_search_is_asked_and_passed_on(
 def test_stopping_at_the_question_for_consent_stops_the_command(
     main: Any, agent: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    class Terminal(io.StringIO):
-        def isatty(self) -> bool:
-            return True
-
     monkeypatch.setattr(sys, "stdin", Terminal(""))
     agent.consents = ["price of the ferry"]
     code, _, err = main("ask", "Q?", "--web", "ask")
@@ -183,8 +179,6 @@ def test_debug_shows_the_traceback(main: Any, agent: Any) -> None:
 
 
 def test_a_setting_that_cannot_be_used_is_named(main: Any, agent: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    from ragweave.graphs.settings import run_settings
-
     monkeypatch.setenv("RAGWEAVE_MIND", "enormous")
     run_settings.cache_clear()
     code, _, err = main("ask", "Q?")

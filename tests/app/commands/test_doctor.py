@@ -10,7 +10,11 @@ from typing import Any
 
 import pytest
 
+from ragweave.app.commands.doctor import examine
 from ragweave.corpora.settings import corpora_settings
+from ragweave.corpora.store.stores import stores
+from ragweave.models.settings import model_settings
+from ragweave.tests.support import ScriptedServer
 
 
 def areas(out: str) -> dict[str, dict[str, str]]:
@@ -36,8 +40,6 @@ def test_the_report_reads_as_lines_of_words(main: Any) -> None:
 
 
 def test_a_chat_server_that_is_down_is_bad_and_has_a_remedy(main: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    from ragweave.models.settings import model_settings
-
     monkeypatch.setenv("RAGWEAVE_CHAT", "some-model")
     monkeypatch.setenv("RAGWEAVE_CHAT_URL", "http://127.0.0.1:9/v1")
     model_settings.cache_clear()
@@ -65,8 +67,6 @@ def test_a_folder_in_the_place_of_the_web_that_is_not_there_is_bad(
 
 
 def test_the_device_is_told_and_one_that_is_not_there_is_bad(main: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    from ragweave.models.settings import model_settings
-
     monkeypatch.setitem(sys.modules, "torch", None)
     assert "models compute on cpu" in areas(main("doctor", "--json")[1])["device"]["what"]
     monkeypatch.setenv("RAGWEAVE_DEVICE", "cuda")
@@ -78,10 +78,6 @@ def test_the_device_is_told_and_one_that_is_not_there_is_bad(main: Any, monkeypa
 
 
 async def test_a_chat_server_that_answers_is_well(monkeypatch: pytest.MonkeyPatch) -> None:
-    from ragweave.app.commands.doctor import examine
-    from ragweave.models.settings import model_settings
-    from ragweave.tests.support import ScriptedServer
-
     with ScriptedServer([]) as server:
         monkeypatch.setenv("RAGWEAVE_CHAT", "some-model")
         monkeypatch.setenv("RAGWEAVE_CHAT_URL", server.base_url)
@@ -110,8 +106,6 @@ def test_a_library_whose_catalog_is_damaged_is_named_by_its_folder(main: Any, ho
     (tmp_path / "a.md").write_text("# A\n\nThe harbour was built in 1874.\n")
     assert main("index", str(tmp_path / "a.md"), "--library", "newt")[0] == 0
     assert main("index", str(tmp_path / "a.md"))[0] == 0
-    from ragweave.corpora.store.stores import stores
-
     broken = stores().catalog.library("newt").id
     stores().catalog.close()
     for left in (home / "libraries" / broken).glob("catalog.sqlite-*"):
