@@ -31,7 +31,7 @@ _DEEPEST = 50
 """Parts inside parts that are read."""
 _INNERMOST = 5
 """Messages inside messages that are read."""
-_APART = {PICTURE: "a picture", "eml": "a mail of its own", "mbox": "a mailbox of its own"}
+_APART = {PICTURE: "it is a picture", "eml": "it is a mail of its own", "mbox": "it is a mailbox of its own"}
 """Kinds of attachments that are not read."""
 ODD = (ValueError, LookupError, TypeError, AttributeError, IndexError, KeyError)
 """What the parser of the standard library may raise where a message is malformed."""
@@ -239,7 +239,7 @@ def _read(title: str, data: bytes) -> Parsed:
         path.write_bytes(data)
         kind = probe(path)
         if kind in _APART:
-            raise SourceError(f"it is {_APART[kind]}", "save it as a file")
+            raise SourceError(_APART[kind], "save it as a file")
         return parse_file(path, kind)
 
 

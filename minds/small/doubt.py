@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from datetime import UTC, datetime
 
 from ragweave.corpora.meta import FUNCTION_WORDS, guess_language
 from ragweave.minds.small.answer.reading import person_of
@@ -18,6 +19,7 @@ from ragweave.minds.small.sibling import like_named, of_another, place_of
 from ragweave.minds.small.tables.ask import Asked as Table
 from ragweave.models.calendar import MONTHS
 from ragweave.models.text import STOP, content_terms, fold, sentences, stem, terms, verb_form, words
+from ragweave.models.values import days
 
 NAMED = 0.2
 """Share of the subject below which a sentence that says all that is asked says it of another."""
@@ -68,6 +70,8 @@ def doubted(question: str, best: Extract, chosen: Sequence[Extract], filled: boo
             return True
     # “Was kostete ...” begins like a question for yes or no.
     if (asked.kind != "yes" or asked.value is not None) and _only_meant(question, best):
+        return True
+    if to_come(question, best.told):
         return True
     if asked.kind != "time" and _of_other_year(question, best.told):
         return True
@@ -182,6 +186,13 @@ def _only_meant(question: str, best: Extract) -> bool:
     # Under a plan it may be told what came of it, by the verb of the question.
     done = {stem(w) for w in words(best.told) if verb_form(w)} & set(content_terms(question))
     return bool(_PLAN.search(best.strip["title"])) and not done
+
+
+def to_come(question: str, told: str) -> bool:
+    """Tell whether it is asked when something was, and told of days that are all still to come."""
+    today = datetime.now(UTC).date()
+    found = [day for _, _, day in days(told)] if _PAST.search(question) and asked_of(question).kind == "time" else []
+    return bool(found) and min(found) > today
 
 
 _LASTING = re.compile(r"\b(?:since|from|until|till|between|by)\b", re.I)

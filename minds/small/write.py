@@ -30,7 +30,7 @@ from ragweave.minds.small.answer.tell import tell
 from ragweave.minds.small.answer.voices import voices
 from ragweave.minds.small.choose import nearest, rests_on
 from ragweave.minds.small.clauses import standing
-from ragweave.minds.small.doubt import doubted
+from ragweave.minds.small.doubt import doubted, to_come
 from ragweave.minds.small.question.asked import has_clause
 from ragweave.minds.small.question.greeting import is_thanks
 from ragweave.minds.small.question.several import several
@@ -268,7 +268,8 @@ async def _extract(
     rest = [as_strip(e) for e in brief.rows.values() if e["id"] not in kept and e["origin"] == "library"]
     others = [e for e in await asyncio.to_thread(rank, question, rest, idf) if _fills(blank, e)]
     # What one source says is asked of it alone.
-    differ = None if told else conflict(question, [*ranked, *others], brief.rows)
+    able = [e for e in (*ranked, *others) if not to_come(question, e.told)]
+    differ = None if told else conflict(question, able, brief.rows)
     if differ is not None:
         _tell_both(desk, brief, page, differ)
         return ""

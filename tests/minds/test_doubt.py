@@ -7,7 +7,7 @@ import pytest
 from ragweave.minds.evidence import Strip
 from ragweave.minds.small.answer.gather import choose
 from ragweave.minds.small.answer.sentences import rank
-from ragweave.minds.small.doubt import another, doubted
+from ragweave.minds.small.doubt import another, doubted, to_come
 from ragweave.minds.small.question.asked import asked_of
 from ragweave.minds.small.question.value import affirms, lacks, unidentified
 from tests.minds.test_sentences import one, strip
@@ -299,3 +299,10 @@ def test_whether_a_long_text_holds_a_value_is_told_in_a_moment(question: str, un
 def test_all_days_of_a_month_that_are_listed_are_days() -> None:
     asked = asked_of("How many seats has the hall?")
     assert lacks(asked, f"The hall is let on {', '.join(map(str, range(1, 31)))} and 31 August.")
+
+
+def test_a_day_that_is_still_to_come_tells_nobody_when_something_was() -> None:
+    asked, told = "When was the boiler last serviced?", "Service of the boiler: Start: Thursday 3 December 2126"
+    assert to_come(asked, told) and doubts(asked, strip(told))
+    assert not to_come(asked, "The boiler was serviced on 3 December 2020, next on 3 December 2126.")
+    assert not to_come("When is the boiler serviced?", told)

@@ -180,7 +180,7 @@ def _values(
         return []  # another time of the first side, which nothing names
     words = content_terms(question)
     weights = {t: idf(t) * (1.0 if t in own or t in content_terms(asked.ask) else BESIDE) for t in words}
-    more = re.search(r"\b(?:more|fewer) ([^\W\d_]{3,}s)\b", question, re.I)
+    more = re.search(r"\b(?:more|fewer) (?!does\b|has\b|was\b)([^\W\d_]{3,}s)\b", question, re.I)
     said = frozenset(content_terms(more[1] if more else asked.ask)) - own - theirs
 
     def named(close: Collection[str], around: Collection[str] = ()) -> float:
