@@ -268,8 +268,8 @@ async def _extract(
     rest = [as_strip(e) for e in brief.rows.values() if e["id"] not in kept and e["origin"] == "library"]
     others = [e for e in await asyncio.to_thread(rank, question, rest, idf) if _fills(blank, e)]
     # What one source says is asked of it alone.
-    able = [e for e in (*ranked, *others) if not to_come(question, e.told)]
-    differ = None if told else conflict(question, able, brief.rows)
+    rivals = [e for e in (*ranked, *others) if not to_come(question, e.told)]
+    differ = None if told else conflict(question, rivals, brief.rows)
     if differ is not None:
         _tell_both(desk, brief, page, differ)
         return ""
