@@ -157,5 +157,7 @@ lines:
 demo: $(VENV)/.base
 	@$(BIN)/python examples/demo.py
 
-docs: $(VENV)/.base
+docs: $(VENV)/.dev
 	@$(BIN)/python -m ragweave.docs.write_configuration docs/configuration.md
+	@$(BIN)/python -m ragweave.docs.write_cli docs/cli.md
+	@$(BIN)/python -m ragweave.docs.write_api docs/api.md

@@ -1,4 +1,4 @@
-"""Asking at the terminal: the steps and the sentences as they come, consent where it is wanted, then the sources."""
+"""Asking at the terminal: the steps, the sentences or quotes as they come, consent where it is wanted, the sources."""
 
 from __future__ import annotations
 
@@ -97,10 +97,15 @@ class _Voice:
             self._trail.step(event)
         elif event["type"] == "step" and self._status:
             words = f"{step_of(str(event['node'])).words}: {event.get('summary', '')}"
-            self._status.update(clean(words)[: self.err.width - 4])
+            self._status.update(" ".join(clean(words).split())[: self.err.width - 4])
         elif event["type"] == "sentence" and not self._quiet and self._trail is None:
             if self._status:
                 self._status.stop()
             self.spoke = True
+            if event["support"] == "quoted":
+                from ragweave.minds.evidence import Citation  # loads pydantic, which no other command needs
+
+                self._flow.quote(event["text"], event["marked"], Citation.model_validate(event["citations"][0]))
+                return
             numbers = [int(c["n"]) for c in event["citations"]]
             self._flow.sentence(event["text"], numbers, event["support"], event.get("sign", ""))

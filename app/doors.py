@@ -11,6 +11,7 @@ from langchain_core.tools import BaseTool, StructuredTool, ToolException
 from pydantic import ConfigDict, Field, ValidationError
 
 from ragweave.app.api import aask, run_sync
+from ragweave.app.render import place_in
 from ragweave.graphs.run import asearch, in_library
 from ragweave.minds.context import Context, refused
 from ragweave.minds.evidence import Evidence
@@ -60,13 +61,15 @@ def as_tool(
     library: str | None = None,
     context: Context | None = None,
     name: str = "ask_library",
-    description: str = "Answer a question from the person's own documents, pictures and recordings. Every sentence was "
-    "checked against a numbered source. Ask a whole question that can be understood by itself.",
+    description: str = "Look up a question in the person's own documents, pictures and recordings. It returns either "
+    "an answer, each sentence of which was checked against a numbered source, or quotes of the closest passages, which "
+    "no language model has read. Ask a whole question that can be understood by itself.",
 ) -> BaseTool:
     """Return a tool that answers from a library, for an agent whose model calls tools.
 
-    The model reads the answer and its sources; the `Answer` itself is the artifact of the tool's message. A question
-    that cannot be asked, an empty one, is a message of an error that the model reads.
+    The model reads the answer, or the quotes where no chat model is set, and the sources; the `Answer` itself is the
+    artifact of the tool's message. A question that cannot be asked, an empty one, is a message of an error that the
+    model reads.
 
     Args:
         library: name of the library; default: that of the context.
@@ -91,6 +94,10 @@ def as_tool(
 
 
 def _told(answer: Answer) -> str:
+    if answer.kind == "quotes":
+        # The text is the quotes below their titles: what is left to say is where they stand.
+        places = [f"[{c.n}] {place_in(c.title, c.locator)}" for c in answer.citations]
+        return "\n".join([answer.text, "", *places, "", *answer.notes])
     sources = [as_heard(f"[{c.n}] {c.title}: “{c.quote}”", c.locator) for c in answer.citations]
     return "\n".join([answer.text, *sources])
 

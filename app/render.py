@@ -10,12 +10,11 @@ from urllib.parse import quote
 
 from rich.cells import cell_len
 from rich.console import Console
-from rich.padding import Padding
 from rich.style import Style
 from rich.text import Text
 
-from ragweave.minds.phrases import as_heard, phrase
-from ragweave.models.text import UNSPACED_LETTER, clip, clock
+from ragweave.minds.phrases import QUOTED, UNVERIFIED, as_heard
+from ragweave.models.text import UNSPACED_LETTER, clock
 
 if TYPE_CHECKING:
     from ragweave.corpora.types import Locator
@@ -23,8 +22,14 @@ if TYPE_CHECKING:
     from ragweave.nodes.answer import Answer
 
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+_PIECE = re.compile(r"\s+|\S+")
 _WIDEST = 100
 """Columns beyond which running text is hard to read."""
+_INDENT = 4
+"""Columns by which lines of a source are indented."""
+
+Lines = tuple[str, tuple[int, int] | None]
+"""Lines of a source, and where their best sentence stands in them."""
 
 
 def clean(text: str) -> str:
@@ -92,9 +97,11 @@ class Flow:
     def __init__(self, console: Console) -> None:
         self._console = console
         self._width = min(console.width, _WIDEST)
+        self._indent = 0
         self._column = 0
         self._last = ""
         self._sign = ""
+        self._quoted = False
 
     def sentence(self, text: str, numbers: Sequence[int], support: str, sign: str = "") -> None:
         """Write one sentence with its citation numbers; an item of a list, a row and code on lines of their own.
@@ -123,12 +130,40 @@ class Flow:
         if support == "model":
             self._write(" [no source]", "yellow")
         if support == "unverified":
-            self._write(f" {phrase('unverified', text)}", "yellow")
+            self._write(f" {UNVERIFIED}", "yellow")
         for n in numbers:
             self._write(f" [{n}]" if n == numbers[0] and not code else f"[{n}]", "cyan")
         if sign == "|":
             self._write(" |", "")
         self._last = "]" if numbers or support == "model" else text.rstrip()[-1:]
+
+    def quote(self, text: str, marked: tuple[int, int] | None, citation: Citation) -> None:
+        """Write a quote below the title, place and id of what it is quoted from, its best sentence in bold."""
+        self.end()
+        if self._quoted:
+            self._console.print()
+        self._quoted = True
+        print_source(self._console, citation)
+        self.lines(text, marked)
+
+    def lines(self, text: str, marked: tuple[int, int] | None) -> None:
+        """Write lines of a source, indented, those that are too long wrapped; what is marked in bold."""
+        self.end()
+        self._indent = _INDENT
+        start, end = marked or (0, 0)
+        gap = ""
+        for part, style in ((text[:start], ""), (text[start:end], "bold"), (text[end:], "")):
+            for piece in _PIECE.findall(clean(part)):
+                if not piece.isspace():
+                    self._write(gap + piece, style)
+                    gap = ""
+                elif "\n" in piece:
+                    self._newline()
+                    gap = ""
+                else:
+                    gap = " "
+        self.end()
+        self._indent = 0
 
     def end(self) -> None:
         """Finish the paragraph."""
@@ -136,17 +171,15 @@ class Flow:
         self._last = ""
 
     def _write(self, piece: str, style: str) -> None:
-        if self._column + cell_len(piece) <= self._width:
+        if max(self._column, self._indent) + cell_len(piece) <= self._width:
             self._put(piece, style)
-            return
-        piece = piece.lstrip()
-        if cell_len(piece) > len(piece):
+        elif cell_len(piece) > len(piece):
             # Wide letters belong to scripts that may be broken anywhere.
             for c in piece:
                 if self._column + cell_len(c) > self._width:
                     self._newline()
                 self._put(c, style)
-        elif piece:
+        elif piece := piece.lstrip():
             self._newline()
             self._put(piece, style)
 
@@ -158,6 +191,9 @@ class Flow:
     def _put(self, piece: str, style: str) -> None:
         if not piece or (self._column == 0 and piece.isspace()):
             return
+        if self._column == 0 and self._indent:
+            self._console.print(" " * self._indent, end="", soft_wrap=True)
+            self._column = self._indent
         self._console.print(Text(piece, style=style), end="", soft_wrap=True)
         self._column += cell_len(piece)
 
@@ -171,18 +207,29 @@ def print_answer(console: Console, answer: Answer, *, streamed: bool = False) ->
         if looked := _looked_in(answer.searched):
             console.print(Text(f"Looked in {looked}.", style="dim"), soft_wrap=True)
     elif not streamed:
-        flow = Flow(console)
-        for sentence in answer.sentences:
-            flow.sentence(sentence.text, sentence.citations, sentence.support, sentence.sign)
+        flow, citations = Flow(console), {c.n: c for c in answer.citations}
+        for s in answer.sentences:
+            if s.support == "quoted":
+                flow.quote(s.text, s.marked, citations[s.citations[0]])
+            else:
+                flow.sentence(s.text, s.citations, s.support, s.sign)
         flow.end()
-    print_citations(console, answer.citations, "Closest found" if answer.abstained else "Sources")
+    # A quote stands below its source.
+    told = {n for s in answer.sentences if s.support == "quoted" for n in s.citations}
+    rest = [c for c in answer.citations if c.n not in told]
+    print_citations(console, rest, "Closest found" if answer.abstained else "Sources")
+    if told:
+        console.print()
     for note in answer.notes:
-        console.print(Text(f"Note: {clean(note)}", style="yellow"))
+        if note.startswith(QUOTED):
+            console.print(Text(clean(note), style="dim"))
+        else:
+            console.print(Text(f"Note: {clean(note)}", style="yellow"))
 
 
 def _looked_in(searched: Sequence[str]) -> str:
     """Return where all rounds together looked, in a reader's words."""
-    corpora = dict.fromkeys(c for place in searched for c in place.partition(": ")[0].split(", "))
+    corpora = dict.fromkeys(c for place in searched for c in place.partition(": ")[0].split(", ") if c != "nothing")
     *first, last = [_CORPORA.get(c, clean(c)) for c in corpora] or [""]
     return f"{', '.join(first)} and {last}" if first else last
 
@@ -209,17 +256,48 @@ def print_citations(console: Console, citations: Sequence[Citation], heading: st
         line = Text("  " + "".join(f"[{c.n}]" for c in cited) + " ", style="cyan")
         indent = line.cell_len
         line.append(where, style=Style(color="default", link=link(cited[0].locator) or None))
-        fits = line.cell_len + 2 + len(id_) <= console.width
-        line.append(f"  {clean(id_)}" if fits else f"\n{' ' * indent}{clean(id_)}", style="dim default")
-        same = "the same picture" if cited[0].locator.get("kind") == "image" else "the same text"
-        for other in cited[0].also:
-            line.append(f"\n{' ' * indent}{same}: {place(other)}", style="dim default")
+        _append_id(line, id_, indent, console.width)
+        line.append(_also(cited[0], indent))
         console.print(line, soft_wrap=True)
 
 
-def print_evidence(console: Console, evidence: Sequence[Evidence]) -> None:
-    """Print ranked evidence: place, scores and the text that matched."""
-    for n, e in enumerate(evidence, 1):
+def print_source(console: Console, citation: Citation) -> None:
+    """Print what a quote stands in: its number and title, and below them its place and id."""
+    title, locator = citation.title, citation.locator
+    for heading in locator.get("heading", ()):
+        title = title.replace(f" · {heading}", f" › {heading}")
+    # The title holds the headings; a line opens the place in an editor.
+    at = locator.copy()
+    at.pop("heading", None)
+    where = place(at)
+    head = Text(f"[{citation.n}]", style="bold cyan")
+    head.append(f" {' '.join(clean(title).split())}".rstrip(), style="bold default")
+    console.print(head, soft_wrap=True)
+    line = Text(" " * _INDENT, style="dim")
+    line.append(where, style=Style(link=link(locator) or None))
+    _append_id(line, citation.id, _INDENT, console.width)
+    line.append(_also(citation, _INDENT))
+    console.print(line, soft_wrap=True)
+
+
+def _append_id(line: Text, id_: str, indent: int, width: int) -> None:
+    """Append an id to the line of its place, where it fits there, or below it."""
+    fits = line.cell_len + 2 + len(id_) <= width
+    gap = "" if line.cell_len == indent else "  " if fits else f"\n{' ' * indent}"
+    line.append(f"{gap}{clean(id_)}", style="dim default")
+
+
+def _also(citation: Citation, indent: int) -> Text:
+    """Return further places of a source, a line each."""
+    same = "the same picture" if citation.locator.get("kind") == "image" else "the same text"
+    lines = [f"\n{' ' * indent}{same}: {place(other)}" for other in citation.also]
+    return Text("".join(lines), style="dim default")
+
+
+def print_evidence(console: Console, evidence: Sequence[Evidence], lines: Sequence[Lines]) -> None:
+    """Print ranked evidence: place, scores and the lines that matched, the best sentence in bold."""
+    flow = Flow(console)
+    for n, (e, shown) in enumerate(zip(evidence, lines, strict=True), 1):
         head = Text(f"{n:>2}. ", style="cyan")
         head.append(
             place_in(e["title"], e["locator"]) or clean(e["title"]),
@@ -230,14 +308,13 @@ def print_evidence(console: Console, evidence: Sequence[Evidence]) -> None:
         if e["date"]:
             facts.append(e["date"][:10])
         console.print(Text("    " + " · ".join(clean(f) for f in facts), style="dim"), soft_wrap=True)
-        text = clip(" ".join(clean(e["text"]).split()), 300)
-        console.print(Padding(Text(text), (0, 0, 0, 4)), width=min(console.width, _WIDEST))
+        flow.lines(*shown)
 
 
 def usage_line(answer: Answer) -> str:
     """Say who answered and what it took."""
     seconds = sum(u.seconds for u in answer.usage if not u.role)
-    who = f"chat model {answer.model}" if answer.mind == "llm" else "small mind"
+    who = f"chat model {answer.model}" if answer.mind == "llm" else "no language model"
     spent = f", {answer.model_calls} model calls, {answer.tokens:,} tokens" if answer.model_calls else ""
     cost = sum(u.cost for u in answer.usage)
     return f"{who}{spent}, {duration(seconds)}" + (f", cost {cost:.4f}" if cost else "")

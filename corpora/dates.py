@@ -11,8 +11,8 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, date, datetime, time
 
 from ragweave.corpora.blocks import Block
+from ragweave.models.dates import days, names_day
 from ragweave.models.text import fold
-from ragweave.models.values import days, names_day
 
 _LABEL = re.compile(
     r"\b(?:(?:date|datum|fecha)(?: [^\W\d_]+){1,3}:|"

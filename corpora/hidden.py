@@ -87,6 +87,20 @@ def _addresses(text: str) -> bool:
     return bool(_ADDRESSED.search(text))
 
 
+def without_orders(text: str) -> str:
+    """Return a text without the sentences that give orders to assistants and what follows them in their paragraphs.
+
+    What is cut becomes blank, so that every other character keeps its place.
+    """
+    if not addresses_machines(text):
+        return text
+    for m in re.finditer(r"(?:[^\n]|\n(?!\s*\n))+", text):
+        if addresses_machines(m.group()):
+            cut = next((a for a, b in sentences(m.group()) if addresses_machines(m.group()[a:b])), 0)
+            text = f"{text[: m.start() + cut]}{' ' * (m.end() - m.start() - cut)}{text[m.end() :]}"
+    return text
+
+
 def warnings_of(blocks: Iterable[Block], hidden: Sequence[str], invisible: int) -> tuple[str, ...]:
     """Return what is to be said of a file's hidden parts and of sentences that give orders to assistants.
 

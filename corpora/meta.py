@@ -7,8 +7,8 @@ import tomllib
 from collections.abc import Mapping
 from datetime import UTC, datetime
 
+from ragweave.models.dates import day
 from ragweave.models.text import script
-from ragweave.models.values import day
 
 _YEAR_MONTH = re.compile(r"(\d{4})(?:-(\d{1,2}))?$")
 _PDF = re.compile(r"D?:?(\d{4}(?:\d{2}){0,5})")

@@ -20,9 +20,8 @@ from pydantic_core import PydanticUndefined
 
 _INTRO = """# Configuration
 
-Every table on this page is written by `make docs` from the models in the code. Variables are read from the environment
-and from a `.env` file in the working folder; the environment wins. Keys and addresses belong there and never into a
-run's context.
+`make docs` writes every table of this page from the code. Ragweave reads variables from the environment and from a
+`.env` file in the working folder; the environment wins. Keys and addresses belong there, never into the knobs of a run.
 """
 
 
@@ -39,25 +38,23 @@ def page() -> str:
     rooms: tuple[tuple[str, str, type[BaseModel]], ...] = (
         (
             "Command line",
-            "What the commands and `ragweave serve` use where nothing is said. From Python and in LangGraph Studio "
-            "these four do not count: there the defaults are those of [one run](#one-run), whatever the environment "
-            "holds.",
+            "Defaults of the commands and of `ragweave serve`. They do not count from Python and in LangGraph Studio, "
+            "where the defaults are those of [one run](#one-run).",
             RunSettings,
         ),
         (
             "Models",
-            "Which models think and perceive. Without `RAGWEAVE_CHAT` the small mind answers. A row with `_URL` and "
-            "`_KEY` stands for three variables, such as `RAGWEAVE_JUDGE`, `RAGWEAVE_JUDGE_URL`, `RAGWEAVE_JUDGE_KEY`: "
-            "a model may live on a server of its own. What a role does not set is the writer's, whose key goes to its "
-            "own server only.",
+            "Without `RAGWEAVE_CHAT` Ragweave works in extractive mode. A row with `_URL` and `_KEY` stands for three "
+            "variables, such as `RAGWEAVE_JUDGE`, `RAGWEAVE_JUDGE_URL` and `RAGWEAVE_JUDGE_KEY`: a model may live on a "
+            "server of its own. What a role does not set comes from the writer, whose key goes to its own server only.",
             ModelSettings,
         ),
         (
             "Libraries, files and the web",
-            "Where vectors lie, the limits under which files are read, and who is asked where a run allows the web.",
+            "Where data is kept, the limits under which files are read, and the web search that a run may use.",
             CorporaSettings,
         ),
-        ("Server", "Where `ragweave serve` listens and what it lets through.", ServeSettings),
+        ("Server", "Settings of `ragweave serve`.", ServeSettings),
     )
     for title, intro, model in rooms:
         parts += [f"## {title}\n\n{intro}\n", _table(model, "variable", environment=True)]
@@ -67,8 +64,8 @@ def page() -> str:
         "the form in Studio.\n",
         _table(Context, "knob", environment=False),
         "## Methods and presets\n\n"
-        "What papers fixed and measured: fields of `ragweave.minds.method.Method`, set together by `--preset NAME`, "
-        "one by one with `--set method.KEY=VALUE` or `Context(method=Method(...))`.\n",
+        "What papers fixed and measured. `--preset NAME` sets them together, `--set method.KEY=VALUE` one by one, and "
+        "`Context(method={...})` from Python.\n",
         _table(Method, "setting", environment=False),
         _presets(PRESETS),
     ]

@@ -1,4 +1,8 @@
-"""Answer figures: answered-correct, answered-wrong and abstained are always counted together."""
+"""Answer figures: answered-correct, answered-wrong, quoted and abstained are always counted together.
+
+Where no model read what was found, passages are quoted: then a question counts as answered where an accepted answer
+stands in what is shown, and never as answered wrong, because a quote claims nothing.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +11,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 from langgraph.checkpoint.memory import InMemorySaver
@@ -66,8 +71,13 @@ class Outcome:
         return " ".join(s.text for s in self.answer.sentences)
 
     @property
+    def quotes(self) -> bool:
+        """Whether passages are quoted, which no model read."""
+        return self.answer.kind == "quotes"
+
+    @property
     def correct(self) -> bool:
-        """A shown sentence contains a gold answer, where there is one, and none contains what must not be said."""
+        """A gold answer stands in what is shown, where there is one, and nothing there that must not be said."""
         if self.question.letter:
             return letter_score(self.shown, self.question.letter) == 1
         said = (
@@ -77,10 +87,15 @@ class Outcome:
 
     @property
     def verdict(self) -> str:
-        """`correct`, `wrong`, or `abstained`; an unanswerable question can only be answered wrong."""
+        """`correct`, `wrong`, `abstained`, or `quoted` for quotes in which no gold answer stands.
+
+        An unanswerable question can only be answered wrong.
+        """
         if self.answer.abstained:
             return "abstained"
-        return "correct" if self.question.answerable and self.correct else "wrong"
+        if self.question.answerable and self.correct:
+            return "correct"
+        return "quoted" if self.quotes else "wrong"
 
 
 def read_questions(path: Path) -> list[Question]:
@@ -193,22 +208,27 @@ def conversations(questions: Sequence[Question]) -> list[list[Question]]:
 def figures(outcomes: Sequence[Outcome]) -> dict[str, float]:
     """Return the shares of all questions, the precision of the citations, and milliseconds.
 
-    `citation_precision` is the share of cited files that are gold, over answered questions that have gold files, and
-    `citation_recall` the share of gold files that are cited; `token_f1` and `rouge_l` compare what was shown with the
-    closest gold answer, over answered questions that have one, and fall with every word that is not in it;
-    `abstained_right` is the share of the unanswerable questions that were declined.
+    `answer_shown` is the share of the answerable questions with a gold answer in what is shown, and `characters_shown`
+    the median length of that. `citation_precision` is the share of cited files that are gold, over answered questions
+    that have gold files, and `citation_recall` the share of gold files that are cited; `token_f1` and `rouge_l` compare
+    what was written with the closest gold answer, over answered questions that have one, and fall with every word that
+    is not in it; `abstained_right` is the share of the unanswerable questions that were declined.
     """
     total = len(outcomes) or 1
-    counts = {v: sum(o.verdict == v for o in outcomes) for v in ("correct", "wrong", "abstained")}
+    counts = {v: sum(o.verdict == v for o in outcomes) for v in ("correct", "wrong", "quoted", "abstained")}
     cited = [o for o in outcomes if o.question.gold and o.cited]
-    worded = [o for o in outcomes if o.question.answers and not o.answer.abstained]
-    sentences = [len(o.answer.sentences) for o in outcomes if not o.answer.abstained]
+    written = [o for o in outcomes if not (o.answer.abstained or o.quotes)]
+    worded = [o for o in written if o.question.answers]
+    sentences = [len(o.answer.sentences) for o in written]
     absent = [o.answer.abstained for o in outcomes if not o.question.answerable]
     return {
         "questions": len(outcomes),
         "answered_correct": round(counts["correct"] / total, 4),
         "answered_wrong": round(counts["wrong"] / total, 4),
+        "quoted": round(counts["quoted"] / total, 4),
         "abstained": round(counts["abstained"] / total, 4),
+        "answer_shown": _mean([o.verdict == "correct" for o in outcomes if o.question.answerable]),
+        "characters_shown": median(len(o.shown) for o in outcomes) if outcomes else 0,
         "abstained_right": _mean(absent),
         "citation_precision": _mean([citation_precision(o.cited, o.question.gold) for o in cited]),
         "citation_recall": _mean([citation_recall(o.cited, o.question.gold) for o in cited]),

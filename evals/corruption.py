@@ -2,8 +2,8 @@
 
 None, half or all of the retrieved items are replaced by wrong ones (CRAG, section 5.5, lowers the accuracy of retrieval
 likewise). The wrong items are the best ranked ones that are not gold, so they look as right as wrong items can. Every
-question is then answered three times by the small mind: without any judgement of what was found, with grading, and
-with grading and a folder of pages that stands in for the web.
+question is then asked three times in extractive mode: without any judgement of what was found, with grading, and with
+grading and a folder of pages that stands in for the web. Counted is whether a gold answer stands in what is shown.
 """
 
 from __future__ import annotations
@@ -59,13 +59,8 @@ def lost(ids: Sequence[str], right: Collection[str], share: float, seed: str) ->
     return frozenset(right) - kept if hit else frozenset()
 
 
-def corrupted(
-    way: Way, share: float, gold: Gold, prepared: Prepared
-) -> Callable[[State, Runtime[Context]], Awaitable[Update]]:
-    """Return `fuse` with a share of its items replaced; the others are scored as honestly as they always are.
-
-    Where nothing is judged, `best` says that everything answers.
-    """
+def corrupted(share: float, gold: Gold, prepared: Prepared) -> Callable[[State, Runtime[Context]], Awaitable[Update]]:
+    """Return `fuse` with a share of its items replaced; the others are scored as honestly as they always are."""
 
     async def fuse_corrupted(state: State, runtime: Runtime[Context]) -> Update:
         update = await fuse(state, runtime)
@@ -80,16 +75,15 @@ def corrupted(
             left = [r for r in ranking if r[0] not in gone]
             (rows,), _ = await score_pools(library, query, [left], run.context, run.hop)
             rows = rows[: run.context.top_k]
-            best = max((r["relevance"] for r in rows), default=-1.0)
-            update = {**update, "evidence": rows, "candidates": [r["id"] for r in rows], "best": best}
-        return {**update, "best": 1.0} if way == "plain" else update
+            update = {**update, "evidence": rows, "candidates": [r["id"] for r in rows]}
+        return update
 
     return fuse_corrupted
 
 
 def graph_of(way: Way, share: float, gold: Gold, prepared: Prepared) -> CompiledStateGraph[Any, Any, Any, Any]:
     """Return CRAG over corrupted retrieval, or the same nodes without grading and repair."""
-    fuse_corrupted = corrupted(way, share, gold, prepared)
+    fuse_corrupted = corrupted(share, gold, prepared)
     if way == "plain":
         builder = new_graph(condense, plan, retrieve, generate, check, fuse=fuse_corrupted)
         builder.path(START, "condense", "plan")
@@ -130,11 +124,10 @@ async def ask(
 def cell(asked: Sequence[Asked], before: Sequence[Asked] = ()) -> dict[str, float]:
     """Return the figures of one cell; with the same questions before repair, also how many of those it mended.
 
-    `repaired` is the share of the questions that were not answered correctly before and are now; `broken` the share of
-    those that were and are not any more.
+    `repaired` is the share of the questions of which no gold answer was shown before and one is now; `broken` the share
+    of those of which one was and none is any more.
     """
-    found = figures([a.outcome for a in asked])
-    out = {k: found[k] for k in ("answered_correct", "answered_wrong", "abstained")}
+    out = {"answer_shown": figures([a.outcome for a in asked])["answer_shown"]}
     if any(a.action for a in asked):
         out |= {
             action: round(sum(a.action == action for a in asked) / len(asked), 4)
@@ -195,6 +188,4 @@ async def measure(data: Path, work: Path, limit: int) -> dict[str, dict[str, dic
     return out
 
 
-COLUMNS = (
-    "answered_correct", "answered_wrong", "abstained", "correct", "ambiguous", "incorrect", "repaired", "broken",
-)  # fmt: skip
+COLUMNS = ("answer_shown", "correct", "ambiguous", "incorrect", "repaired", "broken")

@@ -18,7 +18,7 @@ from typing import Any
 
 from ragweave.evals.data import read_jsonl
 from ragweave.evals.metrics import letter
-from ragweave.minds.small.choose import options_of
+from ragweave.minds.choices import options_of
 from ragweave.models.errors import InputError
 
 Row = dict[str, Any]

@@ -17,9 +17,6 @@ from ragweave.evals.report import of_rows
 from ragweave.evals.retrieval import Query, compare
 from ragweave.minds.context import Context
 
-ABSENT = 100
-"""Questions whose gold passage is left out of the index, for the share of right abstentions."""
-
 
 async def retrieval(data: Path, work: Path, limit: int) -> dict[str, dict[str, dict[str, float]]]:
     """XQuAD and HotpotQA passages in one index: every ranking method on both question sets."""
@@ -33,7 +30,7 @@ async def retrieval(data: Path, work: Path, limit: int) -> dict[str, dict[str, d
 
 
 async def answers(data: Path, work: Path, limit: int, graph: str) -> dict[str, dict[str, float]]:
-    """Answers of the small mind over every set of `question_sets`."""
+    """Quotes of the extractive mode over every set of `question_sets`."""
     build = import_module(f"ragweave.graphs.{graph}").build
     out: dict[str, dict[str, float]] = {}
     for name, prepared, questions in await question_sets(data, work, limit):
@@ -43,21 +40,15 @@ async def answers(data: Path, work: Path, limit: int, graph: str) -> dict[str, d
 
 
 async def question_sets(data: Path, work: Path, limit: int) -> list[tuple[str, Prepared, list[Question]]]:
-    """Return the question sets with the library to ask: XQuAD, HotpotQA, the own ones, and those without a passage."""
+    """Return the question sets with the library to ask: XQuAD, HotpotQA, and the own ones."""
     squad, two_hops, passages = text_sets(data)
     xquad, hotpot = [question_of(q, "xquad") for q in squad], [question_of(q, "hotpotqa") for q in two_hops]
     own = [question_of(q, "own") for q in read_jsonl(data / "multihop_own/queries.jsonl")]
     whole = await prepare(passages, "text", work)
-    # Take the passages of some questions away, and ask exactly these.
-    hidden = sample(xquad, ABSENT)
-    gone = {g for q in hidden for g in q.gold}
-    without = await prepare([p for p in passages if str(p["id"]) not in gone], "text-without", work)
-    absent = [question_of({"id": q.id, "question": q.text}, "absent", answerable=False) for q in hidden]
     return [
         ("xquad", whole, sample(xquad, limit)),
         ("hotpotqa", whole, sample(hotpot, limit)),
         ("multihop_own", whole, sample(own, limit)),
-        ("absent", without, sample(absent, limit)),
     ]
 
 
@@ -80,7 +71,7 @@ def main() -> None:
             sys.stdout.write(f"\n{name}: ranking of paragraphs\n{of_rows(rows)}\n")
     if given.only != "retrieval":
         out["answers"] = asyncio.run(answers(given.data, work, given.limit, given.graph))
-        sys.stdout.write(f"\nanswers of the small mind, graph {given.graph}\n{of_rows(out['answers'])}\n")
+        sys.stdout.write(f"\nquotes of the extractive mode, graph {given.graph}\n{of_rows(out['answers'])}\n")
     if given.json:
         given.json.write_text(json.dumps(out, indent=1), encoding="utf-8")
 

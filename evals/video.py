@@ -66,6 +66,11 @@ class Outcome:
         return any(fold(a) in said for a in self.asked.answers)
 
     @property
+    def wrong(self) -> bool:
+        """What was written holds no gold answer; a quote claims nothing."""
+        return not (self.correct or self.answer.abstained or self.answer.kind == "quotes")
+
+    @property
     def timely(self) -> bool:
         """A citation of the right recording lies within 15 seconds of the gold second."""
         at = self.asked.at
@@ -163,7 +168,7 @@ def figures(outcomes: Sequence[Outcome]) -> dict[str, float]:
     return {
         "questions": len(outcomes),
         "contains_gold": _share([o.correct for o in outcomes]),
-        "answered_wrong": _share([not o.correct and not o.answer.abstained for o in outcomes]),
+        "answered_wrong": _share([o.wrong for o in outcomes]),
         "abstained": _share([o.answer.abstained for o in outcomes]),
         "time_within_15s": _share([o.timely for o in timed]),
         "right_video": _share([o.right_video for o in placed]),

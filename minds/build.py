@@ -25,12 +25,12 @@ from ragweave.minds.small import clips as small_clips
 from ragweave.minds.small import condense as small_condense
 from ragweave.minds.small import expand as small_expand
 from ragweave.minds.small import grade as small_grade
+from ragweave.minds.small import quotes as small_quotes
 from ragweave.minds.small import reason as small_reason
 from ragweave.minds.small import rewrite as small_rewrite
 from ragweave.minds.small import route as small_route
 from ragweave.minds.small import search_web as small_search_web
 from ragweave.minds.small import see as small_see
-from ragweave.minds.small import write as small_write
 from ragweave.models.chat import Role
 from ragweave.models.settings import model_settings
 
@@ -63,7 +63,7 @@ def build(context: Context) -> Minds:
         strip_evaluator=_graded(context, strips, passages, llm_grade.passages, llm_grade.passages_by_checkpoint),
         reasoner=either(context, small_reason.reason, llm_reason.reason, role="reasoner"),
         recaller=None if recaller.alone else recaller,
-        writer=either(context, small_write.write, llm_write.write, role="writer"),
+        writer=either(context, small_quotes.write, llm_write.write, role="writer"),
         checker=Mind(small_check.check),
         second=None if second.alone else second,
         rewriter=either(context, small_rewrite.rewrite, llm_rewrite.rewrite, rewrites),

@@ -1,4 +1,4 @@
-"""How everything found in a turn hangs together over its hops: global scores, and the chain that leads to an answer.
+"""How what was found hangs together over the hops of a turn: global scores.
 
 Asking on is easy, keeping what comes back is hard: read against the first question alone, an item of a later hop looks
 like noise. It therefore also earns a share of the score of the item that led to it (hop rank). docs/iteration.md has
@@ -10,13 +10,12 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 
 from ragweave.corpora.store.library import Library
 from ragweave.minds.evidence import Evidence, Hop
 from ragweave.minds.passages import as_read, scores_of
-from ragweave.models.text import content_terms, terms, words
+from ragweave.models.text import words
 
 BEST = 3
 """Best items that lead to the items whose titles they name."""
@@ -29,25 +28,17 @@ _SHORTEST_TITLE = 5
 """Characters of a title, with the blanks around it, that must be exceeded: shorter ones turn up anywhere."""
 
 
-async def scored(
-    library: Library, question: str, rows: Sequence[Evidence], hops: Sequence[Hop]
-) -> tuple[list[Evidence], float]:
-    """Score everything found against the question, and add hop rank.
-
-    Returns:
-        The rows with their global scores, best first, and the lead of the best over the next one by itself.
-    """
+async def scored(library: Library, question: str, rows: Sequence[Evidence], hops: Sequence[Hop]) -> list[Evidence]:
+    """Score everything found against the question, and add hop rank; return the rows, best first."""
     if not rows:
-        return [], 0.0
+        return []
     passages = [as_read(e) for e in rows]
     order = (await asyncio.to_thread(scores_of, library, question, passages)).order
     own = {e["id"]: float(o) for e, o in zip(rows, order, strict=True)}
-    best = sorted(own.values(), reverse=True)
     fetched = [(before["lead"], after["evidence"]) for before, after in pairwise(hops)]
     total = hop_rank(spread(own), fetched, links(question, rows))
     placed = [Evidence(**{**e, "global_score": round(total[e["id"]], 4)}) for e in rows]
-    gap = best[0] - best[1] if len(best) > 1 else float("inf")
-    return sorted(placed, key=lambda e: (-total[e["id"]], e["id"])), gap
+    return sorted(placed, key=lambda e: (-total[e["id"]], e["id"]))
 
 
 def spread(scores: Mapping[str, float]) -> dict[str, float]:
@@ -103,32 +94,3 @@ def links(question: str, rows: Sequence[Evidence]) -> dict[str, set[str]]:
 def _flat(text: str) -> str:
     """Return the words of a text so that a phrase can be looked up between word ends."""
     return f" {' '.join(words(text))} "
-
-
-@dataclass(frozen=True)
-class Chain:
-    """How the items of a turn hang together.
-
-    Attributes:
-        led: items that a further query was made from: they lead on, and the end of the chain is elsewhere.
-        named: items that one of the best items names and the question does not.
-        open: terms of the question that no item of `led` holds; empty where none led on.
-    """
-
-    led: frozenset[str] = frozenset()
-    named: frozenset[str] = frozenset()
-    open: tuple[str, ...] = ()
-
-
-def chain(question: str, rows: Sequence[Evidence], hops: Sequence[Hop]) -> Chain:
-    """Read the chain off the evidence, which has its global scores, and the rounds of a turn."""
-    found = {e["id"]: e for e in rows}
-    led = [found[h["lead"]] for h in hops if h["lead"] in found]
-    have = {t for e in led for t in terms(f"{e['title']} {e['text']}")}
-    best = sorted((e for e in rows if "global_score" in e), key=lambda e: (-e["global_score"], e["id"]))[:BEST]
-    named = links(question, rows) if best else {}
-    return Chain(
-        frozenset(e["id"] for e in led),
-        frozenset(i for e in best for i in named[e["id"]]),
-        tuple(t for t in content_terms(question) if t not in have) if led else (),
-    )

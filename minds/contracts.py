@@ -11,41 +11,11 @@ from typing_extensions import TypedDict
 from ragweave.corpora.types import Item, Label
 from ragweave.minds.attached import Attached
 from ragweave.minds.desk import Desk
-from ragweave.minds.evidence import Evidence, Hop, Reply, Strip, Support, Timeline
+from ragweave.minds.evidence import Evidence, Reply, Strip, Support
 from ragweave.minds.known import Checked, Decision, Known
 from ragweave.minds.mind import Made
 from ragweave.minds.page import Claim, Page
 from ragweave.models.relevance import LOWER, Passage
-
-
-class Core(NamedTuple):
-    """What a turn asks.
-
-    Attributes:
-        text: the turn as it was written.
-        question: the sentence or sentences that ask, without their frames.
-        fresh: the turn says that it changes the subject.
-        onward: it opens with a word that goes on (“and”, “what about”).
-    """
-
-    text: str
-    question: str
-    fresh: bool = False
-    onward: bool = False
-
-
-class Said(NamedTuple):
-    """What was said before a question.
-
-    Attributes:
-        question: the question before, standing by itself, or what stands in front of this one.
-        answer: the first sentence of its answer.
-        title: title that the answer cited first.
-    """
-
-    question: str
-    answer: str = ""
-    title: str = ""
 
 
 class Talk(NamedTuple):
@@ -53,17 +23,17 @@ class Talk(NamedTuple):
 
     Attributes:
         messages: (who, text) of each message.
-        before: the last question that was one, and its answer.
+        previous: the question before, or "".
     """
 
     messages: list[tuple[str, str]]
-    before: Said
+    previous: str
 
 
 class Condenser(Protocol):
     """Makes a follow-up a question that stands by itself."""
 
-    async def __call__(self, desk: Desk, asked: Core, talk: Talk) -> Made[str]:
+    async def __call__(self, desk: Desk, question: str, talk: Talk) -> Made[str]:
         """Return the question; `talk` is what came before it."""
         ...
 
@@ -156,7 +126,7 @@ class Recaller(Protocol):
 
 
 class Checker(Protocol):
-    """Judges whether evidence supports a sentence: numbers, dates, names, negation, and most of what it says."""
+    """Judges without a model whether evidence supports a sentence."""
 
     async def __call__(self, desk: Desk, sentence: str, strips: Sequence[Strip], question: str) -> Made[Checked]: ...
 
@@ -175,9 +145,6 @@ class Brief:
         question: question of the turn, without the answers that it states to choose from.
         strips: what is known, recalled passages last.
         rows: evidence of the turn, by id.
-        hops: its rounds.
-        best: highest relevance of anything found to the question itself, in [-1, 1].
-        timeline: what the timeline of the recordings says, where the question asks it.
         choices: answers to choose from.
         searched: something was to be searched.
         chunks: ids of the clips that are read beside the strips, in the order of their chunks.
@@ -188,9 +155,6 @@ class Brief:
     question: str
     strips: Sequence[Strip]
     rows: Mapping[str, Evidence]
-    hops: Sequence[Hop]
-    best: float
-    timeline: Timeline | None
     choices: tuple[str, ...]
     searched: bool
     chunks: Sequence[str] = ()

@@ -5,9 +5,9 @@ Ids, locators and short text, never pixels, never whole documents: these rows ar
 
 from __future__ import annotations
 
-from typing import Any, Literal, NotRequired
+from typing import Literal, NotRequired
 
-from pydantic import BaseModel, ConfigDict, field_validator
+from pydantic import BaseModel, ConfigDict
 from typing_extensions import TypedDict
 
 from ragweave.corpora.types import Corpus, Label, Locator
@@ -17,11 +17,9 @@ TEXT_LIMIT = 2_000
 
 Action = Literal["correct", "ambiguous", "incorrect"]
 Origin = Literal["library", "web", "model"]
-Support = Literal["verified", "unverified", "contradicted", "model", "unchecked"]
+Support = Literal["verified", "unverified", "contradicted", "model", "unchecked", "quoted"]
 """The evidence says it; nothing was found that says it; the evidence says otherwise; the model's own knowledge; nobody
-looked."""
-_OLD = {"supported": "verified", "unsupported": "unverified"}
-"""What threads of earlier versions hold."""
+looked; it is quoted from the evidence word for word."""
 
 
 class Evidence(TypedDict):
@@ -92,25 +90,6 @@ class Strip(TypedDict):
     """Calibrated relevance to `query` in [-1, 1]."""
     also: NotRequired[list[Locator]]
     """Other places of the same picture, where it was not found as evidence."""
-
-
-class Timeline(TypedDict):
-    """What the timeline of the recordings says to a question that only their order answers."""
-
-    kind: str
-    """What was asked (`corpora/video/mentions.py: Kind`)."""
-    thing: str
-    """What it was asked about, as the question names it."""
-    other: str
-    """The other thing, for `order`."""
-    late: bool
-    """For `order`: the later one is wanted."""
-    moments: list[Strip]
-    """The moments in the order of the timeline: mentions, or what stands after, before or around one."""
-    others: list[Strip]
-    """Mentions of the other thing, for `order`; the moment that was asked from, for `after` and `before`."""
-    total: int
-    """All mentions, also where only the first ones are listed."""
 
 
 ListKind = Literal["dense", "lexical", "visual", "pooled"]
@@ -224,12 +203,9 @@ class Sentence(BaseModel):
     confidence: float = 0.0
     """Support in [0, 1]."""
     sign: str = ""
-    """What makes it an item of a list, `-` or `2.`, or `|` for the row of a table; prose has none."""
-
-    @field_validator("support", mode="before")
-    @classmethod
-    def _renamed(cls, value: Any) -> Any:
-        return _OLD.get(value, value)
+    """What makes it an item of a list, `-` or `2.`, `|` the row of a table, `>` a quote; prose has none."""
+    marked: tuple[int, int] | None = None
+    """[start, end) of the best sentence in the text of a quote."""
 
 
 class Reply(TypedDict):

@@ -47,9 +47,8 @@ class Known:
     Attributes:
         question: question of the turn.
         hops: its rounds; the last one has just ended, and nothing is decided of it. None before the first search.
-        rows: what was found, best first by global score; without what a model wrote from memory.
+        rows: what was found, best first; without what a model wrote from memory.
         strips: what was kept of it.
-        gap: lead of the best row over the next one by itself.
         unsearched: other corpora hold something that was not searched for the last query.
         last: nothing more can be searched.
         tell: shows a sentence of an answer while it is being written.
@@ -61,7 +60,6 @@ class Known:
     hops: Sequence[Hop] = ()
     rows: Sequence[Evidence] = ()
     strips: Sequence[Strip] = ()
-    gap: float = 0.0
     unsearched: bool = False
     last: bool = False
     tell: Tell | None = None
@@ -82,7 +80,7 @@ class Known:
             return "nothing new was learnt" if hop > 1 else ""
         best = max(new, key=lambda s: (s["score"], s["id"]))
         first = next(iter(sentences(best["text"])), (0, 0))
-        return f"{best['title']}: {as_heard(clip(best['text'][slice(*first)], 160), best['locator'])}"
+        return f"{best['title']}: {as_heard(clip(' '.join(best['text'][slice(*first)].split()), 160), best['locator'])}"
 
 
 @dataclass(frozen=True)
@@ -94,11 +92,9 @@ class Checked:
         score: 0 to 1.
         by: indices of the evidence that supports it, best first; empty when it is not supported.
         why: what is missing, as a short sentence; empty when it is supported.
-        adds: indices of other evidence that says what the first two of `by` do not, most of it first.
     """
 
     supported: bool
     score: float
     by: tuple[int, ...]
     why: str
-    adds: tuple[int, ...] = ()

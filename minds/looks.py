@@ -6,26 +6,18 @@ many standard deviations a picture is nearer to the question than to questions a
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Container, Mapping, Sequence
 
 from ragweave.corpora.types import Item
 from ragweave.minds.evidence import Evidence
 from ragweave.models.relevance import LOWER
-from ragweave.models.router_features import cues
 
 STANDS_OUT = 4.0
 """Standard deviations by which a picture must be nearer to the question than to questions about other things, to count
 as neither relevant nor not (docs/images.md)."""
 SPREAD = 2.0
 """Standard deviations from relevance 0 to either end of the scale."""
-SEEN = ("image", "clip", "video")
-"""Corpora of what can be looked at; all others are text."""
-_NAMED = {"picture": SEEN[:1], "recording": SEEN[1:]}
-"""What the words of a question that name a medium ask to be looked at."""
-_SHOWS = re.compile(r"\bshows?\b", re.I)
-"""Is a verb more often than a broadcast."""
 _SHOWN = 3
 """Pictures that an answer shows for their look alone."""
 
@@ -64,21 +56,18 @@ def shown_by_look(rows: Sequence[Evidence]) -> list[Evidence]:
     return sorted(found, key=lambda e: (-e.get("looks", -1.0), e["id"]))[:_SHOWN]
 
 
-def worth_a_look(question: str, rows: Sequence[Evidence], lower: float = LOWER) -> set[str]:
+def worth_a_look(rows: Sequence[Evidence], lower: float = LOWER) -> set[str]:
     """Return the ids of the rows that looking at may answer a question.
 
-    They bear on it themselves, by what is written or by their look, or are of a kind that it names, of any kind where
-    it asks for looks and names none; or nothing that was found bears on it. `lower` is the relevance below which
-    nothing does.
+    They bear on it themselves, by what is written or by their look, or nothing that was found bears on it. `lower` is
+    the relevance below which nothing does.
     """
 
     def bears(e: Evidence) -> bool:
         return max(e["relevance"], e.get("looks", -1.0)) >= lower
 
-    said = cues(_SHOWS.sub(" ", question))
-    named = {c for cue in said for c in _NAMED.get(cue, ())} or {*(SEEN if "looks" in said else ())}
     nothing = not any(bears(e) for e in rows if e["origin"] != "model")
-    return {e["id"] for e in rows if nothing or bears(e) or e["corpus"] in named}
+    return {e["id"] for e in rows if nothing or bears(e)}
 
 
 def apart(items: Sequence[Item], most: int) -> list[list[tuple[float, str]]]:

@@ -105,9 +105,7 @@ class Page:
             by = [strips[i] for i in checked.by]
             if not checked.supported or not times_agree(text, by):
                 continue
-            # Of what it names, that is cited as well which says the rest of it: who, in another document.
-            also = [strips[i] for i in checked.adds[:2]] if strips is named else []
-            rests = tuple(sorted((*by[:2], *also), key=strips.index))
+            rests = tuple(sorted(by[:2], key=strips.index))
             claim = Claim(text, "verified", rests, checked.score, self._headed(strips), sign)
             if named and strips is not named and checked.score < CLEAR:
                 # Some words of it stand in many a document.
@@ -195,6 +193,13 @@ class Page:
         )
         self.sentences.append(sentence)
         self._emit(sentence, list(used.values()))
+
+    def quote(self, text: str, strip: Strip, marked: tuple[int, int]) -> None:
+        """Show a quote, its best sentence marked; its citation opens the place of that sentence, which `strip` is."""
+        cited = self._cite(strip, strip["text"])
+        sentence = Sentence(text=text, support="quoted", citations=(cited.n,), sign=">", marked=marked)
+        self.sentences.append(sentence)
+        self._emit(sentence, [cited])
 
     def note(self, strip: Strip) -> Citation:
         """Cite what came closest, where no sentence is shown."""

@@ -15,7 +15,6 @@ from ragweave.corpora.types import Item, Locator
 from ragweave.corpora.video.title import filed_as
 from ragweave.minds.evidence import TEXT_LIMIT, Evidence, Strip
 from ragweave.models import relevance, tables
-from ragweave.models.numerals import as_said
 from ragweave.models.relevance import Passage
 from ragweave.models.relevance_features import vocabulary
 from ragweave.models.text import clock, content_terms, sentences, terms, trimmed
@@ -101,10 +100,8 @@ def scores_of(library: Library, query: str, passages: Sequence[Passage]) -> rele
 def scorer_of(library: Library, query: str, passages: Sequence[Passage]) -> Callable[[Sequence[int]], relevance.Scores]:
     """Read passages once; return what scores those at some places as one pool, by the shipped head.
 
-    Words weigh what they weigh in the library, and numbers are read as the passages have them, in words or in digits.
-    CPU work: async callers use `asyncio.to_thread`.
+    Words weigh what they weigh in the library. CPU work: async callers use `asyncio.to_thread`.
     """
-    query = as_said(query, (p.text for p in passages))
     weights = library.weights(set(terms(query)).union(*map(vocabulary, passages)))
     return relevance.scorer(query, passages, weights.__getitem__)
 
@@ -157,12 +154,6 @@ def reading(e: Evidence) -> Passage:
 def as_read(row: Evidence | Strip) -> Passage:
     """Return a row as a passage, under the title that it is read with."""
     return Passage(filed_as(row["title"], row["locator"].get("file", "")), row["text"])
-
-
-async def reread(library: Library, question: str, rows: Sequence[Evidence]) -> list[Evidence]:
-    """Return rows with their relevance to another question than that which found them."""
-    scores = await floors(library, question, [reading(e) for e in rows])
-    return [Evidence(**{**e, "relevance": s}) for e, s in zip(rows, scores, strict=True)]
 
 
 def best_sentence(text: str, passage: str) -> str:

@@ -1,4 +1,4 @@
-"""Time decay: where a question asks for what is newest, an older item counts for less, and never for nothing.
+"""Time decay: where newer documents are preferred, an older item counts for less, and never for nothing.
 
 The weight of an item is floor + (1 - floor) * 2^(-age / half-life) with the age in days (RAG-Fusion, time decay:
 lambda = .1 a day is a half-life of about seven days). It multiplies the calibrated relevance as a probability. Ages are
@@ -8,14 +8,11 @@ knows its latest state.
 
 from __future__ import annotations
 
-import re
 import statistics
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
-from ragweave.corpora.types import Recency
 from ragweave.minds.evidence import Evidence
-from ragweave.models.text import names
 
 HALF_LIFE = 7.0
 """Days, where neither the run nor its library says otherwise (the article's lambda of .1 a day)."""
@@ -25,58 +22,6 @@ SLACK = timedelta(days=2)
 """How far ahead of the clock a date may lie: time zones and clocks that are set a little wrong."""
 BEARS = 0.5
 """Share of the best item's probability of being relevant from which an item bears on the question."""
-
-_ASKS = re.compile(
-    r"\b(?:latest|newest|(?:most|more) recent(?:ly)?|recent(?:ly)?|current(?:ly)?|nowadays|presently|up[- ]to[- ]date"
-    r"|right now|now(?=\W*$)|these days|at (?:the moment|present)|as of (?:now|today)|so far"
-    r"|today(?:['’]s)?|yesterday(?:['’]s)?|this (?:week|month|quarter|year)(?:['’]s)?"
-    r"|neueste[nrsm]?|aktuell(?:e[nrsm]?)?|derzeit(?:ige[nrsm]?)?|zurzeit|zuletzt|heute|diese woche|dieses jahr"
-    r"|derni(?:er|ère)s? (?:nouvelles?|version)|le plus récent|récemment|actuel(?:le)?(?:ment)?|aujourd['’]hui"
-    r"|más recientes?|recientemente|actual(?:es|mente)|hoy|esta semana)\b",
-    re.I,
-)
-_ASKS_CJK = re.compile(
-    "最新|最近|近期|近来|新近|目前|现在|现任|如今|当前|眼下|至今|迄今|今天|今日|昨天|昨日|本周|这周|这个星期|本月|这个月|今年|本年度"
-    "|最近の|現在|今週|今月|今日の"
-)
-_OTHER_SENSE = re.compile(
-    r"\b(?:alternating|direct|electric(?:al)?|ocean(?:ic)?|sea|tidal|rip|induced|air|water|of) currents?\b"
-    r"|\bcurrents?\W+(?:flow|density|source|limit|through|of electricity|in (?:an?|the) (?:wire|coil|circuit|ocean))",
-    re.I,
-)
-_YEAR = re.compile(r"(?<!\d)(?:1\d|20)\d\d(?!\d)")
-
-
-def wants_recency(question: str, now: datetime) -> bool:
-    """Tell whether a question asks for the newest state of things.
-
-    It does so by its words: English, Chinese, and the usual ones of German, French, Spanish and Japanese. Words inside
-    names do not count, nor does a current that flows, nor a question that names an earlier year.
-    """
-    if any(int(y) < now.year for y in _YEAR.findall(question)):
-        return False
-    return bool(_wishes(question))
-
-
-def timeless(question: str, now: datetime) -> str:
-    """Return a question without the words by which it asks for the newest: no document has to hold these."""
-    if not wants_recency(question, now):
-        return question
-    said = question
-    for start, end in reversed(_wishes(question)):
-        said = said[:start] + said[end:]
-    return " ".join(said.split())
-
-
-def _wishes(question: str) -> list[tuple[int, int]]:
-    """Return where a question asks for the newest, in order; not inside names, not where a current flows."""
-    taken = [m.span() for m in _OTHER_SENSE.finditer(question)]
-    for name in names(question):
-        if len(name.split()) > 1:
-            taken += [m.span() for m in re.finditer(re.escape(name), question)]
-    found = [m.span() for m in _ASKS.finditer(question)]
-    free = [(a, b) for a, b in found if not any(a < end and b > start for start, end in taken)]
-    return sorted([*free, *(m.span() for m in _ASKS_CJK.finditer(question))])
 
 
 def readable(date: datetime | None, now: datetime) -> datetime | None:
@@ -131,11 +76,6 @@ def refaded(relevance: Sequence[float], made: Sequence[float]) -> list[float]:
 def faded(relevance: float, weight: float) -> float:
     """Return calibrated relevance in [-1, 1] after its probability (1 + relevance) / 2 was multiplied by a weight."""
     return min((1 + relevance) * weight, 2.0) - 1
-
-
-def asks_recency(when: Recency, question: str, now: datetime) -> bool:
-    """Tell whether newer items shall be preferred."""
-    return when == "on" or (when == "auto" and wants_recency(question, now))
 
 
 def by_age(rows: list[Evidence], half_life: float, now: datetime) -> list[Evidence]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 
 
 def _numbered(rows: str, start: int) -> dict[str, int]:
@@ -31,6 +32,12 @@ WEEKDAYS = _numbered(
     1,
 )
 """Names of the days, folded, in the same languages; no short form that is a word of its own (mon, sat, sun)."""
+
+
+def month_of(word: str) -> int:
+    """Return the number of the month that a word names, in whatever case and with its accents, or 0."""
+    plain = "".join(c for c in unicodedata.normalize("NFKD", word.casefold()) if not unicodedata.combining(c))
+    return MONTHS.get(plain.strip("."), 0)
 
 
 def _english(table: dict[str, int]) -> tuple[str, ...]:

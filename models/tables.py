@@ -11,6 +11,7 @@ from itertools import pairwise
 
 from ragweave.models.text import is_listing, numbers, sentences
 
+_BETWEEN = " | "
 _CELL = re.compile(r"(?:^|(?<=\s))\|(?=\s|$)")
 LINE = re.compile(r"[^\n]+")
 _MARK = re.compile(r"(?:[-*•]|\d{1,3}[.)])\s+(?=\S)")
@@ -90,9 +91,9 @@ def is_heads(text: str, start: int, end: int) -> bool:
     return _heads(text).get(end + 1) == cells(text[start:end])
 
 
-def has_heads(text: str, start: int) -> bool:
-    """Tell whether a row starts there whose columns have heads."""
-    return start in _heads(text)
+def heads_above(text: str, start: int) -> str:
+    """Return the heads of the columns of the row that starts there, as one row; "" where they have none."""
+    return _BETWEEN.join(_heads(text).get(start, []))
 
 
 def statements(text: str) -> list[str]:
@@ -105,11 +106,6 @@ def statements(text: str) -> list[str]:
 def is_row(part: str) -> bool:
     """Tell whether a stretch of text begins with a row of a table."""
     return bool(_CELL.search(part.split("\n", 1)[0]))
-
-
-def is_item(text: str, at: int) -> bool:
-    """Tell whether an item of a list begins at a place of a text."""
-    return text[at - 1 : at] in ("", "\n") and bool(_MARK.match(text, at))
 
 
 def cells(row: str) -> list[str]:

@@ -83,25 +83,10 @@ _IRREGULAR = {
 """Irregular forms that a suffix stemmer cannot join with their base; “found” is left out, being also a base."""
 
 
-def verb_form(word: str) -> bool:
-    """Tell whether a lower-cased word looks like a past form or participle."""
-    return word in _IRREGULAR or (len(word) > 3 and word.endswith("ed"))
-
-
-def plural(text: str) -> bool:
-    """Tell whether a phrase ends in a plural."""
-    return bool(re.search(r"[^s’']s(?<!\bbus)(?<!\bgas)$|(?:men|children|people|feet|mice|geese)$", text, re.I))
-
-
-def base(word: str) -> str:
-    """Return the base of an irregular form, any other word as it is."""
-    return _IRREGULAR.get(word, word)
-
-
 @lru_cache(maxsize=200_000)
 def stem(word: str) -> str:
     """Return the English stem of a lower-cased word; words with digits or other scripts stay as they are."""
-    word = base(word)
+    word = _IRREGULAR.get(word, word)
     if len(word) < 4 or not word.isascii() or not word.isalpha():
         return word
     return str(_stemmer.stem(word))
@@ -332,12 +317,6 @@ def clip(text: str, limit: int) -> str:
     cut = text[: limit - 1]
     space = cut.rfind(" ")
     return (cut[:space] if space > limit // 2 else cut).rstrip() + "…"
-
-
-def content_words(text: str) -> list[str]:
-    """Return the words of a text that carry content, as they stand in it."""
-    found = [w.strip("?,.!;:？\"'“”()") for w in text.split() if content_terms(w)]
-    return [w for w in found if w]
 
 
 def clock(at: float) -> str:

@@ -8,9 +8,9 @@ from typing import Literal
 from pydantic import BaseModel, Field
 
 from ragweave.minds.evidence import Citation, Sentence
-from ragweave.minds.phrases import phrase
+from ragweave.minds.phrases import UNVERIFIED
 
-Sure = Literal["answer", "closest", "nothing"]
+Kind = Literal["answer", "quotes", "closest", "nothing"]
 
 
 class NodeUsage(BaseModel, frozen=True):
@@ -39,9 +39,9 @@ class Answer(BaseModel, frozen=True):
     confidence: float = Field(0.0, ge=0, le=1)
     """How far the evidence carries the answer."""
     abstained: bool = False
-    """Nothing is claimed to be the answer: what came closest may still be quoted and cited."""
-    sure: Sure = "nothing"
-    """An answer; the closest that was found, which may not answer; or nothing at all."""
+    """Nothing is shown that could answer: what came closest may still be cited."""
+    kind: Kind = "nothing"
+    """Sentences that a model wrote; quotes, where no model read what was found; the closest alone; or nothing."""
     why: str = ""
     """Reason for an abstention, or empty."""
     mind: Literal["small", "llm"] = "small"
@@ -92,14 +92,32 @@ def set_out(sign: str, before: str | None, text: str, marks: str = "") -> str:
     return f"{gap}{said} |{heads}"
 
 
-def told(sentences: Sequence[Sentence]) -> str:
-    """Return sentences as one text with their marks."""
+def told(sentences: Sequence[Sentence], citations: Sequence[Citation] = ()) -> str:
+    """Return sentences as one text with their marks; a quote below the title of its citation."""
     signs = [None, *(s.sign for s in sentences)]
-    return "".join(following(s, before) for s, before in zip(sentences, signs, strict=False))
+    titles = {c.n: c.title for c in citations}
+    return "".join(
+        following(s, before, titles.get(s.citations[0], "") if s.citations else "")
+        for s, before in zip(sentences, signs, strict=False)
+    )
 
 
-def following(sentence: Sentence, before: str | None) -> str:
-    """Return a sentence as it follows another, with its marks and a word where nothing was found that says it."""
+def following(sentence: Sentence, before: str | None, title: str = "") -> str:
+    """Return a sentence as it follows another, with its marks and a word where nothing was found that says it.
+
+    A quote stands in Markdown below its `title`, its best sentence in bold.
+    """
     signs = "".join(f"[{n}]" for n in sentence.citations)
-    doubt = phrase("unverified", sentence.text) if sentence.support == "unverified" else ""
+    if sentence.support == "quoted":
+        return ("" if before is None else "\n\n") + quoted(sentence, title, signs)
+    doubt = UNVERIFIED if sentence.support == "unverified" else ""
     return set_out(sentence.sign, before, sentence.text, " ".join(filter(None, (signs, doubt))))
+
+
+def quoted(sentence: Sentence, title: str, signs: str) -> str:
+    """Return a quote as Markdown: its title with its marks, then its lines as a block quote."""
+    a, b = sentence.marked or (0, 0)
+    text = sentence.text
+    best = f"**{text[a:b]}**" if text[a:b].strip() and "|" not in text[a:b] else text[a:b]
+    lines = f"{text[:a]}{best}{text[b:]}".splitlines()
+    return "\n".join([f"{title} {signs}".strip(), "", *(f"> {line}".rstrip() for line in lines)])

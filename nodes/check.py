@@ -7,11 +7,15 @@ from langchain_core.messages import AIMessage
 from ragweave.corpora.types import LABELS
 from ragweave.minds.desk import chosen
 from ragweave.minds.evidence import Citation, Sentence
-from ragweave.minds.phrases import phrase
+from ragweave.minds.phrases import ABSTAIN, QUOTED, SET_UP, UNSUPPORTED
 from ragweave.models import tracing
-from ragweave.nodes.answer import Answer, Sure, told
+from ragweave.models.chat import chat
+from ragweave.nodes.answer import Answer, Kind, told
 from ragweave.nodes.run import NodeRuntime, Run
 from ragweave.nodes.state import State, Update, message_id
+
+_UNJUDGED = ("unchecked", "quoted")
+"""Support of sentences whose confidence says nothing."""
 
 
 async def check(state: State, runtime: NodeRuntime) -> Update:
@@ -22,16 +26,18 @@ async def check(state: State, runtime: NodeRuntime) -> Update:
     kept = [Citation.model_validate(c) for c in state.get("citations", [])]
     citations = tuple(c for c in kept if c.n in cited or not draft)
     question = state["question"]
-    why = "" if draft else state.get("abstain", "") or phrase("unsupported", question)
+    why = "" if draft else state.get("abstain", "") or UNSUPPORTED
     if run.meter.refused:
         run.note(f"A limit of this run was reached: {run.meter.refused}.")
-    sure: Sure = "answer" if draft else "closest" if citations else "nothing"
-    quoted = sure == "closest" and why.endswith("”")
-    declined = f"{why} [1]" if quoted else f"{phrase('abstain', question)} ({why})"
-    text = told(draft) if draft else declined
-    counts = ((len(draft), "sentence"), (len(citations), "source"))
+    quotes = any(s.support == "quoted" for s in draft)
+    if quotes:
+        run.note(QUOTED if chat() is not None else f"{QUOTED} {SET_UP}")
+    kind: Kind = "quotes" if quotes else "answer" if draft else "closest" if citations else "nothing"
+    text = told(draft, citations) if draft else f"{ABSTAIN} ({why})"
+    noun = "quote" if quotes else "sentence"
+    counts = ((len(draft), noun), (len(citations), "source"))
     writer = chosen("writer", run.context)
-    summary = ", ".join(f"{n} {noun if n == 1 else noun + 's'}" for n, noun in counts) if draft else f"abstained: {why}"
+    summary = ", ".join(f"{n} {name if n == 1 else name + 's'}" for n, name in counts) if draft else f"abstained: {why}"
     update = run.done(summary)
     notes = [*state.get("notes", []), *update.get("notes", [])]
     answer = Answer(
@@ -39,9 +45,9 @@ async def check(state: State, runtime: NodeRuntime) -> Update:
         text=text,
         sentences=tuple(draft),
         citations=citations,
-        confidence=round(min((s.confidence for s in draft if s.support != "unchecked"), default=0.0), 3),
+        confidence=round(min((s.confidence for s in draft if s.support not in _UNJUDGED), default=0.0), 3),
         abstained=not draft,
-        sure=sure,
+        kind=kind,
         why=why,
         mind=state.get("mind", "small"),
         model=f"{writer.name} at {writer.host}" if writer is not None else "",

@@ -10,16 +10,10 @@ from langgraph.types import Overwrite
 
 from ragweave.minds.attached import attached, said
 from ragweave.minds.contracts import Talk
-from ragweave.minds.desk import reads, rewrites
+from ragweave.minds.desk import rewrites
 from ragweave.minds.mind import Made
-from ragweave.minds.small.core import core
-from ragweave.minds.small.question.greeting import is_greeting
-from ragweave.minds.small.question.sides import sides
-from ragweave.minds.small.question.spelling import spelt
-from ragweave.minds.small.question.tongue import elsewhere
 from ragweave.models.errors import InputError
 from ragweave.nodes.run import NodeRuntime, Run
-from ragweave.nodes.said import said_before
 from ragweave.nodes.state import State, Update, anew
 
 QUESTION_LIMIT = 8_000
@@ -40,19 +34,14 @@ async def condense(state: State, runtime: NodeRuntime) -> Update:
         raise InputError("there is no question", "send a human message that asks something")
     asked, history = messages[last].text.strip(), messages[:last]
     check_question(asked)
-    heart, before = core(asked), said_before(state, history)
-    # A chat model reads what was said around the question; what is searched for is the question alone.
-    made = Made(asked if reads(run.context) or is_greeting(asked) else heart.question, "small")
-    if before.question and not is_greeting(asked):
-        made = await run.minds.condenser(run, heart, Talk([(m.type, said(m)) for m in history], before))
-    query = heart.question if made.value == asked else made.value
+    humans = [said(m) for m in history if isinstance(m, HumanMessage)]
+    made = Made(asked, "small")
+    if humans:
+        talk = Talk([(m.type, said(m)) for m in history], humans[-1])
+        made = await run.minds.condenser(run, asked, talk)
     if pictures := attached(messages[last]):
         made = await run.minds.seer(run, made.value, pictures)
-        query = made.value
     question = made.value
-    if not reads(run.context):
-        question = query = await spelt(run, question)
-    weighed = sides(question)
     reworded: Update = {"messages": [messages[last]]} if edited else {}
     if any(map(_no_text, messages[last].content)):
         # Pixels do not stay in the state.
@@ -67,10 +56,9 @@ async def condense(state: State, runtime: NodeRuntime) -> Update:
         "knobs": run.context.set_knobs(),
         "question": question,
         "posed": question,
-        "query": query,
-        "said": before._asdict(),
+        "query": question,
         "rewrite": rewrites(run.context),
-        "also": [*weighed.asks] if weighed else await elsewhere(run, query),
+        "also": [],
         "usage": Overwrite(update["usage"]),
         "notes": Overwrite(update.get("notes", [])),
     }

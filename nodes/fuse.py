@@ -14,10 +14,10 @@ from ragweave.minds.desk import reads
 from ragweave.minds.evidence import Evidence, RankedList
 from ragweave.minds.fusion import fused
 from ragweave.minds.llm.conversation import shown as shown_of
-from ragweave.minds.looks import told, worth_a_look
+from ragweave.minds.looks import worth_a_look
 from ragweave.minds.merge import blended, merged
 from ragweave.minds.passages import distinct
-from ragweave.minds.recency import HALF_LIFE, asks_recency, by_age
+from ragweave.minds.recency import HALF_LIFE, by_age
 from ragweave.minds.sameness import TEXTUAL
 from ragweave.minds.small.rank import EACH, score_pools
 from ragweave.nodes.run import NodeRuntime, Run
@@ -32,7 +32,7 @@ async def fuse(state: State, runtime: NodeRuntime) -> Update:
 
     Dense and lexical lists of one phrasing are joined by standardised scores, phrasings and corpora by reciprocal
     ranks, and the pool is ordered by the relevance model or a cross-encoder. The relevance model reads each item
-    once: `grade` uses the same scores. Where the question asks for the newest, age counts last.
+    once: `grade` uses the same scores. Where newer documents are preferred, age counts last.
     """
     run = Run("fuse", state, runtime)
     run.by = run.context.method.fusion
@@ -57,14 +57,14 @@ async def fuse(state: State, runtime: NodeRuntime) -> Update:
         read = [e for e in state.get("evidence", []) if e["id"] in shown]
         rows, most = [r for r in rows if r["id"] not in shown], min(most, LATER)
     now, own, aged = datetime.now(UTC), await library.about(), ""
-    if asks_recency(run.context.recency if run.context.recency != "auto" else own.recency, state["question"], now):
+    if (run.context.recency if run.context.recency != "auto" else own.recency) == "on":
         half_life = run.context.half_life or own.half_life or HALF_LIFE
         rows = await asyncio.to_thread(by_age, rows, half_life, now)
         aged = f", newer first (half-life {half_life:g} days)"
     found_all = len(rows)
     if reads(run.context):
         # A picture without words takes no passage's place where nobody is going to look at it.
-        worth = worth_a_look(f"{state['question']} {query}", rows)
+        worth = worth_a_look(rows)
         rows = distinct((r for r in rows if r["text"].strip() or r["id"] in worth), most, read)
     else:
         rows = rows[:most]
@@ -78,9 +78,8 @@ async def fuse(state: State, runtime: NodeRuntime) -> Update:
     ]
     summary = f"{len(rows)} of {found_all} places kept{aged}" + (f", best: {rows[0]['title']}" if rows else "")
     ids = [r["id"] for r in rows]
-    best = {"best": max(map(told, rows), default=-1.0)} if query == state["question"] else {}
     data = {"items": ids, "of": found_all, "newer": bool(aged)}
-    return run.done(summary, data=data, evidence=rows, candidates=ids, found=Overwrite([]), **best)
+    return run.done(summary, data=data, evidence=rows, candidates=ids, found=Overwrite([]))
 
 
 async def _order(

@@ -8,15 +8,13 @@ from langchain_core.messages import AIMessageChunk
 from langgraph.config import get_config
 from langgraph.graph.message import push_message
 
+from ragweave.minds.choices import offered
 from ragweave.minds.contracts import Brief
 from ragweave.minds.desk import reads
 from ragweave.minds.evidence import Citation, Sentence, Strip, Support
 from ragweave.minds.known import Checked
-from ragweave.minds.llm.write import finish
 from ragweave.minds.mind import Made
 from ragweave.minds.page import Claim, Page
-from ragweave.minds.phrases import phrase
-from ragweave.minds.small.choose import offered
 from ragweave.nodes.answer import following
 from ragweave.nodes.run import NodeRuntime, Run
 from ragweave.nodes.state import State, Update, bound, known, message_id, of_hop
@@ -34,11 +32,12 @@ async def open_page(run: Run, state: State, strips: Sequence[Strip]) -> Page:
         return (await run.minds.checker(run, text, against, question)).value
 
     def emit(sentence: Sentence, citations: list[Citation]) -> None:
-        said = sentence.model_dump(include={"text", "support", "sign"})
+        said = sentence.model_dump(include={"text", "support", "sign", "marked"})
         run.event({"type": "sentence", **said, "citations": [c.model_dump() for c in citations]})
         before = page.sentences[-2].sign if len(page.sentences) > 1 else None
+        title = citations[0].title if citations else ""
         if hasattr(get_config().get("callbacks"), "handlers"):
-            chunk = AIMessageChunk(content=following(sentence, before), id=message_id(state))
+            chunk = AIMessageChunk(content=following(sentence, before, title), id=message_id(state))
             push_message(chunk, state_key=None)
 
     second = run.minds.second
@@ -69,9 +68,7 @@ async def generate(state: State, runtime: NodeRuntime) -> Update:
     What the reasoning turn said while it was written is shown already, and only closed here.
     """
     run = Run("generate", state, runtime)
-    question, timeline = state["question"], state.get("timeline")
-    moments = timeline["moments"] if timeline is not None else []
-    strips = moments or known(state, run.context.shown)
+    question, strips = state["question"], known(state, run.context.shown)
     asked, choices = offered(run.context, question)
     routed = of_hop(state.get("routes"), run.hop)
     page = await open_page(run, state, strips)
@@ -79,28 +76,20 @@ async def generate(state: State, runtime: NodeRuntime) -> Update:
         question=asked,
         strips=strips,
         rows={e["id"]: e for e in state.get("evidence", [])},
-        hops=state.get("hops", []),
-        best=state.get("best", -1.0),
-        timeline=timeline,
         choices=choices,
         reply=state.get("reply"),
         lower=bound(state),
         chunks=state.get("chunks", []),
         searched=routed is None or routed["corpora"] != ["none"],
     )
-    if page.sentences:
-        await finish(run, brief, page)
-        made = Made("", "llm")
-    else:
-        made = await run.minds.writer(run, brief, page)
+    made = Made("", "llm") if page.sentences else await run.minds.writer(run, brief, page)
     why = "" if page.sentences else made.value
-    if why and not page.citations:
+    if why and not page.citations and made.by == "llm":
         page.nearest()
-    # The small mind writes whatever is left; the limit that ended its rounds is noted beside the closest that it found.
     if run.meter.refused and not page.sentences and reads(run.context):
-        why = phrase("budget", question, limit=run.meter.refused)
-    n = len(page.sentences)
-    summary = f"{n} sentence{'s' * (n > 1)}" if n else f"nothing: {why}"
+        why = f"{run.meter.refused} was spent before an answer could be written"
+    n, noun = len(page.sentences), "quote" if any(s.support == "quoted" for s in page.sentences) else "sentence"
+    summary = f"{n} {noun}{'s' * (n > 1)}" if n else f"nothing: {why}"
     if page.dropped:
         summary += f", {page.dropped} left out"
     return run.done(summary, made, mind="llm" if made.by == "llm" else "small", **written(page), abstain=why)

@@ -11,7 +11,7 @@ from ragweave.minds.mind import Made
 from ragweave.models import relevance
 from ragweave.nodes.refine import shown_whole
 from ragweave.nodes.run import NodeRuntime, Run
-from ragweave.nodes.state import State, Update, on_timeline
+from ragweave.nodes.state import State, Update
 
 
 async def grade(state: State, runtime: NodeRuntime) -> Update:
@@ -24,7 +24,7 @@ async def grade(state: State, runtime: NodeRuntime) -> Update:
     run = Run("grade", state, runtime)
     rows = {e["id"]: e for e in state.get("evidence", [])}
     items = [rows[i] for i in state.get("candidates", []) if i in rows]
-    worth = worth_a_look(f"{state['question']} {state['query']}", items)
+    worth = worth_a_look(items)
     looked = await look_first(run, state["query"], [e for e in items if e["id"] in worth], relevance.UPPER)
     items = [Evidence(**{**e, "seen": looked[e["id"]]}) if e["id"] in looked else e for e in items]
     made = Made(Graded([], relevance.UPPER, relevance.LOWER), "small")
@@ -35,15 +35,10 @@ async def grade(state: State, runtime: NodeRuntime) -> Update:
     best = max(scores, default=-1.0)
     unreadable = made.fallback is not None and made.fallback.kind == "unreadable"
     action = "ambiguous" if unreadable else verdict(best, upper, lower)
-    if on_timeline(state):
-        # What only the order of things tells is on the timeline, however little its clips resemble the question.
-        action, made = "correct", Made(made.value, "timeline")
     graded = [Evidence(**{**e, "relevance": round(s, 4)}) for e, s in zip(items, scores, strict=True)]
     row: Grade = {"hop": run.hop, "action": action, "best": best, "upper": upper, "lower": lower, "by": made.by}
     update: Update = {"grade": row, "evidence": graded}
     update |= {"open_web": run.context.web != "off", "whole": shown_whole(run.context)}
-    if looked and state["query"] == state["question"]:
-        update["best"] = max(s for s, e in zip(scores, items, strict=True) if e["id"] in looked)
     return run.done(f"{action}, best {best:+.2f} of {len(graded)}", made, data={"grade": row}, **update)
 
 

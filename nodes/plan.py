@@ -8,7 +8,6 @@ from langgraph.types import Send
 
 from ragweave.corpora.types import CORPORA, Corpus
 from ragweave.corpora.video.scope import Scope, named_scope, scope_of
-from ragweave.minds.small.timeline import wants_whole
 from ragweave.nodes.run import NodeRuntime, Run
 from ragweave.nodes.state import RetrieveTask, Round, State, Update, of_hop
 
@@ -60,8 +59,6 @@ async def _corpora(state: State, run: Run, without_router: Sequence[Corpus]) -> 
     if without_router is RECORDINGS and not any(held.get(c) for c in RECORDINGS):
         run.note("The library holds no recordings; index a video, a sound file or a transcript with times.")
     wanted = run.context.corpora or without_router
-    if without_router is RECORDINGS and not run.context.corpora and not wants_whole(state["query"]):
-        wanted = ("clip",)
     return [c for c in CORPORA if c in wanted and held.get(c)]
 
 

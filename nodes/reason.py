@@ -16,7 +16,7 @@ from ragweave.minds.passages import as_strip
 from ragweave.nodes.generate import open_page, written
 from ragweave.nodes.route import fallback_corpora
 from ragweave.nodes.run import NodeRuntime, Run
-from ragweave.nodes.state import State, Then, Update, bound, ended, merge_strips, on_timeline
+from ragweave.nodes.state import State, Then, Update, bound, ended, merge_strips
 
 SELECTED = 5
 """Best items over all hops that an answer always sees."""
@@ -36,7 +36,8 @@ async def reason(state: State, runtime: NodeRuntime) -> Update:
     strips = merge_strips(state.get("knowledge"), whole)
     hops = [] if opening else [*state.get("hops", []), ended(state)]
     library, found = await run.library(), [e for e in rows.values() if e["origin"] != "model"]
-    placed, gap = await scored(library, state["question"], found, hops)
+    # What one round found is in order already.
+    placed = await scored(library, state["question"], found, hops) if len(hops) > 1 else found
     others = not context.corpora and bool(fallback_corpora(state, state["query"], await run.held()))
     can_search = context.max_hops > (0 if opening else state["hop"])
     can_recall = state.get("recalls", 0) < context.max_recalls and run.minds.recaller is not None
@@ -50,11 +51,9 @@ async def reason(state: State, runtime: NodeRuntime) -> Update:
         await tell(raw, [[s for s in strips if s["evidence"] == i] for i in shown], page)
 
     first = state["query"] if opening and not reads(context) else state["question"]  # a query that was edited counts
-    known = Known(first, hops, placed, strips, gap, others, last, say, state.get("plan", ""), bound(state))
+    known = Known(first, hops, placed, strips, others, last, say, state.get("plan", ""), bound(state))
     spent = _spent(run)
-    if on_timeline(state):
-        made = Made(Decision(known.learnt()), "timeline")
-    elif not spent and (reads(context) or not last):
+    if not spent and (reads(context) or not last):
         made = await run.minds.reasoner(run, known)
         spent = _spent(run)
     else:

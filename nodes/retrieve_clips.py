@@ -1,4 +1,4 @@
-"""Search the recordings with one retriever: a ranked list of clips, or of recordings, or the timeline."""
+"""Search the recordings with one retriever: a ranked list of clips, or of recordings."""
 
 from __future__ import annotations
 
@@ -7,12 +7,9 @@ from collections.abc import Iterable, Sequence
 from ragweave.corpora.knowledge.search import ask_graph
 from ragweave.corpora.store.library import Library
 from ragweave.corpora.types import Hit, Item
-from ragweave.corpora.video.mentions import read_timeline
 from ragweave.corpora.video.scope import Scope, search_within
 from ragweave.minds.fusion import Ranking, fuse_ranks, fuse_scores, ordered
-from ragweave.minds.small.answer.tell import timeline_of
 from ragweave.models.errors import RagweaveError
-from ragweave.models.numerals import both_ways
 from ragweave.nodes.run import NodeRuntime, Run
 from ragweave.nodes.state import ClipTask, Update
 
@@ -30,8 +27,6 @@ async def retrieve_clips(task: ClipTask, runtime: NodeRuntime) -> Update:
     scope = Scope(sources, titles, run.context.from_time, run.context.to_time)
     try:
         library = await run.library()
-        if name == "timeline":
-            return await _timeline(run, library, task, scope)
         ids = await _ids(run, library, task, scope)
     except RagweaveError as error:
         run.note(f"The retriever {name} of the recordings failed: {error}")
@@ -54,7 +49,7 @@ async def _ids(run: Run, library: Library, task: ClipTask, scope: Scope) -> list
         ranking = await ask_graph(library, text, forms["statement"], length, scope.sources)
     else:
         kind, asked = {
-            "speech": ("lexical", [query, " ".join(forms["keywords"]) or query, both_ways(query)]),
+            "speech": ("lexical", [query, " ".join(forms["keywords"]) or query]),
             "chunk": ("dense", [query, forms["statement"]]),
             "visual": ("visual", [forms["scene"]]),
         }[name]
@@ -78,14 +73,3 @@ def beside(ranking: Sequence[tuple[str, float]], items: dict[str, Item]) -> Rank
         return max(own.get((item.source, item.ordinal + step), 0.0) for step in (-1, 1))
 
     return ordered({i: score + BESIDE * neighbours(items[i]) for i, score in ranking if i in items})
-
-
-async def _timeline(run: Run, library: Library, task: ClipTask, scope: Scope) -> Update:
-    told = await read_timeline(library, task["asked"], scope) if task["asked"] is not None else None
-    if told is None:
-        return run.done("nothing of it is on the timeline", data={"retriever": "timeline", "clips": []})
-    timeline = timeline_of(told, task["query"], task.get("hop", 1))
-    kind, thing, moments = timeline["kind"], timeline["thing"], timeline["moments"]
-    summary = f"{kind} “{thing}”: {told.total} moments" if moments else f"“{thing}” is never mentioned"
-    data = {"retriever": "timeline", "clips": list(dict.fromkeys(m["evidence"] for m in moments))}
-    return run.done(summary, data=data, timeline=timeline)

@@ -4,29 +4,24 @@ from __future__ import annotations
 
 from langgraph.types import Send
 
-from ragweave.minds.small.timeline import asked_of
 from ragweave.nodes.run import NodeRuntime, Run
 from ragweave.nodes.state import Retriever, Update, VideoState, VideoTask
 
 
 async def rewrite(state: VideoState, runtime: NodeRuntime) -> Update:
-    """Return the statement, the scene and the keywords of the hop's query, and what it asks of the timeline."""
+    """Return the statement, the scene and the keywords of the hop's query."""
     run = Run("rewrite", state, runtime)
     made = await run.minds.rewriter(run, state["query"])
     forms = made.value
     told = f"{forms['statement']} | {forms['scene']} | {', '.join(forms['keywords'])}"
-    asked = asked_of(state["query"], state.get("titles", []))
-    if asked is not None:
-        told += f" | of the timeline: {asked.kind} {asked.thing}".rstrip()
     method = run.context.method
     ways: list[Retriever] = [*method.channels, "video"]
     if method.chunk_tokens and "chunk" not in ways:
         ways.append("chunk")  # what a writer reads as well lies around the clips that it finds
-    return run.done(told, made, data={"forms": forms}, forms=forms, asked=asked, ways=ways)
+    return run.done(told, made, data={"forms": forms}, forms=forms, ways=ways)
 
 
 def retrievers(state: VideoState) -> list[Send]:
-    """Send one task per retriever: those of the context, the recordings, and the timeline where it is asked."""
-    wanted: list[Retriever] = [*state["ways"], "timeline"] if state["asked"] is not None else state["ways"]
+    """Send one task per retriever: those of the context, and the recordings."""
     task = {key: value for key, value in state.items() if key in VideoTask.__annotations__}
-    return [Send("retrieve_clips", {**task, "retriever": name}) for name in wanted]
+    return [Send("retrieve_clips", {**task, "retriever": name}) for name in state["ways"]]

@@ -56,8 +56,7 @@ async def search_web(state: State, runtime: NodeRuntime) -> Update:
     evidence, kept = await _grade(run, state["query"], result.pages)
     summary = f"“{query}” on {result.provider}: {len(result.pages)} pages, {len(kept)} parts kept"
     data = {"query": query, "provider": result.provider, "urls": [p.url for p in result.pages]}
-    best = {"best": max((s["score"] for s in kept), default=-1.0)} if run.hop == 1 else {}
-    return run.done(summary, written, data=data, **told, evidence=evidence, knowledge=kept, **best)
+    return run.done(summary, written, data=data, **told, evidence=evidence, knowledge=kept)
 
 
 async def _searched(run: Run, query: str) -> WebResult:

@@ -12,7 +12,6 @@ from langgraph.types import Overwrite
 from typing_extensions import TypedDict
 
 from ragweave.corpora.types import Corpus
-from ragweave.corpora.video.mentions import Asked
 from ragweave.minds.contracts import Forms
 from ragweave.minds.evidence import (
     Citation,
@@ -25,7 +24,6 @@ from ragweave.minds.evidence import (
     Route,
     Sentence,
     Strip,
-    Timeline,
 )
 from ragweave.minds.passages import as_seen, as_strip
 from ragweave.models.relevance import LOWER
@@ -93,8 +91,6 @@ class VideoResult(TypedDict, total=False):
     """What a vision model saw in the frames of clips, by clip id."""
     chunks: list[str]
     """Clips of the chunks of transcript that are read beside the evidence, by id."""
-    timeline: Timeline | None
-    """What the timeline of the recordings says, where the question asks it."""
     notes: Annotated[list[str], operator.add]
     """What could not be done, in words."""
     usage: Annotated[list[NodeUsage], operator.add]
@@ -107,8 +103,6 @@ class State(Input, Round, VideoResult, total=False):
     posed: str
     """The standalone question as the turn was given it, and at its end as it was answered; by it one that was edited in
     before a turn is told from one left over."""
-    said: dict[str, str]
-    """The last question of the turns before that was one, with its answer (`Said`)."""
     also: list[str]
     """Further queries that the same reasoning turn wrote for this hop."""
     rewrite: bool
@@ -125,8 +119,6 @@ class State(Input, Round, VideoResult, total=False):
     """Everything retrieved in this turn, merged by id."""
     candidates: list[str]
     """Ids of the current hop's best items, best first."""
-    best: Annotated[float, lambda old, new: max(old, new)]
-    """Highest relevance of anything found to the question itself, in [-1, 1]."""
     grade: Grade | None
     """Verdict over the current hop."""
     open_web: bool
@@ -164,12 +156,6 @@ class State(Input, Round, VideoResult, total=False):
 def of_hop(rows: Sequence[R] | None, hop: int) -> R | None:
     """Return what was last decided for a hop, or None."""
     return next((row for row in reversed(rows or ()) if row["hop"] == hop), None)
-
-
-def on_timeline(state: State) -> bool:
-    """Tell whether the timeline answers the question of this turn."""
-    told = state.get("timeline")
-    return told is not None and bool(told["moments"])
 
 
 def known(state: State, limit: int) -> list[Strip]:
@@ -220,8 +206,8 @@ def message_id(state: State) -> str:
     return f"answer-{state['turn']}"
 
 
-Retriever = Literal["chunk", "entity", "visual", "speech", "video", "timeline"]
-"""Ways into the recordings. `video` finds the recording, `timeline` answers what only the order of things tells."""
+Retriever = Literal["chunk", "entity", "visual", "speech", "video"]
+"""Ways into the recordings. `video` finds the recording."""
 
 
 class VideoTask(Round, total=False):
@@ -235,8 +221,6 @@ class VideoTask(Round, total=False):
     """Titles of recordings to stay within; empty means all. One file may hold several recordings."""
     forms: Forms
     """The query's other forms, from `rewrite`."""
-    asked: Asked | None
-    """What it asks of the timeline, from `rewrite`."""
 
 
 class ClipTask(VideoTask):
@@ -256,7 +240,7 @@ class VideoState(VideoTask, VideoResult, total=False):
     """State of the search in the recordings."""
 
     ways: list[Retriever]
-    """Retrievers of this run, from `rewrite`; the timeline comes beside them where it is asked."""
+    """Retrievers of this run, from `rewrite`."""
     lists: Annotated[list[ClipList], operator.add]
     """One list per retriever; one that found nothing has none."""
     clips: list[str]
@@ -265,7 +249,7 @@ class VideoState(VideoTask, VideoResult, total=False):
     """Their scores."""
 
 
-SAVED: tuple[type, ...] = (Answer, Asked, Citation, NodeUsage, Sentence)
+SAVED: tuple[type, ...] = (Answer, Citation, NodeUsage, Sentence)
 """Types in the state beside plain data and messages: what a saver reads back."""
 
 Update = dict[str, Any]
@@ -276,6 +260,6 @@ def anew() -> Update:
     """Return what a turn begins with, whatever the turn before left."""
     begun = State(hop=1, recalls=0, enough=False, looked={}, plan="", mind="small", dropped=0, abstain="")
     empty = State(candidates=[], tasks=[], chunks=[], draft=[], citations=[])
-    absent = State(timeline=None, grade=None, reply=None, consent=None, answer=None)
+    absent = State(grade=None, reply=None, consent=None, answer=None)
     joined = {key: Overwrite([]) for key in ("routes", "queries", "found", "evidence", "knowledge", "hops")}
-    return {**begun, **empty, **absent, **joined, "best": Overwrite(-1.0)}
+    return {**begun, **empty, **absent, **joined}

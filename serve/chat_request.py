@@ -15,6 +15,7 @@ from ragweave.serve.desk import Body
 from ragweave.serve.pictures import PictureDesk, bytes_of, id_of
 
 _OWN_LINK = re.compile(r" ?\[\[(\d+)\]\]\([^)\s]*\)")
+_LINKED_TITLE = re.compile(r"^\[(.+)\]\([^)\s]*\)(?= \[\[\d+\]\]\()", re.M)
 _FILES = re.compile(r"\A\s*<attached_files>\n.*?\n</attached_files>\s*", re.S)
 """What Open WebUI writes before a question that has pictures, for models that call its tools."""
 SOURCES = "\n\n---\n"
@@ -120,7 +121,7 @@ async def conversation(messages: Sequence[Message], desk: PictureDesk) -> list[A
 
 def without_links(text: str) -> str:
     """Return an earlier answer as it was before links and sources were added for the reader."""
-    return _OWN_LINK.sub(r" [\1]", text.split(SOURCES)[0])
+    return _OWN_LINK.sub(r" [\1]", _LINKED_TITLE.sub(r"\1", text.split(SOURCES)[0]))
 
 
 def _text(message: Message) -> str:

@@ -31,8 +31,8 @@ from ragweave.serve.problems import NotFound
 from ragweave.serve.routes_library import item_of
 
 _ABOUT = f"""{tools.ABOUT}
-Use `ask` for an answer whose sentences were checked against the sources, `search` for passages to read yourself, and
-`open_citation` for the whole text behind a citation."""
+Use `ask` for an answer, or for quotes where the library has no language model; `search` for passages to read yourself;
+and `open_citation` for the whole text behind a citation."""
 _MOST = 200_000
 """Characters of a resource."""
 _READS = ToolAnnotations(read_only_hint=True, open_world_hint=False)

@@ -24,6 +24,7 @@ from ragweave.serve.desk import Desk, DeskNow
 from ragweave.serve.direct import Events, answering, unless_left
 from ragweave.serve.formulas import in_markdown
 from ragweave.serve.problems import NotFound, invalid, openai_error
+from ragweave.serve.quotes import as_markdown, in_block
 
 router = APIRouter(prefix="/v1")
 
@@ -146,6 +147,8 @@ class Writer:
     def _sentence(self, event: Mapping[str, Any]) -> str:
         """Append a sentence with links to its sources, and return what was appended."""
         begin, sign = len(self._text), event["sign"]
+        if event["support"] == "quoted":
+            return self._quote(event)
         text = event["text"] if sign.startswith("```") else " | ".join(map(in_markdown, event["text"].split(" | ")))
         opens = [(c["n"], self._link(c)) for c in event["citations"]]
         marks = [f"[[{n}]]({url})" if url else f"[{n}]" for n, url in opens]
@@ -155,6 +158,17 @@ class Writer:
         for (n, _), mark in zip(opens, marks, strict=True):
             at = self._text.index(mark, at)
             self._marks.append((n, at, at + len(mark)))
+        return self._text[begin:]
+
+    def _quote(self, event: Mapping[str, Any]) -> str:
+        """Append a quote below the linked title of its source, and return what was appended."""
+        begin, cited = len(self._text), event["citations"][0]
+        title, url = in_block(in_markdown(cited["title"])), self._link(cited)
+        mark = f"[[{cited['n']}]]({url})" if url else f"[{cited['n']}]"
+        self._text += "\n\n" * bool(self._text) + (f"[{title}]({url}) " if url else f"{title} ")
+        self._marks.append((cited["n"], len(self._text), len(self._text) + len(mark)))
+        self._text += f"{mark}\n\n{as_markdown(event)}"
+        self._sign = event["sign"]
         return self._text[begin:]
 
     def _close(self) -> str:
@@ -200,7 +214,7 @@ class Writer:
 
 
 def usage_of(answer: Mapping[str, Any]) -> dict[str, int]:
-    """Return the tokens that chat models took; the small mind takes none."""
+    """Return the tokens that chat models took; without one there are none."""
     read = sum(row["input_tokens"] for row in answer["usage"])
     written = sum(row["output_tokens"] for row in answer["usage"])
     return {"prompt_tokens": read, "completion_tokens": written, "total_tokens": read + written}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import base64
-import re
 from collections.abc import Mapping, Sequence
 from html import escape
 from pathlib import Path
@@ -17,12 +16,13 @@ from ragweave.corpora.store.catalog import LibraryRow
 from ragweave.corpora.store.media import Media
 from ragweave.corpora.store.rows import Source
 from ragweave.corpora.store.stores import stores
-from ragweave.minds.phrases import phrase
+from ragweave.minds.phrases import HEARD
 from ragweave.models.errors import RagweaveError
 from ragweave.models.text import clock
 from ragweave.serve.drawing import drawn, first_file
 from ragweave.serve.formulas import in_markdown, with_formulas
 from ragweave.serve.problems import NotFound
+from ragweave.serve.quotes import as_html, as_markdown, in_block
 from ragweave.serve.store import Turn, now
 from ragweave.serve.uploads import digest_of
 
@@ -34,12 +34,11 @@ _STATES = {
     "unverified": "? unverified: nothing was found that says this",
     "contradicted": "≠ contradicted: a source says otherwise",
     "model": "the model's own knowledge: no source says this",
+    "quoted": "quoted from the source; no language model read it",
     "unchecked": "not checked: it only frames the answer, or this run asked for no check",
 }
 _LINKED = """The hash of a source is the SHA-256 of its file: `sha256sum FILE` prints it. A link opens for whoever may
 read the library; pictures of the cited places are in the same proof as HTML."""
-_BEGINS = re.compile(r"^(\d+(?=[.)])|(?=[#>+=|~-]))")
-"""What makes a block of the line that it begins."""
 _HEAD = """<!doctype html><html lang="en"><head><meta charset="utf-8"><meta http-equiv="Content-Security-Policy"
 content="default-src 'none'; img-src data:; style-src 'unsafe-inline'">
 <meta name="viewport" content="width=device-width">"""
@@ -48,7 +47,10 @@ body{max-width:760px;margin:32px auto;padding:0 20px;font:16px/1.6 system-ui,san
 h1{font-size:24px;line-height:1.3}h2{font-size:20px;margin-top:44px}h3{font-size:15px;margin:0 0 2px}
 .fine,dl{font-size:13.5px;color:#5f5b53}code{font:12.5px ui-monospace,monospace;overflow-wrap:anywhere}
 .state{font-size:12.5px;white-space:nowrap;color:#2c6b3f}.unverified .state,.model .state{color:#7a4f00}
-.contradicted .state{color:#a32a22}blockquote{margin:8px 0;padding-left:12px;border-left:3px solid #cfe3df}
+.contradicted .state{color:#a32a22}.quoted .state{color:#5f5b53}
+mark{background:#fbeeb8;color:inherit}
+table{border-collapse:collapse}td,th{padding:2px 12px 2px 0;text-align:left;border-bottom:1px solid #e4e0d7}
+blockquote{margin:8px 0;padding-left:12px;border-left:3px solid #cfe3df}
 article{margin:14px 0;padding:14px 16px;border:1px solid #e4e0d7;border-radius:10px;break-inside:avoid}
 img{max-width:100%;border:1px solid #e4e0d7;border-radius:6px}dl{display:grid;grid-template-columns:auto 1fr;gap:0 12px}
 dd{margin:0;overflow-wrap:anywhere}sup a{text-decoration:none}p{overflow-wrap:anywhere;white-space:pre-line}
@@ -87,26 +89,39 @@ def as_file(page: str, form: Form) -> Response:
 
 async def _turn(library: LibraryRow, turn: Turn, answer: Mapping[str, Any], held: Mapping[str, Any]) -> str:
     cards = [await _card(library, turn.n, c, held.get(c["open"].get("source", ""))) for c in answer["citations"]]
-    said = "".join(_sentence(turn.n, s) for s in answer["sentences"]) or f"<p>{with_formulas(answer['text'])}</p>"
+    titles = {c["n"]: c["title"] for c in answer["citations"]}
+    said = (
+        "".join(_sentence(turn.n, s, titles) for s in answer["sentences"]) or f"<p>{with_formulas(answer['text'])}</p>"
+    )
     notes = "".join(f'<p class="fine">{with_formulas(note)}</p>' for note in answer["notes"])
     head = f'<h2 dir="auto">{escape(turn.question)}</h2><p class="fine">{escape(_asked(turn, answer))}</p>'
     return f"<section>{head}{said}{notes}{''.join(cards)}</section>"
 
 
 def _asked(turn: Turn, answer: Mapping[str, Any]) -> str:
-    writer = "the small mind, in sentences of the sources" if answer["mind"] == "small" else answer.get("model") or ""
     at = _time(turn.created)
-    return f"Asked on {at}; written by {writer}." if answer["mind"] else f"Noted on {at} by the reader."
+    if not answer["mind"]:
+        return f"Noted on {at} by the reader."
+    by = "answered without a language model" if answer["mind"] == "small" else f"written by {answer.get('model')}"
+    return f"Asked on {at}; {by}."
 
 
-def _sentence(turn: int, sentence: Mapping[str, Any]) -> str:
+def _sentence(turn: int, sentence: Mapping[str, Any], titles: Mapping[int, str]) -> str:
     marks = "".join(f'<sup><a href="#s{turn}-{int(n)}">[{int(n)}]</a></sup>' for n in sentence["citations"])
     state = _state(sentence)
+    if state == "quoted":
+        head = f"<h3>{escape(_titled(sentence, titles))} {marks}</h3>"
+        sign = f'<span class="state">{_STATES[state]}</span>'
+        return f'<div class="quoted" dir="auto">{head}<blockquote>{as_html(sentence)}</blockquote>{sign}</div>'
     if sentence["sign"].startswith("```"):
         return f'<pre class="{state}">{escape(sentence["text"])}</pre><p>{marks}</p>'
     sign = {"-": "• ", "|": ""}.get(sentence["sign"], sentence["sign"].strip() and sentence["sign"] + " ")
     text = with_formulas(sign + sentence["text"])
     return f'<p class="{state}" dir="auto">{text}{marks} <span class="state">{_STATES[state]}</span></p>'
+
+
+def _titled(sentence: Mapping[str, Any], titles: Mapping[int, str]) -> str:
+    return next((titles[n] for n in sentence["citations"] if titles.get(n)), "Untitled")
 
 
 def _state(sentence: Mapping[str, Any]) -> str:
@@ -128,7 +143,8 @@ async def _card(library: LibraryRow, turn: int, citation: Mapping[str, Any], fou
 
 def _markdown(turn: Turn, answer: Mapping[str, Any], held: Mapping[str, Any], base: str) -> list[str]:
     """Return the paragraphs of a turn."""
-    said = [_line(s) for s in answer["sentences"]] or [_lines(answer["text"])]
+    titles = {c["n"]: c["title"] for c in answer["citations"]}
+    said = [_line(s, titles) for s in answer["sentences"]] or [_lines(answer["text"])]
     parts = [f"## {in_markdown(turn.question)}", in_markdown(_asked(turn, answer)), *said]
     parts += [_lines(note) for note in answer["notes"]]
     for c in answer["citations"]:
@@ -139,8 +155,11 @@ def _markdown(turn: Turn, answer: Mapping[str, Any], held: Mapping[str, Any], ba
     return [part for part in parts if part]
 
 
-def _line(sentence: Mapping[str, Any]) -> str:
+def _line(sentence: Mapping[str, Any], titles: Mapping[int, str]) -> str:
     marks = "".join(rf"\[{int(n)}\]" for n in sentence["citations"])
+    if _state(sentence) == "quoted":
+        head = f"{in_block(in_markdown(_titled(sentence, titles)))} {marks} *({_STATES['quoted']})*"
+        return f"{head}\n\n{as_markdown(sentence)}"
     if sentence["sign"].startswith("```"):
         return f"{sentence['sign']}\n{sentence['text']}\n```\n{marks}"
     sign = "" if sentence["sign"] == "|" or not sentence["sign"].strip() else f"{sentence['sign']} "
@@ -149,7 +168,7 @@ def _line(sentence: Mapping[str, Any]) -> str:
 
 def _lines(text: str, before: str = "") -> str:
     """Return a text whose lines stay apart, and none of which begins a list or a heading."""
-    lines = (_BEGINS.sub(r"\1\\", in_markdown(line)) for line in text.strip().splitlines())
+    lines = (in_block(in_markdown(line)) for line in text.strip().splitlines())
     return f"  \n{before}".join(lines)
 
 
@@ -204,7 +223,7 @@ def where(place: Mapping[str, Any]) -> str:
     """Say where in its file something stands."""
     if "start" in place:
         seconds = f"{clock(place['start'])}–{clock(place.get('end', place['start']))}"
-        return f"{seconds} {phrase('heard', '')}" if place.get("doubtful") else seconds
+        return f"{seconds} {HEARD}" if place.get("doubtful") else seconds
     if "page" in place:
         return f"page {place['page']}"
     return " › ".join(place.get("heading") or ()) or (f"line {place['line']}" if place.get("line") else "")

@@ -1,4 +1,4 @@
-"""The front page of a library, and what may be asked next."""
+"""The front page of a library, its entities, and what may be read next."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _LONGEST = 240
 
 @router.get("/overview")
 async def front_page(row: NamedLibrary) -> dict[str, Any]:
-    """Return a timeline of a library and questions that it answers, each line with its place."""
+    """Return the newest documents of a library, and the questions that a chat model wrote of it."""
     return {"library": row.name, **await overview.overview(row)}
 
 
@@ -77,10 +77,6 @@ def _sentence(item: Item, name: str) -> str:
 
 
 @router.get("/next")
-async def what_next(
-    row: NamedLibrary,
-    item: Annotated[list[str], Query(max_length=20)],
-    asked: Annotated[str, Query(max_length=2_000)] = "",
-) -> dict[str, Any]:
-    """Return questions and sections that lie next to the items of an answer."""
-    return await overview.follow_ups(row, [id.partition("#")[0] for id in item], asked)
+async def what_next(row: NamedLibrary, item: Annotated[list[str], Query(max_length=20)]) -> dict[str, Any]:
+    """Return the sections that lie next to the items of an answer."""
+    return {"places": await overview.further(row, [id.partition("#")[0] for id in item])}

@@ -1,4 +1,6 @@
-"""Questions that nothing answered yet: asked again by the small mind when their library has changed.
+"""Questions that nothing answered yet: searched again, without a chat model, when their library has changed.
+
+A question is told of once the closest passage stands in a source that was indexed after the reader began to watch.
 
 Whoever lists them sets this off, as the page does after each indexing; so it does not matter which process indexed.
 """
@@ -13,12 +15,14 @@ from fastapi import APIRouter
 from pydantic import Field
 
 from ragweave.corpora.store.catalog import LibraryRow
+from ragweave.corpora.store.stores import stores
 from ragweave.nodes.condense import check_question
 from ragweave.serve.access import Caller, CallerNow, NamedLibrary, library_named
 from ragweave.serve.database import sent
 from ragweave.serve.desk import Body, Desk, DeskNow
 from ragweave.serve.direct import answering, messages_of
 from ragweave.serve.problems import NotFound, Refused
+from ragweave.serve.quotes import best_of
 from ragweave.serve.store import Store, now
 from ragweave.serve.tools import answer_of
 
@@ -47,8 +51,8 @@ async def watch(caller: CallerNow, desk: DeskNow, body: Watch) -> dict[str, Any]
 @router.get("")
 async def list_watches(caller: CallerNow, desk: DeskNow, row: NamedLibrary) -> dict[str, Any]:
     """List what is watched in a library, each with what is known now, after asking again where the library changed."""
-    for id, question in await asyncio.to_thread(_due, desk.store, caller, row):
-        known = await _ask(desk, row, question)
+    for id, question, since in await asyncio.to_thread(_due, desk.store, caller, row):
+        known = await _ask(desk, row, question, since)
         await asyncio.to_thread(_keep, desk.store, id, row.generation, known)
     return {"library": row.name, "watches": await asyncio.to_thread(_all, desk.store, caller, row)}
 
@@ -62,11 +66,18 @@ def forget(caller: CallerNow, desk: DeskNow, id: str) -> None:
         raise NotFound("There is no such question", "list what is watched, and name one of it")
 
 
-async def _ask(desk: Desk, row: LibraryRow, question: str) -> str:
-    """Return what the small mind answers now; nothing where it is not sure."""
+async def _ask(desk: Desk, row: LibraryRow, question: str, since: str) -> str:
+    """Return the closest passage in words, where its source was indexed after `since`; else nothing."""
     asked = messages_of([("user", question)])
     answer = await answer_of(answering(desk.slots, row, asked, "agent", {"mind": "small", "web": "off"}))
-    return "" if answer["abstained"] else str(answer["text"])
+    said = next((s for s in answer["sentences"] if s["citations"]), None)
+    if said is None:
+        return ""
+    cited = next(c for c in answer["citations"] if c["n"] == said["citations"][0])
+    sources = await asyncio.to_thread(stores().catalog.sources, row.id, [cited["open"].get("source", "")])
+    if not any(s.indexed_at[:19] >= since[:19] for s in sources):  # to the second
+        return ""
+    return f"{cited['title']}: {best_of(said)}"
 
 
 _PLACE = "owner = :owner AND library = :library"
@@ -84,11 +95,11 @@ def _add(store: Store, caller: Caller, row: LibraryRow, question: str) -> str:
         return str(sent(db, f"INSERT INTO watches VALUES {values} ON CONFLICT {anew} RETURNING id", **new).scalar_one())
 
 
-def _due(store: Store, caller: Caller, row: LibraryRow) -> list[tuple[str, str]]:
-    query = f"SELECT id, question FROM watches WHERE {_PLACE} AND known IS NULL AND generation <> :generation"
+def _due(store: Store, caller: Caller, row: LibraryRow) -> list[tuple[str, str, str]]:
+    query = f"SELECT id, question, created FROM watches WHERE {_PLACE} AND known IS NULL AND generation <> :generation"
     with store.reading() as db:
         found = sent(db, query, owner=caller.id, library=row.id, generation=row.generation)
-        return [(r.id, r.question) for r in found]
+        return [(r.id, r.question, r.created) for r in found]
 
 
 def _keep(store: Store, id: str, generation: int, known: str) -> None:

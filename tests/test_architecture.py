@@ -87,16 +87,19 @@ def test_a_part_of_corpora_imports_only_what_lies_below_it() -> None:
     assert wrong == []
 
 
-SMALL: dict[str, set[str]] = {"question": set(), "tables": set(), "answer": {"question", "tables"}}
-"""What a folder of the small mind may import of it beside itself; the decisions at its root stand above all three."""
+DECIDING = {"check", "clips", "expand", "grade", "rank", "rewrite", "route", "search_web"}
+"""Files of minds/small that language models and nodes may read; only `build` chooses who writes."""
 
 
-def test_a_folder_of_the_small_mind_imports_only_what_lies_below_it() -> None:
+def test_language_models_and_nodes_read_of_the_small_mind_only_what_decides() -> None:
     wrong = []
-    for path in (ROOT / "minds/small").glob("*/*.py"):
-        allowed = {path.parent.name} | SMALL[path.parent.name]
-        found = {m.split(".")[3] for m in imported(path) if m.startswith("ragweave.minds.small.")}
-        wrong += [f"{path.relative_to(ROOT)} imports {name}" for name in sorted(found - allowed)]
+    for path in (*(ROOT / "minds/llm").rglob("*.py"), *(ROOT / "nodes").rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            module = node.module or "" if isinstance(node, ast.ImportFrom) else ""
+            of, names = module.removeprefix("ragweave.minds.small").strip("."), set[str]()
+            if module.startswith("ragweave.minds.small"):
+                names = {of.split(".")[0]} if of else {a.name for a in node.names}
+            wrong += [f"{path.relative_to(ROOT)} imports {name}" for name in sorted(names - DECIDING)]
     assert wrong == []
 
 

@@ -1,4 +1,4 @@
-"""`ragweave ask`: an answer with numbered citations."""
+"""`ragweave ask`: an answer with numbered citations, or quotes of the closest passages."""
 
 from __future__ import annotations
 
@@ -23,7 +23,9 @@ def ask(
     web: given.WebOption = None,
     top_k: given.TopK = None,
     length: given.Length = None,
-    sentences: Annotated[int | None, typer.Option("--sentences", help="Longest answer, in sentences.")] = None,
+    sentences: Annotated[
+        int | None, typer.Option("--sentences", help="Longest answer of a chat model, in sentences.")
+    ] = None,
     video: given.Video = None,
     folder: given.Folder = None,
     from_: given.From = None,
@@ -40,9 +42,9 @@ def ask(
     save: given.SaveOption = None,
     as_json: common.JsonOption = False,
 ) -> None:
-    """Answer a question with numbered citations.
+    """Answer a question with numbered citations; without a chat model, quote the closest passages.
 
-    Exit code 3 when the library does not answer it.
+    Exit code 3 when nothing was found that answers it.
     """
     from ragweave.app.threads import new_file, opened
 

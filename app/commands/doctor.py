@@ -160,8 +160,8 @@ async def _mind() -> list[Finding]:
 
     writer = chat("writer")
     if writer is None:
-        what = "the small mind: no chat model is set, so answers are sentences of your own files"
-        return [Finding("mind", "off", what, "set RAGWEAVE_CHAT for written answers (docs/writer.md)")]
+        what = "no chat model is set: a question is answered by quotes of the closest passages"
+        return [Finding("mind", "off", what, "`ragweave setup` sets one up for written answers (docs/writer.md)")]
     what = f"chat model {writer.name} at {writer.host}"
     url = model_settings().chat_url
     if not url:

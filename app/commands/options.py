@@ -17,7 +17,11 @@ if TYPE_CHECKING:
 
 MindOption = Annotated[
     str | None,
-    typer.Option("--mind", metavar="auto|small|llm", help="Who answers; default: the chat model where there is one."),
+    typer.Option(
+        "--mind",
+        metavar="auto|small|llm",
+        help="small: quote passages without a language model; llm: a chat model; default: the model where one is set.",
+    ),
 ]
 WebOption = Annotated[
     str | None, typer.Option("--web", metavar="off|ask|auto", help="Web search: never, after consent, when needed.")
@@ -31,7 +35,9 @@ LENGTHS = {"short": 1, "paragraph": 6, "report": 30}
 """Sentences of an answer, by its length in words."""
 Length = Annotated[
     str | None,
-    typer.Option("--length", metavar="|".join(LENGTHS), help="How long the answer may be; default: 3 sentences."),
+    typer.Option(
+        "--length", metavar="|".join(LENGTHS), help="How long an answer of a chat model may be; default: 3 sentences."
+    ),
 ]
 TopK = Annotated[int | None, typer.Option("--top-k", help="Items kept per round, 1 to 50.")]
 Set = Annotated[

@@ -13,7 +13,6 @@ from itertools import chain, islice
 from typing import NamedTuple
 
 from ragweave.corpora.blocks import Block, Lines
-from ragweave.models.values import number
 
 Cell = tuple[str, int, int]
 """A text, and how many rows and columns it spans."""
@@ -27,6 +26,16 @@ TOP = 20
 """Rows that are looked at for what stands above the heads, and for these."""
 _BAR = re.compile(r"(?:^|(?<=\s))\|(?=\s|$)")
 YEAR = re.compile(r"(?:1[5-9]|20|21)\d\d")
+_SPACES = re.compile("[\u00a0\u2007\u2009\u202f]")
+_AMOUNT = r"(?:\d{1,3}(?:[ '’.,]\d{3})+(?:[.,]\d+)?|\d+(?:[.,]\d+)?|[.,]\d+)(?:(?<=\d)[.,][-–—−]{1,2}(?![\w-]))?"
+_CURRENCY = (
+    r"[€$£¥]|(?:eur|euros?|usd|dollars?|gbp|pounds?|jpy|yen|cny|yuan|rmb|chf|fr|sfr|kr|sek|nok|dkk|cents?|ct)\b\.?"
+)
+_NUMBER = re.compile(
+    rf"(?P<open>\()?\s*[-−–]?\s*(?P<before>{_CURRENCY})?\s*[-−]?\s*{_AMOUNT}\s*"
+    r"(?P<after>%|‰|°\s?[CF]?|[€$£¥]|[^\W\d_][\w²³/.]*(?:\s[^\W\d_][\w²³/.]*)?)?\s*(?P<close>\))?",
+    re.I,
+)
 
 
 class Row(NamedTuple):
@@ -209,7 +218,9 @@ def _joined(rows: Sequence[Sequence[str]]) -> list[str]:
 
 
 def _is_number(text: str) -> bool:
-    return number(text) is not None or number(text, ",") is not None
+    """Tell whether a cell is a number, maybe in brackets, with a sign, a currency, a percent sign or a unit."""
+    m = _NUMBER.fullmatch(_SPACES.sub(" ", text.strip()))
+    return m is not None and bool(m["open"]) == bool(m["close"]) and not (m["before"] and m["after"])
 
 
 def _names(text: str) -> bool:

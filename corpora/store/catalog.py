@@ -67,7 +67,9 @@ class Catalog(Libraries):
         near = items.c.ordinal.between(here.ordinal - most, here.ordinal + most)
         query = select(items).where(*same, near).order_by(items.c.ordinal)
         with self.reading(library) as connection:
-            return [unpack(row) for row in connection.execute(query).mappings()]
+            rows = connection.execute(query).mappings().all()
+            where = paths_of(connection, {here.source}).get(here.source)
+        return [unpack(row, where[0] if where else None) for row in rows]
 
     def pages(self, library: str, corpus: Corpus, size: int = 500) -> Iterator[list[Item]]:
         """Go through the items of a corpus, some at a time; each page is read in a transaction of its own."""

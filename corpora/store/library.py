@@ -24,8 +24,6 @@ _STRAY, _LANGUAGES = 0.005, 6
 """Share of the sources from which a language counts as held, and the most languages that are named."""
 _WEIGHED = 100_000
 """Terms whose rarity is remembered of a generation."""
-NOWHERE = "\0"
-"""A term that no library holds: what it weighs tells of another that it is missing."""
 PRIOR = 50
 """Items that a small library is taken to stand beside when the rarity of a word is judged."""
 
@@ -95,6 +93,10 @@ class Library:
         """Return what `items` returns, to those who have a thread of their own."""
         return {i.id: i for i in self._in_time(self.held.catalog.items(self.id, ids).values())}
 
+    def around(self, id: str, most: int) -> list[Item]:
+        """Return an item among its neighbours, at most `most` before and after it, to those who have a thread."""
+        return self._in_time(self.held.catalog.beside(self.id, id, most))
+
     async def items_of(self, source: str, corpus: Corpus) -> list[Item]:
         """Return the items of a source in one corpus, in order."""
         return self._in_time(await asyncio.to_thread(self.held.catalog.items_of, self.id, source, corpus))
@@ -147,10 +149,6 @@ class Library:
         """Return the ISO 639-1 codes of the languages held, without those of a stray source or two in hundreds."""
         found = await asyncio.to_thread(self.held.catalog.languages, self.id)
         return [code for code, n in found.items() if n >= _STRAY * sum(found.values())][:_LANGUAGES]
-
-    async def source_of(self, ids: Sequence[str]) -> dict[str, Source]:
-        """Return the source of each item id; unknown ids are left out."""
-        return await asyncio.to_thread(self.held.catalog.sources_of, self.id, ids)
 
     async def remove(self, source_id: str) -> None:
         """Remove a source: its items, its vectors, its words; then from the disk as well what the files still hold.

@@ -8,8 +8,7 @@ from dataclasses import replace
 from ragweave.corpora.types import SURE, Corpus, Item, Locator, Span, digest
 from ragweave.corpora.video.recording import Cue, Frame, Recording
 from ragweave.corpora.video.summary import summary
-from ragweave.corpora.video.utterances import GOES_ON
-from ragweave.models.text import sentences, words
+from ragweave.models.text import STOP, sentences, words
 
 CLIP_SECONDS = 30.0
 """Length of a clip (VideoRAG, section 4.1)."""
@@ -25,6 +24,8 @@ TAIL = 5.0
 """Seconds; a shorter last clip is joined to the one before."""
 REACH = 0.25
 """Share of a clip's length that a border may move either way."""
+GOES_ON = STOP | {"like"}
+"""Last words of an utterance that the next one completes."""
 Part = tuple[str, Sequence[Span]]
 """A part of a clip's text and the places in it."""
 
@@ -51,8 +52,6 @@ def items_of(source: str, file: str, recording: Recording, first: int = 0) -> li
     meta = {
         "duration": round(duration, 3),
         "chapters": _chapters(found),
-        "clips": len(spans),
-        "first_clip": first,
         "speech": recording.speech if recording.cues else "",
     }
     heard = [c for c in recording.cues if c.confidence < 1]

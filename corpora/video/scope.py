@@ -10,8 +10,7 @@ from pathlib import Path, PurePath
 from ragweave.corpora.store.library import Library
 from ragweave.corpora.store.rows import Source
 from ragweave.corpora.types import Corpus, Item, Lists, Locator
-from ragweave.corpora.video.places import described, named_in, of_kind, on_topic, stretch, window_of
-from ragweave.corpora.video.summary import lead
+from ragweave.corpora.video.places import named_in, window_of
 from ragweave.models.text import fold
 
 _LISTED = 5
@@ -81,25 +80,11 @@ async def scope_of(
 
 
 async def named_scope(library: Library, query: str, scope: Scope) -> Scope:
-    """Narrow a scope to the recordings that the query itself names as the place to look; else return it as it is.
-
-    What their titles do not tell, what they are about does: “the lecture on stream ciphers”. A topic that none is on
-    narrows nothing; only an adjective that nobody says leaves the kind to decide: “the fantasy trailer”.
-    """
+    """Narrow a scope to the recordings whose titles stand in the query; else return it as it is."""
     recordings = [r for r in await library.recordings() if not scope.sources or r.source in scope.sources]
     if scope.titles or len(recordings) < 2:
         return scope
-    held = list(dict.fromkeys(r.title for r in recordings))
-    titles = named_in(query, held)
-    for of in described(query) if not titles else ():
-        if titles or not of.words:
-            continue
-        # What they are about is told by the whole of them, whatever time range is read.
-        wholes = await replace(library, start=None, end=None).items([r.id for r in recordings])
-        titles = on_topic(of.words, {i.title: lead(i) for i in wholes.values()})
-        if not titles and not of.topic and (kind := of_kind(of.kind, held)):
-            (said,) = await library.search("clip", [of.before], 1, scope.sources)
-            titles = [] if said.lexical else kind
+    titles = named_in(query, [r.title for r in recordings])
     sources = tuple(dict.fromkeys(r.source for r in recordings if r.title in titles))
     return replace(scope, sources=sources, titles=tuple(titles)) if titles else scope
 
@@ -147,20 +132,16 @@ async def search_within(
 
 
 async def in_window(library: Library, question: str, found: Sequence[Lists]) -> list[Lists]:
-    """Keep the clips in the stretch of time that a question names; all of them where none lies there.
+    """Keep the clips in the stretch of time that a question writes as clock times; all of them where none lies there.
 
-    “At 12:30” may be a time of day: it narrows what was found, and never leaves nothing.
+    “12:30” may be a time of day: it narrows what was found, and never leaves nothing.
     """
     window = window_of(question)
     if window is None:
         return list(found)
     items = await library.items(_ids(found))
-    lasts = {(r.source, r.title): r.end for r in await library.recordings()}
-    kept = set()
-    for i, item in items.items():
-        start, end = stretch(window, lasts.get((item.source, item.title), 0.0))
-        if item.locator.get("end", 0.0) > start and item.locator.get("start", 0.0) < end:
-            kept.add(i)
+    inside = Scope(start=window[0], end=window[1])
+    kept = {i for i, item in items.items() if inside.in_time(item.locator)}
     return [_only(lists, kept, len(kept)) for lists in found] if kept else list(found)
 
 

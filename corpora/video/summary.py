@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from ragweave.corpora.phrases import EMPTY, key_phrases
-from ragweave.corpora.types import Item, Span
+from ragweave.corpora.types import Span
 from ragweave.corpora.video.recording import Cue, Recording
 from ragweave.models.text import clock, content_terms, sentences, stem
 
@@ -39,12 +39,6 @@ def summary(recording: Recording) -> tuple[str, tuple[Span, ...]]:
         spans.append(Span(len(text), len(text) + len(sentence), time=(start, end)))
         text += sentence
     return text, tuple(spans)
-
-
-def lead(whole: Item) -> str:
-    """Return what the item of a whole says before its telling sentences: title, chapters, key phrases."""
-    told = [s for s in whole.spans if s.time][len(whole.chapters) :]
-    return whole.text[: told[0].start] if told else whole.text
 
 
 def telling(recording: Recording) -> list[tuple[float, float, str]]:

@@ -1,12 +1,11 @@
-"""What a recording is called whose container states no title: by its first slide, or by how it is introduced."""
+"""What a recording is called whose container states no title: by its first slide."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
 
-from ragweave.corpora.video.places import KINDS
-from ragweave.corpora.video.recording import Cue, Recording, Shown, called
+from ragweave.corpora.video.recording import Recording, Shown, called
 from ragweave.models.text import content_terms, terms
 
 BEGINS, STANDS = 4.0, 4.0
@@ -15,20 +14,11 @@ DECK = 0.5
 """Share of a recording for which text stands on its screen, where it is one of slides."""
 LINES, LETTERS = 3, 60
 """Lines of a first slide that are its title, and letters after which no further one is."""
-INTRODUCED = 60.0
-"""Seconds in which a recording says what it is about."""
 _ENDS = re.compile(r"@|https?|www\.|©|copyright|licen[cs]e|all rights|^\W*[\d\s./:-]+$", re.I)
 """Small print below a title."""
 _NOISE = re.compile(r"[=<>{}\\]")
 _OPEN = re.compile(r"(?:\d|[-–—,:&]|\b(?:a|an|the|of|on|in|for|and|or|to|with|by|from))$", re.I)
 """How a line ends that the next one completes."""
-_TOPIC = r"([^.,;:?!()\n]{3,60})(?=[.,;:?!]|$)"
-_INTRODUCES = re.compile(
-    rf"\b(?:welcome to|this is|today['’]s)\b[^.?!]{{0,80}}?\b{KINDS} (?:is )?(?:on|about) {_TOPIC}"
-    rf"|\b(?:in this|today)\b[^.?!]{{0,40}}?\b(?:talk|speak|learn) about {_TOPIC}",
-    re.I,
-)
-_LEANS = re.compile(r"\b(?:it|this|that|these|those|we|you|i|he|she|they|what|how|why|who|my|your|our)\b", re.I)
 
 
 def titled(recording: Recording, path: str) -> str:
@@ -36,11 +26,11 @@ def titled(recording: Recording, path: str) -> str:
 
     Those stay, because the recordings of a series may begin alike.
 
-    >>> titled(Recording("", 60, (Cue(0, 4, "Welcome to the lecture on stream ciphers."),)), "week_3.mp4")
-    'stream ciphers (week 3)'
+    >>> titled(Recording("", 60, (), (Shown(0, 60, "Stream ciphers"),)), "week_3.mp4")
+    'Stream ciphers (week 3)'
     """
     name = called(path)
-    told = first_slide(recording) or introduced(recording.cues)
+    told = first_slide(recording)
     if not told or {*terms(told)} <= {*terms(name)}:
         return name
     return f"{told} ({name})"
@@ -72,16 +62,6 @@ def first_slide(recording: Recording) -> str:
             continue
         out = [*out, text] if whole else [*out[:-1], f"{out[-1]} {text}"]
     return ": ".join(out) if content_terms(" ".join(out)) else ""
-
-
-def introduced(cues: Sequence[Cue]) -> str:
-    """Return what a recording says that it is about, in its first minute; "" where it does not, or was only heard."""
-    said = " ".join(c.text for c in cues if c.end <= INTRODUCED and c.confidence == 1)
-    for m in _INTRODUCES.finditer(said):
-        topic = re.sub(r"^(?:the|an?) ", "", (m[1] or m[2]).strip(), flags=re.I)
-        if len(topic.split()) <= 6 and content_terms(topic) and not _LEANS.search(topic):
-            return topic
-    return ""
 
 
 def _covered(shown: Sequence[Shown]) -> float:

@@ -24,7 +24,7 @@ from ragweave.evals.data import listed, read_jsonl
 from ragweave.evals.mixed_data import library_rows
 from ragweave.evals.mixed_data import questions as mixed_questions
 from ragweave.evals.question_files import choice, rows_of
-from ragweave.minds.small.choose import options_of
+from ragweave.minds.choices import options_of
 from ragweave.models.errors import InputError
 
 Row = dict[str, Any]

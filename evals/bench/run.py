@@ -99,7 +99,7 @@ def context_of(arm: Arm, asked: Asked, mind: str, more: Mapping[str, Any]) -> Co
     short = {"answer_form": "short"} if {"em", "f1"} & {*asked.set.metrics} else {}
     knobs = {**short, **arm.knobs, **more, "method": {**arm.knobs.get("method", {}), **more.get("method", {})}}
     if mind == "small":
-        # A preset names the chat model where its paper had one; without any, the small mind stands in.
+        # A preset names the chat model where its paper had one; without any, the extractive mode stands in.
         named = Context(**preset, **knobs)
         knobs |= {k: "auto" for k in ("route_by", "grade_by", "check_by") if getattr(named, k) == "llm"}
     return Context(**preset, **knobs, library=asked.library or "default", mind=mind)

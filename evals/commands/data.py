@@ -98,7 +98,7 @@ def answers(
     ] = None,
     json_out: JsonOut = None,
 ) -> None:
-    """Ask questions and print answered_correct, answered_wrong and abstained together, also per kind.
+    """Ask questions and print answered_correct, answered_wrong, quoted and abstained together, also per kind.
 
     A run that is stopped goes on where it was when the same command is given again.
     """

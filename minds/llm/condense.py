@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import BaseModel, field_validator, model_validator
 
-from ragweave.minds.contracts import Core, Talk
+from ragweave.minds.contracts import Talk
 from ragweave.minds.desk import Desk
 from ragweave.minds.llm.prose import REFUSES
 from ragweave.models.chat_json import read_json
@@ -51,15 +51,15 @@ class Standalone(BaseModel):
         return value.strip()
 
 
-async def condense(desk: Desk, asked: Core, talk: Talk) -> str | None:
+async def condense(desk: Desk, question: str, talk: Talk) -> str | None:
     """Return the turn as a question that stands by itself, or None where the reply is something else."""
     history = "\n".join(f"{who}: {clip(text, 500)}" for who, text in talk.messages[-_TURNS:])
-    reply = bare(await desk.text(load("condense", history=history, question=asked.text)))
+    reply = bare(await desk.text(load("condense", history=history, question=question)))
     # A reply far longer than the turn is an answer or a refusal, not a question.
-    if not 0 < len(reply) <= max(400, 4 * len(asked.text)) or "\n" in reply:
+    if not 0 < len(reply) <= max(400, 4 * len(question)) or "\n" in reply:
         return None
-    refused = reply.strip(" .!").lower() == "unknown" or (REFUSES.match(reply) and not REFUSES.match(asked.text))
-    return None if refused or not _goes_on(reply, asked.text, [text for _, text in talk.messages]) else reply
+    refused = reply.strip(" .!").lower() == "unknown" or (REFUSES.match(reply) and not REFUSES.match(question))
+    return None if refused or not _goes_on(reply, question, [text for _, text in talk.messages]) else reply
 
 
 def bare(reply: str) -> str:

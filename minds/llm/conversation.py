@@ -63,8 +63,7 @@ def rounds(known: Known, most: int) -> list[Round]:
             for n, i in enumerate(fresh, 1)
         )
         recalled = bool(fresh) and all(texts[i][0]["origin"] == "model" for i in fresh)
-        # What the first round asked besides are words of rules, not of the model.
-        also = tuple(hop.get("also", ())) if out else ()
+        also = tuple(hop.get("also", ()))
         files = tuple(rows[i]["locator"].get("file", "") if i in rows and is_nested(rows[i]) else "" for i in fresh)
         out.append(Round(hop["query"], learnt, missing, documents, recalled, also, tuple(fresh), files))
         before += len(fresh)

@@ -101,7 +101,7 @@ async def look_at(
     """
     model = viewer(desk)
     held = {row[0]["evidence"]: evidence[row[0]["evidence"]] for row in rows if row[0]["evidence"] in evidence}
-    worth = worth_a_look(question, [*held.values()], lower)
+    worth = worth_a_look([*held.values()], lower)
     wanted = [
         (n, row[0]["locator"].get("image", ""))
         for n, row in enumerate(rows)

@@ -8,8 +8,8 @@ from collections.abc import AsyncIterator, Sequence
 from ragweave.corpora.web.plain import one_line, verbatim
 from ragweave.minds.evidence import Strip
 from ragweave.minds.page import Page
+from ragweave.models.calendar import month_of
 from ragweave.models.text import sentences
-from ragweave.models.values import month_of
 
 LEFT = "The model wrote more than was asked for; the rest is left out. How long an answer may be is set by `sentences`."
 REPORT = 20

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from string import ascii_uppercase
 
 from ragweave.corpora.meta import NAMES
+from ragweave.minds.choices import offered
 from ragweave.minds.desk import Desk
 from ragweave.minds.known import Decision, Known
 from ragweave.minds.llm.conversation import Round, conversation, rounds
@@ -17,7 +18,6 @@ from ragweave.minds.llm.look import Pictures, sees, showing, unlooked, watched
 from ragweave.minds.llm.prose import LEFT
 from ragweave.minds.llm.turn import ANSWER, SAID, Answering, Turn, read_turn
 from ragweave.minds.looks import worth_a_look
-from ragweave.minds.small.choose import offered
 from ragweave.models.chat_reply import tokens_of
 from ragweave.models.errors import RagweaveError
 from ragweave.models.text import clip
@@ -72,8 +72,7 @@ async def _frames(desk: Desk, known: Known, past: Sequence[Round]) -> Pictures:
         return Pictures()
     rows, before = {e["id"]: e for e in known.rows}, sum(len(r.shown) for r in past[:-1])
     numbered = [(n, rows[i]) for n, i in enumerate(past[-1].shown, before + 1) if i in rows]
-    asked = f"{known.question} {known.hops[-1]['query']}"
-    worth = worth_a_look(asked, [e for _, e in numbered], known.lower)
+    worth = worth_a_look([e for _, e in numbered], known.lower)
     return await watched(desk, await unlooked(desk, numbered, worth))
 
 

@@ -10,8 +10,9 @@ from string import ascii_uppercase
 from typing import cast
 
 from ragweave.corpora.web.plain import one_line
+from ragweave.minds.closing import nothing_found, show_pictures
 from ragweave.minds.contracts import Brief
-from ragweave.minds.desk import Desk, idf_of
+from ragweave.minds.desk import Desk
 from ragweave.minds.evidence import Evidence, Origin, Reply, Strip
 from ragweave.minds.llm.look import look_at, sees, showing, viewer
 from ragweave.minds.llm.prose import LEFT, Room, as_shown, complete_sentences, long, plain, sign, split, tell
@@ -19,17 +20,17 @@ from ragweave.minds.llm.reason import today
 from ragweave.minds.llm.turn import unknown
 from ragweave.minds.looks import worth_a_look
 from ragweave.minds.page import Page
-from ragweave.minds.passages import as_strip, best_window, evidence_of, headed, untitled
-from ragweave.minds.phrases import as_heard, phrase
-from ragweave.minds.small import write as small
-from ragweave.minds.small.answer.conflict import conflict
-from ragweave.minds.small.answer.sentences import rank
-from ragweave.minds.small.answer.tell import QUOTED
+from ragweave.minds.passages import as_read, as_strip, best_window, evidence_of, headed, untitled
+from ragweave.minds.phrases import weak
+from ragweave.minds.small.check import support
 from ragweave.models.errors import RagweaveError
+from ragweave.models.text import content_terms, terms
 from ragweave.prompts import load, quote
 
 _CLOSEST = 3
 """Items that an answer of "not known" names."""
+_UNSURE = 0.3
+"""Confidence in a choice that the check does not find in the evidence."""
 _WHY = 400
 """Characters of a model's reason why it is not known."""
 _LETTER = re.compile(r"\W*([A-Z])(?![\w'’])(?!\s+[^\W\d_A-Z])")
@@ -46,27 +47,22 @@ HEADINGS: dict[Origin, str] = {
 
 
 async def write(desk: Desk, brief: Brief, page: Page) -> str | None:
-    """Write what the model can answer; None where it wrote nothing that can be used.
-
-    What the timeline counts is stated by rule, and what is said there is put into words by the model.
-    """
+    """Write what the model can answer; None where it wrote nothing that can be used."""
     if brief.choices and brief.strips:
         return await _choose(desk, brief, page)
-    if brief.timeline is not None and brief.timeline["moments"] and brief.timeline["kind"] not in QUOTED:
-        return small.tell_timeline(desk, brief, page)
     reply = brief.reply
     if reply is not None and not (unknown(reply["text"]) is not None and pictured(desk, brief)):
         why = await _carry(desk, brief, page, reply)
     elif not brief.strips and not brief.searched:
         why = await _converse(desk, brief, page)
     else:
-        why = await (_prose(desk, brief, page) if brief.strips else small.say_nothing(desk, brief))
+        why = await (_prose(desk, brief, page) if brief.strips else nothing_found(desk))
         if reply is not None and not page.sentences:  # pictures were looked at, and what it had said still holds
             why = await _carry(desk, brief, page, reply)
     if why is None:
         desk.note("The chat model gave no answer that can be used; what is shown is quoted from the library.")
     else:
-        small.show_pictures(brief, page)
+        show_pictures(brief, page)
     return why
 
 
@@ -76,10 +72,10 @@ async def _carry(desk: Desk, brief: Brief, page: Page, reply: Reply) -> str | No
         rows = (brief.rows[i] for i in reply["shown"] if i in brief.rows)
         titles = [*dict.fromkeys(f"“{e['title']}”" for e in rows)][:_CLOSEST]
         if not titles:
-            return why or await small.say_nothing(desk, brief)
+            return why or await nothing_found(desk)
         if not why:
-            return phrase("weak", brief.question, title=titles[0].strip("“”"))
-        return phrase("unknown", brief.question, why=one_line(plain(why), _WHY), titles=", ".join(titles))
+            return weak(titles[0].strip("“”"))
+        return f"{one_line(plain(why), _WHY)} The closest items found: {', '.join(titles)}."
     cited = [[s for s in brief.strips if s["evidence"] == i] for i in reply["shown"]]
     room = Room(desk.context.longest)
     for raw in split(reply["text"]):
@@ -88,19 +84,30 @@ async def _carry(desk: Desk, brief: Brief, page: Page, reply: Reply) -> str | No
             break
         await tell(raw, cited, page)
     await page.close()
-    await finish(desk, brief, page)
     return "" if page.sentences else None
 
 
 async def _choose(desk: Desk, brief: Brief, page: Page) -> str | None:
     if brief.reply is not None and (at := _lettered(plain(brief.reply["text"]), brief.choices)) is not None:
-        return await small.state_choice(brief, page, at)
+        return await _state_choice(brief, page, at)
     letters = list(ascii_uppercase[: len(brief.choices)])
     lines = [f"{letter}. {' '.join(c.split())}" for letter, c in zip(letters, brief.choices, strict=True)]
     shown = labelled(by_origin(grouped(desk, brief)), brief.rows)
     messages = load("choose", question=brief.question, choices="\n".join(lines), evidence=shown)
     label = await desk.label(messages, letters, "writer")
-    return None if label is None else await small.state_choice(brief, page, letters.index(label))
+    return None if label is None else await _state_choice(brief, page, letters.index(label))
+
+
+async def _state_choice(brief: Brief, page: Page, at: int) -> str:
+    """Show the given answer number `at` under its letter, with what it rests on: what supports it, or is nearest."""
+    choice, strips = brief.choices[at], brief.own or brief.strips
+    verdict = await asyncio.to_thread(support, choice, [as_read(s) for s in strips], brief.question)
+    own = set(content_terms(f"{brief.question} {choice}"))
+    nearest = max(strips, key=lambda s: (len(own & set(terms(s["text"]))), s["score"]))
+    rests = [strips[i] for i in verdict.by[:2]] or [nearest]
+    confidence = verdict.score if verdict.supported else _UNSURE
+    page.show(f"{ascii_uppercase[at]}. {choice}", "verified", rests, confidence, f"{brief.question} {choice}")
+    return ""
 
 
 def _lettered(text: str, choices: Sequence[str]) -> int | None:
@@ -136,7 +143,7 @@ async def _prose(desk: Desk, brief: Brief, page: Page) -> str | None:
                 text = as_shown(raw)
                 fits = room.takes(raw)
                 if text.strip(" .!").upper() == "UNKNOWN":
-                    why = why or phrase("weak", brief.question, title=_nearest(brief.strips))
+                    why = why or weak(_nearest(brief.strips))
                 elif not fits:
                     desk.note(LEFT)
                     break
@@ -148,7 +155,6 @@ async def _prose(desk: Desk, brief: Brief, page: Page) -> str | None:
             raise
         desk.cut_short(error, "writer")
     await page.close()
-    await finish(desk, brief, page)
     return why if page.sentences or why else None
 
 
@@ -190,34 +196,19 @@ def pictured(desk: Desk, brief: Brief) -> bool:
     own = brief.own
     wanted = {s["evidence"] for s in own if s["locator"].get("kind") == "image" and s["locator"].get("image")}
     shown = [brief.rows[i] for i in {s["evidence"] for s in own} if i in brief.rows]
-    worth = wanted & worth_a_look(brief.question, shown, brief.lower)
+    worth = wanted & worth_a_look(shown, brief.lower)
     return any(brief.rows[i].get("seen") != "" for i in worth) and viewer(desk) is not None
 
 
-async def finish(desk: Desk, brief: Brief, page: Page) -> None:
-    """Note a disagreement between the library and the web that the writer kept quiet about."""
-    cited = {c.origin for c in page.citations}
-    if not page.sentences or len({s["origin"] for s in brief.strips} & {"library", "web"}) < 2 or len(cited) == 2:
-        return
-    ranked = await asyncio.to_thread(rank, brief.question, brief.strips, await idf_of(desk, brief.question))
-    told = conflict(brief.question, ranked)
-    found = (told.first, told.other) if told else ()
-    sides = {e.strip["origin"]: as_heard(e.text, e.strip["locator"]) for e in found}
-    if len(sides) == 2:
-        own, web = sides.get("library"), sides.get("web")
-        desk.note(f"Your library and the web answer this differently. The library: “{own}” The web: “{web}”")
-
-
 def grouped(desk: Desk, brief: Brief) -> list[list[Strip]]:
-    """Group strips by evidence, those with the best global score first; recalled passages stay last."""
+    """Group strips by evidence, the best global score first, else in their order; recalled passages stay last."""
     worths = {i: e.get("global_score", 0.0) for i, e in brief.rows.items()}
     rows: dict[str, list[Strip]] = {}
     for s in brief.strips:
         rows.setdefault(s["evidence"], []).append(s)
 
-    def worth(row: list[Strip]) -> tuple[bool, float, float]:
-        score = worths.get(row[0]["evidence"], 0.0)
-        return row[0]["origin"] == "model", -score, -max(s["score"] for s in row)
+    def worth(row: list[Strip]) -> tuple[bool, float]:
+        return row[0]["origin"] == "model", -worths.get(row[0]["evidence"], 0.0)
 
     return sorted(rows.values(), key=worth)[: desk.context.shown]
 

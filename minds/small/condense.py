@@ -1,12 +1,15 @@
-"""Condense a follow-up by rule: what it leaves to the turn before is put into words."""
+"""Condense a follow-up without a model: it is searched with the question before it."""
 
 from __future__ import annotations
 
-from ragweave.minds.contracts import Core, Talk
+from ragweave.minds.contracts import Talk
 from ragweave.minds.desk import Desk
-from ragweave.minds.small.question.refer import follow
+from ragweave.models.text import clip
+
+BEFORE = 500
+"""Characters of the previous question that are searched with a follow-up."""
 
 
-async def condense(desk: Desk, asked: Core, talk: Talk) -> str:
-    """Return the question with what it refers to; one that names a new subject stands as it is."""
-    return asked.question if asked.fresh else follow(asked.question, talk.before, asked.onward)
+async def condense(desk: Desk, question: str, talk: Talk) -> str:
+    """Return the previous question, if there is one, in front of this one."""
+    return f"{clip(talk.previous, BEFORE)} {question}" if talk.previous else question

@@ -1,4 +1,4 @@
-"""Route by the shipped head, with rules for what it cannot know (UniversalRAG, section 3)."""
+"""Route by the shipped head (UniversalRAG, section 3)."""
 
 from __future__ import annotations
 
@@ -9,19 +9,16 @@ from ragweave.corpora.types import CORPORA, LABELS, Label
 from ragweave.minds.context import Context
 from ragweave.minds.contracts import Routed
 from ragweave.minds.desk import Desk
-from ragweave.minds.small.question.greeting import is_greeting
 from ragweave.models import router
 
 
 async def route(desk: Desk, query: str, held: Collection[Label]) -> Routed:
-    """Decide by the head; it may say `none` only where a rule proves that nothing is to be looked up.
+    """Return the corpora that the head chooses, best first; it never chooses `none`.
 
     A question seldom tells where its answer lies, and one that names a medium may mean another ("who painted the
     picture?"). So in a library of several matters everything is searched, and `fuse` weighs what was found by the
     head's confidence in its corpus.
     """
-    if desk.hop <= 1 and is_greeting(query):
-        return Routed(["none"], {"none": 1.0}, "a greeting")
     wide, chosen, confidence = await asyncio.to_thread(_head, query, held, desk.context)
     if wide:
         everything = sorted(labels([*confidence]), key=lambda c: -confidence[c])

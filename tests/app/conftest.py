@@ -51,7 +51,8 @@ class Agent:
             return
         for s in self.answer.sentences:
             cited = [c.model_dump() for c in self.answer.citations if c.n in s.citations]
-            yield {"type": "sentence", "text": s.text, "support": s.support, "citations": cited}
+            said = s.model_dump(include={"text", "support", "sign", "marked"})
+            yield {"type": "sentence", **said, "citations": cited}
         yield {"type": "step", "node": "check", "hop": 1, "by": "rule", "summary": "1 sentence", "seconds": 0.001}
         yield {"type": "state", "state": {"answer": self.answer}}
 

@@ -44,7 +44,9 @@ async def test_a_library_is_a_tool_whose_artifact_is_the_answer(home: Any, tmp_p
     tool = ragweave.as_tool(library="house", name="notes")
     call = ToolCall(name="notes", args={"question": "When is the hedge cut?"}, id="1", type="tool_call")
     message = await tool.ainvoke(call)
-    assert "March" in message.content and "[1] Garden" in message.content
+    assert "Garden [1]\n\n> " in message.content and "March" in message.content
+    assert "\n[1] " in message.content and "garden.md, Garden\n" in message.content
+    assert "No language model read these passages" in message.content
     assert isinstance(message.artifact, ragweave.Answer) and message.artifact.citations
     assert "March" in str(tool.invoke({"question": "When is the hedge cut?"}))
 

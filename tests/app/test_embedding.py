@@ -178,7 +178,7 @@ async def test_a_run_that_waits_for_consent_says_so_and_goes_on_with_it(web: Non
     with pytest.raises(InputError, match="waits for consent"):
         ask(question, **options)
     assert ask(question, resume=False, **options).abstained
-    assert "1874" in ask(QUESTION, **options).text
+    assert "1874" in ask(QUESTION, **{**options, "thread": "another"}).text
 
 
 def test_what_the_commands_fall_back_on_does_not_count_from_python(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:

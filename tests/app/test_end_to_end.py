@@ -1,4 +1,4 @@
-"""The example library, indexed and asked as a person would: real files, real stores, the small mind."""
+"""The example library, indexed and asked as a person would: real files, real stores, no language model."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from ragweave.minds.phrases import QUOTED
 from ragweave.nodes.answer import Answer
 
 EXAMPLES = Path(__file__).resolve().parent.parent.parent / "examples"
@@ -47,33 +48,20 @@ QUESTIONS = [
 
 
 @pytest.mark.parametrize(("question", "fact", "files"), QUESTIONS, ids=[q[2][-1] for q in QUESTIONS])
-def test_an_answer_holds_the_fact_and_cites_its_file(main: Any, question: str, fact: str, files: list[str]) -> None:
+def test_a_quote_holds_the_fact_and_cites_its_file(main: Any, question: str, fact: str, files: list[str]) -> None:
     code, out, _ = main("ask", question, "--json")
     answer = Answer.model_validate_json(out)
-    assert code == 0
-    assert fact in answer.text
+    assert code == 0 and answer.kind == "quotes"
+    assert any(fact in s.text for s in answer.sentences)
     cited = {Path(c.locator["file"]).name for c in answer.citations}
     assert set(files) <= cited
     for sentence in answer.sentences:
-        assert sentence.support == "verified" and sentence.citations
+        assert sentence.support == "quoted" and len(sentence.citations) == 1
 
 
-@pytest.mark.parametrize(
-    ("options", "files"),
-    [
-        ((), ["shipyards.txt", "ferry.md"]),
-        (("--sentences", "2"), ["shipyards.txt", "ferry.md"]),
-        (("--sentences", "1"), ["shipyards.txt"]),
-        (("--length", "short"), ["shipyards.txt"]),
-        (("--set", "answer_form=short"), ["shipyards.txt"]),
-    ],
-)
-def test_what_led_to_an_answer_is_shown_behind_it_within_its_length(main: Any, options: Any, files: list[str]) -> None:
-    question = "When did the shipyard that built the Marten close?"
-    answer = Answer.model_validate_json(main("ask", question, "--json", *options)[1])
-    assert "1987" in answer.sentences[0].text
-    assert [Path(c.locator["file"]).name for c in answer.citations] == files
-    assert len(answer.sentences) == len(files)
+def test_what_is_quoted_says_once_that_no_language_model_read_it(main: Any) -> None:
+    out = " ".join(main("ask", QUESTIONS[0][0])[1].split())
+    assert out.count(QUOTED) == 1 and "ragweave setup" in out and "Sources" not in out
 
 
 def test_a_page_is_named_for_a_pdf(main: Any) -> None:
@@ -82,13 +70,11 @@ def test_a_page_is_named_for_a_pdf(main: Any) -> None:
     assert "council-2024.pdf, page 2" in out
 
 
-@pytest.mark.parametrize("question", ["Who won the football World Cup in 1998?", "世界上最高的山是哪一座?"])
-def test_what_the_library_does_not_hold_is_not_answered(main: Any, question: str) -> None:
-    code, out, _ = main("ask", question, "--json")
+def test_what_nothing_in_the_library_is_near_to_is_not_answered(main: Any) -> None:
+    code, out, _ = main("ask", "Which vaccine cures malaria?", "--json")
     answer = Answer.model_validate_json(out)
     assert code == 3
-    assert answer.abstained and answer.why and answer.sure != "answer"
-    assert len(answer.citations) <= 1  # the nearest place, which the words call no answer
+    assert answer.abstained and answer.why and not answer.sentences
 
 
 def test_a_citation_opens_with_show(main: Any) -> None:
@@ -111,7 +97,7 @@ def test_a_conversation_goes_on_in_another_process(main: Any, monkeypatch: pytes
         monkeypatch.setattr(sys, "stdin", io.StringIO("".join(f"{line}\n" for line in lines)))
         code, out, err = main("chat", *options)
         assert (code, err) == (0, "")
-        return str(out)
+        return " ".join(out.split())
 
     assert "1874" in typed(QUESTIONS[0][0])
     assert "31 metres" in typed("And how tall is it?", options=("--continue",))
@@ -123,7 +109,7 @@ def test_a_conversation_goes_on_in_another_process(main: Any, monkeypatch: pytes
 
 def test_a_trace_names_every_step_of_the_road(main: Any) -> None:
     out = main("ask", QUESTIONS[3][0], "--trace", "full")[1]
-    for words in ("Chose where to look", "Searched", "Judged what came back", "Round 2", "Checked the answer"):
+    for words in ("Chose where to look", "Searched", "Judged what came back", "Checked the answer"):
         assert words in out
 
 
@@ -134,9 +120,7 @@ async def test_the_api_answers_where_a_loop_is_running() -> None:
     assert "1874" in answer.text
 
 
-def test_a_chat_server_that_is_down_leaves_the_small_mind_and_a_note(
-    main: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_chat_server_that_is_down_leaves_quotes_and_a_note(main: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     from ragweave.models.settings import model_settings
 
     monkeypatch.setenv("RAGWEAVE_CHAT", "some-model")

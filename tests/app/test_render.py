@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from pathlib import Path
 
 import pytest
@@ -25,7 +26,8 @@ from ragweave.app.render import (
     usage_line,
 )
 from ragweave.corpora.types import Locator
-from ragweave.minds.evidence import Citation, Sentence
+from ragweave.minds.evidence import Citation, Evidence, Sentence
+from ragweave.minds.phrases import QUOTED, SET_UP
 from ragweave.nodes.answer import Answer, NodeUsage, told
 
 
@@ -148,10 +150,78 @@ def shown(one: Answer, width: int = 80, *, streamed: bool = False) -> str:
     return printed(out)
 
 
+def quotes(*texts: str, marked: tuple[int, int] | None = None, **changes: object) -> Answer:
+    at: Locator = {"kind": "heading", "file": "/x/a.md", "heading": ["Lighthouse", "History"], "line": 7}
+    cited = Citation(n=1, id="p1", title="Lighthouse · History", locator=at, quote="q")
+    said = [Sentence(text=t, support="quoted", citations=(n,), marked=marked) for n, t in enumerate(texts, 1)]
+    citations = [cited.model_copy(update={"n": n, "id": f"p{n}"}) for n, _ in enumerate(texts, 1)]
+    return answer(sentences=tuple(said), citations=tuple(citations), kind="quotes", **changes)
+
+
+def test_a_quote_stands_below_its_title_and_place_and_no_list_of_sources_repeats_them() -> None:
+    told = shown(quotes("It was lit in 1874.", "Its keeper left.", notes=(f"{QUOTED} {SET_UP}", "the web was off")))
+    assert told == (
+        "[1] Lighthouse › History\n    /x/a.md, line 7  p1\n    It was lit in 1874.\n\n"
+        "[2] Lighthouse › History\n    /x/a.md, line 7  p2\n    Its keeper left.\n\n"
+        f"{QUOTED} Set\n{SET_UP.removeprefix('Set ')}\n"
+        "Note: the web was off\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("locator", "line"),
+    [
+        ({"kind": "page", "file": "/x/b.pdf", "heading": ["Pier"], "page": 2}, "/x/b.pdf, page 2"),
+        ({"kind": "time", "file": "/x/c.vtt", "start": 79.0, "end": 89.0}, "/x/c.vtt 1:19-1:29"),
+        ({"kind": "url", "url": "https://example.org/p"}, "https://example.org/p"),
+        (
+            {"kind": "time", "file": "/x/c.wav", "start": 5.0, "end": 9.0, "doubtful": True},
+            "/x/c.wav 0:05-0:09 (heard, perhaps wrongly)",
+        ),
+    ],
+)
+def test_a_quote_names_its_page_its_seconds_or_its_address(locator: Locator, line: str) -> None:
+    one = quotes("A line.")
+    cited = one.citations[0].model_copy(update={"locator": locator, "title": "Pier\nand crane"})
+    assert shown(one.model_copy(update={"citations": (cited,)})).startswith(f"[1] Pier and crane\n    {line}  p1\n")
+
+
+def test_only_the_best_sentence_of_a_quote_is_bold() -> None:
+    out = Console(file=io.StringIO(), width=60, force_terminal=True, color_system="standard", legacy_windows=False)
+    print_answer(out, quotes("Before it. Lit in 1874. After.", marked=(11, 23)))
+    body = printed(out).splitlines()[2]
+    assert "".join(re.findall("\x1b\\[1m(.*?)\x1b\\[0m", body)).strip() == "Lit in 1874."
+
+
+def test_rows_of_a_table_stand_on_lines_of_their_own_below_their_heads() -> None:
+    told = shown(quotes("Prices are low.\nitem | price\nkayak | 210\n…\nsauna | 95", marked=(29, 40)))
+    lines = [f"    {line}" for line in ("Prices are low.", "item | price", "kayak | 210", "…", "sauna | 95")]
+    assert told.splitlines()[2:7] == lines
+
+
+@given(
+    st.lists(st.text(alphabet=st.sampled_from("ab c\n灯塔。，[]|"), min_size=1, max_size=90), min_size=1, max_size=3),
+    st.integers(min_value=20, max_value=60),
+    st.tuples(st.integers(0, 40), st.integers(0, 40)),
+)
+def test_a_quote_loses_no_character_and_never_runs_over_the_width(
+    texts: list[str], width: int, ends: tuple[int, int]
+) -> None:
+    for text in texts:
+        out = console(width)
+        Flow(out).lines(text, (min(ends), max(ends)))
+        assert "".join(printed(out).split()) == "".join(text.split())
+        for line in printed(out).splitlines():
+            longest = max((len(w) for w in line.split() if w.isascii()), default=0)
+            assert cell_len(line) <= max(width, longest + 4) and line.startswith("    ")
+
+
 def test_other_places_of_a_source_are_named_under_it() -> None:
     first = answer().citations[0].model_copy(update={"also": ({"file": "/y/b.md", "line": 3},)})
     told = shown(answer(citations=(first,)))
     assert "  [1] /x/a.md, History  p1\n      the same text: /y/b.md, line 3\n" in told
+    quoted = answer(citations=(first,), sentences=(Sentence(text="Lit.", support="quoted", citations=(1,)),))
+    assert "    /x/a.md  p1\n    the same text: /y/b.md, line 3\n    Lit.\n" in shown(quoted)
 
 
 def test_an_answer_ends_with_its_sources() -> None:
@@ -192,30 +262,26 @@ def test_text_that_looks_like_markup_or_an_escape_is_shown_as_it_is() -> None:
     assert "See [bold]this[/bold][31m now." in told and "\x1b" not in told
 
 
-def test_evidence_shows_place_scores_and_text() -> None:
+def test_evidence_shows_place_scores_and_the_lines_that_match() -> None:
     out = console()
-    print_evidence(
-        out,
-        [
-            {
-                "id": "p1",
-                "corpus": "paragraph",
-                "origin": "library",
-                "title": "Ferry",
-                "text": "The ferry\nsails at 7:10.",
-                "locator": {"file": "/x/ferry.md", "heading": ["Timetable"]},
-                "query": "q",
-                "hop": 1,
-                "score": 1.5,
-                "relevance": 0.25,
-                "date": "2024-01-02T00:00:00",
-            }
-        ],
-    )
+    row: Evidence = {
+        "id": "p1",
+        "corpus": "paragraph",
+        "origin": "library",
+        "title": "Ferry",
+        "text": "Nothing of this. The ferry sails at 7:10.",
+        "locator": {"file": "/x/ferry.md", "heading": ["Timetable"]},
+        "query": "q",
+        "hop": 1,
+        "score": 1.5,
+        "relevance": 0.25,
+        "date": "2024-01-02T00:00:00",
+    }
+    print_evidence(out, [row], [("The ferry sails at 7:10.", (0, 24))])
     text = printed(out)
     assert " 1. /x/ferry.md, Timetable\n" in text
     assert "relevance +0.25 · score 1.500 · paragraph · p1 · 2024-01-02" in text
-    assert "    The ferry sails at 7:10." in text
+    assert text.endswith("\n    The ferry sails at 7:10.\n")
 
 
 def test_the_byline_tells_who_answered_and_what_it_took() -> None:
@@ -223,7 +289,7 @@ def test_the_byline_tells_who_answered_and_what_it_took() -> None:
     spent = NodeUsage(
         node="generate", role="writer", model="m", calls=2, input_tokens=900, output_tokens=200, cost=0.01
     )
-    assert usage_line(answer(usage=(timed,))) == "small mind, 1.2 s"
+    assert usage_line(answer(usage=(timed,))) == "no language model, 1.2 s"
     told = usage_line(answer(usage=(timed, spent), mind="llm", model="m at localhost"))
     assert told == "chat model m at localhost, 2 model calls, 1,100 tokens, 1.2 s, cost 0.0100"
 

@@ -11,14 +11,21 @@ from ragweave.graphs.agent import build
 from ragweave.minds.context import Context
 from ragweave.minds.evidence import Sentence
 from ragweave.models.errors import InputError
-from ragweave.nodes.answer import Answer
+from ragweave.nodes.answer import Answer, Kind
 from ragweave.tests.support.library import build_library
 
 
 def outcome(text: str, *, cited: list[str] | None = None, **question: Any) -> Outcome:
     asked = Question(**{"id": "q", "text": "?", "answers": ("1931",), **question})
-    sentences = (Sentence(text=text, support="supported"),) if text else ()
-    return Outcome(asked, Answer(sentences=sentences, abstained=not text), 0.1, cited or [])
+    sentences = (Sentence(text=text, support="verified"),) if text else ()
+    kind: Kind = "answer" if text else "nothing"
+    return Outcome(asked, Answer(sentences=sentences, abstained=not text, kind=kind), 0.1, cited or [])
+
+
+def quotes(*texts: str, **question: Any) -> Outcome:
+    asked = Question(**{"id": "q", "text": "?", "answers": ("1931",), **question})
+    sentences = tuple(Sentence(text=text, support="quoted", sign=">") for text in texts)
+    return Outcome(asked, Answer(sentences=sentences, kind="quotes"), 0.1)
 
 
 @pytest.mark.parametrize(
@@ -31,6 +38,9 @@ def outcome(text: str, *, cited: list[str] | None = None, **question: Any) -> Ou
         (outcome("", answerable=False), "abstained"),
         (outcome("It opened in 1931, not in 1804.", must_not_contain=("1804",)), "wrong"),
         (outcome("Ouvert en L’ÉTÉ.", answers=("l’été",)), "correct"),
+        (quotes("It was closed in 1804.", "It opened in 1931."), "correct"),
+        (quotes("It was closed in 1804.", "Nobody went."), "quoted"),
+        (quotes("It opened in 1931.", answerable=False), "quoted"),
     ],
 )
 def test_verdict_of_one_answer(found: Outcome, verdict: str) -> None:
@@ -45,10 +55,23 @@ def test_shares_add_up_and_citations_count_where_gold_is_known() -> None:
     ]
     found = figures(rows)
     assert found["answered_correct"] + found["answered_wrong"] + found["abstained"] == pytest.approx(1, abs=1e-3)
+    assert found["answer_shown"] == 0.5
     assert found["citation_precision"] == found["citation_recall"] == 0.5
     assert found["token_f1"] == found["rouge_l"] == 0.5
     assert found["abstained_right"] == 1.0
     assert by_kind(rows)["absent"]["abstained"] == 1.0
+
+
+def test_of_quotes_counts_whether_an_answer_is_shown_and_how_long_they_are() -> None:
+    shown, missed, absent = (
+        quotes("It opened in 1931.", "Later."),
+        quotes("Nobody went."),
+        quotes("X", answerable=False),
+    )
+    found = figures([shown, missed, absent])
+    assert (found["answer_shown"], found["characters_shown"]) == (0.5, len("Nobody went."))
+    assert (found["answered_wrong"], found["quoted"]) == (0.0, pytest.approx(0.6667))
+    assert found["token_f1"] == found["sentences_per_answer"] == 0.0
 
 
 def test_turns_that_follow_each_other_form_one_conversation() -> None:

@@ -39,19 +39,17 @@ def test_half_of_the_positions_are_hit() -> None:
 
 
 def asked(text: str, action: str = "") -> Asked:
-    sentences = (Sentence(text=text, support="supported"),) if text else ()
-    answer = Answer(text=text, sentences=sentences, abstained=not text)
+    sentences = (Sentence(text=text, support="quoted"),) if text else ()
+    answer = Answer(text=text, sentences=sentences, abstained=not text, kind="quotes" if text else "nothing")
     return Asked(Outcome(Question("1", "q", ("gold",)), answer, 0.0), action)
 
 
 def test_a_cell_counts_answers_actions_and_what_was_mended() -> None:
     before = [asked("gold"), asked("wrong"), asked(""), asked("")]
     after = [asked("wrong", "correct"), asked("gold", "incorrect"), asked("gold", "ambiguous"), asked("", "incorrect")]
-    assert cell(before) == {"answered_correct": 0.25, "answered_wrong": 0.25, "abstained": 0.5}
+    assert cell(before) == {"answer_shown": 0.25}
     assert cell(after, before) == {
-        "answered_correct": 0.5,
-        "answered_wrong": 0.25,
-        "abstained": 0.25,
+        "answer_shown": 0.5,
         "correct": 0.25,
         "ambiguous": 0.25,
         "incorrect": 0.5,
@@ -93,8 +91,7 @@ def test_what_is_lost_costs_the_answer_and_the_web_brings_it_back(tmp_path: Path
     )
     found = asyncio.run(measure(tmp_path / "data", tmp_path / "work", 5))["xquad"]
     assert set(found) == {f"{share:.0%} wrong, {way}" for share in SHARES for way in WAYS}
-    assert found["0% wrong, graded"]["answered_correct"] == 1.0
-    assert found["100% wrong, plain"]["answered_correct"] == 0.0
-    assert found["100% wrong, plain"]["abstained"] == 1.0  # the crane of another town answers nothing
-    assert found["100% wrong, web"]["answered_correct"] == 1.0
+    assert found["0% wrong, graded"]["answer_shown"] == 1.0
+    assert found["100% wrong, plain"]["answer_shown"] == 0.0
+    assert found["100% wrong, web"]["answer_shown"] == 1.0
     assert found["100% wrong, web"]["repaired"] == 1.0

@@ -4,11 +4,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from langchain_core.messages import BaseMessage
 
 from ragweave.evals.corpus import prepare
 from ragweave.evals.iteration import HOPS, Asked, Trail, answered, bare, behaviour, control, figures, report, trail
 from ragweave.graphs.auto_rag import graph
 from ragweave.minds.context import Context
+from ragweave.models.chat import override
+from ragweave.tests.support import ScriptedChat
 
 
 def hop(query: str) -> Any:
@@ -100,11 +103,20 @@ async def test_far_passage_is_found_and_kept_by_the_second_hop(tmp_path: Path) -
     asked = Asked(
         "Who founded the firm that built the telescope of the Corvane Observatory?", ("Corvane", "Works"), "b"
     )
-    context = Context(library=prepared.library.name, mind="small", top_k=1, max_hops=2)
-    run = await trail(prepared, asked, context, graph)
+    context = Context(library=prepared.library.name, mind="llm", top_k=1, max_hops=2, check_by="off")
+
+    def reads(messages: list[BaseMessage]) -> str:
+        read = "\n".join(m.text for m in messages)
+        if "Ada Ostrander" in read:
+            return "Final Answer: Ada Ostrander founded the Ostrander Works [1]."
+        return "Query: Ostrander Works founded by" if "1931" in read else f"Query: {asked.text}"
+
+    with override(writer=ScriptedChat(react=reads)):
+        run = await trail(prepared, asked, context, graph)
     assert [h["n"] for h in run.hops] == [1, 2]
     assert set(run.ranked[0]) == {"Corvane"}
     assert set(run.ranked[1]) == {"Corvane", "Works"}
     assert run.names_bridge
     assert "Ada Ostrander" in run.answer
-    assert (await control(prepared, asked, context, graph))[0] == "Corvane"
+    alone = context.model_copy(update={"mind": "small"})
+    assert (await control(prepared, asked, alone, graph))[0] == "Corvane"

@@ -50,7 +50,7 @@ def test_longer_videos_questions_have_no_gold_and_keep_their_type(tmp_path: Path
 def test_a_multiple_choice_is_scored_by_its_letter(tmp_path: Path, said: str, verdict: str) -> None:
     row = {"id": "1", "question": "What?", "options": ["A cat.", "A dog."], "answer": "b"}
     (q,) = read_questions(lines(tmp_path / "q.jsonl", row))
-    sentences = (Sentence(text=said, support="supported"),) if said else ()
+    sentences = (Sentence(text=said, support="verified"),) if said else ()
     assert Outcome(q, Answer(text=said, sentences=sentences, abstained=not said), 0.1).verdict == verdict
 
 

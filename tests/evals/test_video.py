@@ -32,7 +32,7 @@ def cited(start: float, file: str = "/v/film.mp4") -> Citation:
 
 
 def outcome(text: str, *citations: Citation, asked: Asked = ASKED, abstained: bool = False) -> Outcome:
-    sentences = () if abstained else (Sentence(text=text, support="supported"),)
+    sentences = () if abstained else (Sentence(text=text, support="verified"),)
     return Outcome(asked, Answer(text=text, sentences=sentences, citations=citations, abstained=abstained), 0.1)
 
 
@@ -52,6 +52,12 @@ def test_declining_is_right_only_where_no_recording_answers() -> None:
     found = figures([outcome("", asked=nowhere, abstained=True), outcome("It is red.", cited(20.0))])
     assert found["contains_gold"] == 1.0 and found["abstained"] == 0.5
     assert found["time_within_15s"] == found["right_video"] == 1.0
+
+
+def test_quotes_without_the_answer_are_not_wrong() -> None:
+    quoted = Answer(sentences=(Sentence(text="It is blue.", support="quoted"),), kind="quotes")
+    found = figures([Outcome(ASKED, quoted, 0.1), outcome("It is blue.")])
+    assert (found["contains_gold"], found["answered_wrong"]) == (0.0, 0.5)
 
 
 @pytest.mark.parametrize(("at", "away"), [(5.0, 5.0), (12.0, 0.0), (30.0, 10.0)])

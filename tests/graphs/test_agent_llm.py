@@ -7,6 +7,7 @@ from langchain_core.messages import AIMessageChunk
 
 from ragweave.graphs.agent import graph
 from ragweave.minds.context import Context
+from ragweave.minds.phrases import QUOTED
 from ragweave.models.chat import override
 from ragweave.models.errors import ModelError
 from ragweave.nodes.answer import Answer
@@ -263,8 +264,8 @@ async def test_dead_model_falls_back_to_the_small_mind_and_says_so() -> None:
     answer: Answer = (await ask(dead, expand_when="always"))["answer"]
     assert "1931" in answer.text
     assert answer.mind == "small"
-    assert len(answer.notes) == 1
-    assert "scripted" in answer.notes[0]
+    assert answer.kind == "quotes" and len(answer.notes) == 2
+    assert "scripted" in answer.notes[0] and answer.notes[1] == QUOTED
 
 
 async def test_call_budget_ends_in_an_answer_that_names_the_limit(play: Any) -> None:

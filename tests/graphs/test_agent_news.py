@@ -26,11 +26,12 @@ def _news(stock: Any) -> None:
     stock(TEXTS)
 
 
-async def ask(play: Any, question: str, **parts: Any) -> tuple[dict[str, Any], list[Any]]:
+async def ask(play: Any, question: str, recency: Any = "on", **parts: Any) -> tuple[dict[str, Any], list[Any]]:
     model = play(**{"generate": "The fare is 5.30 crowns [1].", **parts})
     with override(writer=model):
         state = await graph.ainvoke(
-            {"messages": [("human", question)]}, context=Context(expand_when="never", grade_by="llm")
+            {"messages": [("human", question)]},
+            context=Context(expand_when="never", grade_by="llm", recency=recency),
         )
     return state, model.calls
 
@@ -50,8 +51,8 @@ async def test_a_model_that_grades_does_not_undo_the_age_of_what_was_found(play:
 
 
 @pytest.mark.usefixtures("_news")
-async def test_without_the_wish_for_news_a_model_grades_all_dates_alike(play: Any) -> None:
-    state, _ = await ask(play, "What is the fare of the Pell ferry?")
+async def test_where_newer_is_not_preferred_a_model_grades_all_dates_alike(play: Any) -> None:
+    state, _ = await ask(play, LATEST, recency="auto")
     assert {e["relevance"] for e in state["evidence"]} == {0.9}
 
 

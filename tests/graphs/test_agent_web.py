@@ -49,10 +49,16 @@ async def run(web: str, *resumes: Any, **knobs: Any) -> tuple[dict[str, Any], li
     return state, asked
 
 
-async def test_web_is_off_by_default_and_the_question_is_declined() -> None:
+def assert_from_the_library_alone(answer: Answer) -> None:
+    """The closest that the library holds is quoted, and nothing else."""
+    assert answer.kind == "quotes" and "Tolly Brandt" not in answer.text
+    assert {c.origin for c in answer.citations} == {"library"}
+
+
+async def test_web_is_off_by_default_and_the_library_alone_is_quoted() -> None:
     state, asked = await run("off")
     assert asked == []
-    assert state["answer"].abstained
+    assert_from_the_library_alone(state["answer"])
 
 
 async def test_consent_is_asked_once_and_granted_consent_repairs_the_answer() -> None:
@@ -103,14 +109,14 @@ async def test_a_run_that_cannot_ask_writes_no_query(play: Any) -> None:
 @pytest.mark.parametrize("reply", [False, "no", {"granted": False}, None])
 async def test_refused_consent_searches_nothing_and_says_so(reply: Any) -> None:
     state, _ = await run("ask", {"granted": False} if reply is None else reply)
-    assert state["answer"].abstained
+    assert_from_the_library_alone(state["answer"])
     assert any("declined" in n for n in state["answer"].notes)
     assert all(e["origin"] == "library" for e in state["evidence"])
 
 
 async def test_run_that_cannot_be_resumed_treats_ask_as_off_and_says_so() -> None:
     state = await build().compile().ainvoke(ASKED, context=Context(corpora=("paragraph",), web="ask"))
-    assert state["answer"].abstained
+    assert_from_the_library_alone(state["answer"])
     assert any("cannot ask for consent" in n for n in state["answer"].notes)
 
 
@@ -199,41 +205,13 @@ OTHER = "<html><title>Corvane Observatory</title><body><p>The Corvane Observator
 ASKED_BOTH: Any = {"messages": [("human", "When was the Corvane Observatory opened?")]}
 
 
-async def test_own_and_web_evidence_that_disagree_are_both_shown_each_by_its_origin(tmp_path: Path) -> None:
+async def test_own_and_web_evidence_are_both_quoted_each_by_its_origin(tmp_path: Path) -> None:
     (tmp_path / "web" / "other.html").write_text(OTHER)
     context = knobs_of(corpora=("paragraph",), web="auto", upper=1.0, lower=-1.0, mind="small", max_hops=1)
     answer: Answer = (await build().compile().ainvoke(ASKED_BOTH, context=context))["answer"]
-    assert answer.text == (
-        "Your library says: It was opened in 1931. [1] The web says: The Corvane Observatory was opened in 1932. [2]"
-    )
-    assert [c.origin for c in answer.citations] == ["library", "web"]
-    assert any("differently" in note for note in answer.notes)
-
-
-@pytest.mark.parametrize(
-    ("written", "told"),
-    [
-        ("It was opened in 1931 [1].", True),
-        ("Your library has it opened in 1931, the web has the Observatory opened in 1932 [1][6].", False),
-    ],
-)
-async def test_a_disagreement_that_the_writer_keeps_quiet_about_is_noted(
-    play: Any, tmp_path: Path, written: str, told: bool
-) -> None:
-    (tmp_path / "web" / "other.html").write_text(OTHER)
-    model = play(grade=play.grades("partly"), search_web="Corvane Observatory opened", generate=written)
-    with override(writer=model):
-        state = (
-            await build()
-            .compile()
-            .ainvoke(ASKED_BOTH, context=Context(corpora=("paragraph",), web="auto", max_hops=1, grade_by="llm"))
-        )
-    answer: Answer = state["answer"]
-    assert "1931" in answer.text
-    notes = [n for n in answer.notes if "differently" in n]
-    assert bool(notes) is told
-    if told:
-        assert "1931" in notes[0] and "1932" in notes[0]
+    said = {c.origin: c.quote for c in reversed(answer.citations)}
+    assert said == {"library": "It was opened in 1931.", "web": "The Corvane Observatory was opened in 1932."}
+    assert all(f"**{quote}**" in answer.text for quote in said.values())
 
 
 async def test_no_provider_means_no_question_and_a_note_with_the_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -247,7 +225,7 @@ async def test_no_provider_means_no_question_and_a_note_with_the_remedy(monkeypa
 async def test_failing_provider_is_noted_and_the_run_goes_on(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("RAGWEAVE_WEB_FOLDER", str(tmp_path / "missing"))
     state, _ = await run("auto")
-    assert state["answer"].abstained
+    assert_from_the_library_alone(state["answer"])
     assert any("web" in n.lower() for n in state["answer"].notes)
 
 
@@ -258,9 +236,8 @@ async def test_what_the_library_has_is_shown_where_the_web_took_the_rest_of_the_
         await asyncio.sleep(60)
 
     monkeypatch.setattr("ragweave.nodes.search_web.search", hangs)
-    asked: Any = {"messages": [("human", "When was the lighthouse of the Corvane Observatory painted?")]}
-    closest = (await build().compile().ainvoke(asked, context=Context(mind="small")))["answer"]
+    closest = (await build().compile().ainvoke(ASKED, context=Context(mind="small")))["answer"]
     bound = Context(mind="small", web="auto", max_seconds=0.5)
-    answer: Answer = (await build().compile().ainvoke(asked, context=bound))["answer"]
-    assert closest.sure == "closest" and answer.text == closest.text
+    answer: Answer = (await build().compile().ainvoke(ASKED, context=bound))["answer"]
+    assert closest.kind == answer.kind == "quotes" and answer.text == closest.text
     assert "A limit of this run was reached: 0.5 seconds." in answer.notes

@@ -73,11 +73,17 @@ async def test_incorrect_goes_to_the_web_instead(web: Path) -> None:
     assert answer.citations[0].locator["url"] == "https://vellmouth.example/crane"
 
 
-async def test_incorrect_without_the_web_throws_away_what_was_found_and_abstains() -> None:
+async def test_incorrect_without_the_web_keeps_no_knowledge_and_quotes_the_closest_for_what_it_is() -> None:
     state, steps = await walk(KNOWN, upper=1.0, lower=1.0, corpora=("paragraph",))
     assert steps == [*BEFORE, *AFTER]
     assert state["knowledge"] == []
-    assert state["answer"].abstained
+    assert state["answer"].kind == "quotes" and state["answer"].confidence == 0
+
+
+async def test_incorrect_without_the_web_gives_a_model_nothing_to_answer_from(play: Any) -> None:
+    with override(writer=play()):
+        state, _ = await walk(KNOWN, mind="llm", grade_by="small", upper=1.0, lower=1.0, corpora=("paragraph",))
+    assert state["knowledge"] == [] and not {s.support for s in state["answer"].sentences} & {"verified"}
 
 
 async def test_a_library_that_knows_nothing_of_it_abstains(tmp_path: Path) -> None:

@@ -17,7 +17,13 @@ pytestmark = pytest.mark.usefixtures("library")
 CONFIG: Any = {"configurable": {"thread_id": "t"}}
 OPENED = "When was the Corvane Observatory opened?"
 BAKED = "How long does the rye bread bake at 250 degrees?"
+TEA = "What is the tea of Qingshan?"
 SMALL = Context(mind="small", max_hops=1)
+
+
+def after(before: str, question: str) -> str:
+    """Return what is asked by a follow-up without a model."""
+    return f"{before} {question}"
 
 
 async def before(agent: Any, step: str) -> tuple[Any, Any]:
@@ -33,17 +39,17 @@ async def test_a_question_that_is_edited_before_its_turn_begins_is_the_one_that_
     name: str, first: Any
 ) -> None:
     agent = build_agent(name, checkpointer=InMemorySaver())
-    await agent.ainvoke("What is the tea of Qingshan?", CONFIG, context=SMALL)
+    await agent.ainvoke(TEA, CONFIG, context=SMALL)
     await agent.ainvoke(first, CONFIG, context=SMALL)
     at, _ = await before(agent, "condense")
     edited = await agent.aupdate_state(at, {"question": BAKED}, as_node="__start__")
     state = await agent.ainvoke(None, edited, context=SMALL)
-    assert state["answer"].question == state["query"] == BAKED
-    assert [m.text for m in state["messages"] if m.type == "human"] == ["What is the tea of Qingshan?", BAKED]
+    assert state["answer"].question == state["query"] == after(TEA, BAKED)
+    assert [m.text for m in state["messages"] if m.type == "human"] == [TEA, BAKED]
     assert name == "video_rag" or "ten minutes" in state["answer"].text
     # The next turn is its own again.
     state = await agent.ainvoke(first, CONFIG, context=SMALL)
-    assert state["answer"].question == OPENED and [m.text for m in state["messages"]][-2] == OPENED
+    assert state["answer"].question == after(BAKED, OPENED) and [m.text for m in state["messages"]][-2] == OPENED
 
 
 async def test_a_question_that_is_put_into_a_thread_whose_turn_has_ended_is_the_next() -> None:
@@ -56,7 +62,7 @@ async def test_a_question_that_is_put_into_a_thread_whose_turn_has_ended_is_the_
     assert "ten minutes" in state["answer"].text
     agent.update_state(CONFIG, {"messages": [HumanMessage(OPENED)]}, as_node="__start__")
     state = await agent.ainvoke(None, CONFIG, context=SMALL)
-    assert state["answer"].question == OPENED and len(state["messages"]) == 6
+    assert state["answer"].question == after(BAKED, OPENED) and len(state["messages"]) == 6
 
 
 async def test_a_question_that_was_edited_in_the_middle_of_a_turn_is_not_answered_again_in_the_next() -> None:
@@ -65,10 +71,9 @@ async def test_a_question_that_was_edited_in_the_middle_of_a_turn_is_not_answere
     _, at = await before(agent, "condense")
     edited = await agent.aupdate_state(at, {"question": BAKED})
     assert (await agent.ainvoke(None, edited, context=SMALL))["answer"].question == BAKED
-    asked = "What is the tea of Qingshan?"
-    agent.update_state(CONFIG, {"messages": [HumanMessage(asked)]}, as_node="__start__")
+    agent.update_state(CONFIG, {"messages": [HumanMessage(TEA)]}, as_node="__start__")
     state = await agent.ainvoke(None, CONFIG, context=SMALL)
-    assert state["answer"].question == asked and state["messages"][-2].text == asked
+    assert state["answer"].question == after(OPENED, TEA) and state["messages"][-2].text == TEA
 
 
 async def test_an_outer_graph_that_keeps_messages_and_question_is_answered_anew_each_time() -> None:

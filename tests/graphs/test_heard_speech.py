@@ -74,37 +74,15 @@ def assert_marked(answer: Answer) -> None:
     ("question", "says"),
     [
         ("Who found the comet?", "Ada Ostrander"),
-        ("When is the comet first mentioned?", "0:00"),
-        ("How many times is the mirror mentioned?", "twice"),
-        ("Which is mentioned first, the comet or the moon?", "comes first"),
-        ("What is said after the mirror is mentioned?", "polished"),
-        ("What is said at 0:20 in comet?", "found by Ada Ostrander"),
-        ("Which recordings talk about the comet most?", "comet"),
-        ("What do Ada and Boris each say about the comet?", "Boris"),
-        ("What is comet about?", "Excerpts"),
+        ("Who polished the mirror?", "two men"),
+        ("How long does the dough rest?", "sixteen hours"),
     ],
 )
-async def test_without_a_model_nothing_that_was_heard_is_told_unmarked(question: str, says: str) -> None:
-    answer = await aask(question, context=SMALL)
-    assert says in answer.text
-    told = [s for s in answer.sentences if not s.text.startswith("Excerpts")]
-    assert all(MARK in s.text for s in told), answer.text
-    named = {n for s in answer.sentences if s not in told for n in s.citations}
-    assert all(c.locator.get("doubtful") for c in answer.citations if c.n not in named)
-    assert told
-
-
-async def test_a_short_answer_and_a_choice_are_marked() -> None:
-    short = Context(mind="small", answer_form="short")
-    assert_marked(await aask("Who found the comet?", context=short, graph="video_rag"))
-    choices = Context(mind="small", choices=("Boris Pell", "Ada Ostrander"))
-    assert_marked(await aask("Who found the comet?", context=choices, graph="video_rag"))
-
-
-async def test_the_closest_that_was_found_is_marked() -> None:
-    answer = await aask("How heavy was the telescope of the harbour master?", context=SMALL, graph="video_rag")
-    assert answer.sure == "closest" and MARK in answer.text and answer.text.endswith("[1]")
-    assert answer.citations[0].locator.get("doubtful")
+@pytest.mark.parametrize("graph", ["agent", "video_rag"])
+async def test_without_a_model_nothing_that_was_heard_is_quoted_unmarked(question: str, says: str, graph: str) -> None:
+    answer = await aask(question, context=SMALL, graph=graph)
+    assert answer.kind == "quotes" and says in answer.text
+    assert_marked(answer)
 
 
 def mouth(said: str) -> ScriptedChat:
@@ -123,7 +101,7 @@ def mouth(said: str) -> ScriptedChat:
 
 @pytest.mark.parametrize("checked", ["small", "off"])
 async def test_what_a_chat_model_says_of_it_is_marked_once(checked: Any) -> None:
-    said = "The comet was found by Ada Ostrander in 1889 [1]. It returns every ninety years [1]."
+    said = "The comet was found by Ada Ostrander in 1889 [1]. Her telescope had a mirror of sixty centimetres [2]."
     with override(writer=mouth(said)):
         answer = await aask("Who found the comet?", context=Context(mind="llm", check_by=checked), graph="video_rag")
     assert answer.mind == "llm" and len(answer.sentences) == 2
@@ -137,4 +115,5 @@ async def test_a_place_says_it_wherever_it_is_shown() -> None:
     assert rows and all(place(e["locator"]).endswith(MARK) for e in rows)
     assert where(rows[0]["locator"]).endswith(MARK)
     answer = await aask("Who found the comet?", context=SMALL, graph="video_rag")
-    assert all(line.endswith(MARK) for line in _told(answer).splitlines()[1:])
+    places = [line for line in _told(answer).splitlines() if line.startswith("[")]
+    assert len(places) == len(answer.citations) and all(line.endswith(MARK) for line in places)

@@ -47,7 +47,8 @@ async def test_a_run_that_is_resumed_without_its_context_goes_on_in_the_library_
     name: str, kind: Any
 ) -> None:
     agent = build_agent(name, checkpointer=InMemorySaver())
-    asked = await agent.ainvoke({"question": UNKNOWN}, CONFIG, context=kind(web="ask", library="other", mind="small"))
+    context = kind(web="ask", library="other", mind="small", route_by="hard", method={"upper": 1.0, "lower": 1.0})
+    asked = await agent.ainvoke({"question": UNKNOWN}, CONFIG, context=context)
     assert asked["__interrupt__"][0].value["action"] == "search_web"
     state = await agent.ainvoke(Command(resume=False), CONFIG)
     assert any("you declined it" in note for note in state["answer"].notes)

@@ -132,4 +132,3 @@ async def test_routing_of_several_media_searches_everything_and_weighs_it_by_the
     assert {e["corpus"] for e in state["evidence"]} == {"paragraph", "document", "image", "clip", "video"}
     rows = {e["id"]: e for e in state["evidence"]}
     assert rows[state["candidates"][0]]["corpus"] == "image"
-    assert (await ask("Hello!", route_by="small"))["routes"][0]["corpora"] == ["none"]

@@ -87,7 +87,8 @@ async def test_garbage_from_a_model_leaves_the_decision_to_the_small_mind(record
 async def test_where_the_judge_keeps_none_the_best_of_the_pool_stay(recordings: Path) -> None:
     none = {"verdicts": [{"n": n, "verdict": "irrelevant"} for n in range(1, 20)]}
     state = await written(script(grade=none), look="off")
-    assert 0 < len(state["candidates"]) <= AT_LEAST
+    clips = [e for e in state["evidence"] if e["corpus"] == "clip"]
+    assert 0 < len(clips) <= AT_LEAST
 
 
 async def test_a_time_outside_the_evidence_is_not_verified(recordings: Path) -> None:
@@ -99,7 +100,7 @@ async def test_a_time_outside_the_evidence_is_not_verified(recordings: Path) -> 
 async def test_a_multiple_choice_ends_after_two_unreadable_replies(recordings: Path) -> None:
     model = script(choose="I would rather not say.")
     state = await written(model, look="off", choices=("Boris Pell", "Ada Ostrander"))
-    assert state["answer"].text.startswith("B. Ada Ostrander")
+    assert state["answer"].kind == "quotes" and "Ada Ostrander" in state["answer"].text
     assert sum("multiple-choice" in c.prompt for c in model.calls) == 2
 
 
@@ -117,7 +118,7 @@ async def test_a_writer_reads_the_chunks_around_the_nearest_clip_where_the_prese
         model = script()
         state = await written(model, look="off", preset=preset, method={"clips": 1})
         shown.append(next(c.prompt for c in model.calls if "numbered evidence" in c.prompt))
-        assert len(state["evidence"]) == 1
+        assert [e["corpus"] for e in state["evidence"]].count("clip") == 1
     assert all(text in shown[0] for _, text in TALK)
     assert not any("crater" in prompt for prompt in shown[1:])
 

@@ -22,7 +22,7 @@ from ragweave.tests.hard.fuzz import Found, until
 from ragweave.tests.hard.mutated import files
 
 LONGEST = 60.0
-"""Seconds for one request; questions are answered by the small mind."""
+"""Seconds for one request; questions are answered without a language model."""
 NOTES = {"lamp.md": "# The lamp\n\nThe lamp of Arnholt was lit in 1874.\n", "wall.md": "# The wall\n\nBuilt in 1702.\n"}
 _DOORS = ("/mcp", "/langserve/agent/invoke", "/langserve/agent/batch", "/langserve/agent/stream", "/nothing/here")
 _ASKED = {"question": {"type": "string"}, "history": {"type": "array"}, "messages": {"type": "array"}}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ragweave.minds.context import Context
-from ragweave.minds.contracts import Core, Said, Talk
+from ragweave.minds.contracts import Talk
 from ragweave.minds.desk import Desk, Turn
 from ragweave.minds.llm.condense import condense
 from ragweave.models.chat import override
@@ -18,9 +18,9 @@ QUESTION = "How many steps does the lighthouse have?"
 
 
 async def read(reply: str, turn: str = TURN, before: tuple[str, str] = BEFORE) -> str | None:
-    talk = Talk([("human", before[0]), ("ai", before[1])], Said(*before))
+    talk = Talk([("human", before[0]), ("ai", before[1])], before[0])
     with override(writer=ScriptedChat(replies=[reply])):
-        return await condense(Desk("condense", Context(), Turn(Meter())), Core(turn, turn), talk)
+        return await condense(Desk("condense", Context(), Turn(Meter())), turn, talk)
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,10 @@ ROW: Any = {"id": "i", "title": "Mill", "text": TEXT, "locator": {"file": "/mill
 STRIP: Any = {"id": "i#0", "evidence": "i", "title": "Mill", "text": TEXT, "locator": {}, "origin": "library"}
 
 
+async def _never(text: str, strips: Sequence[Strip]) -> Checked:
+    raise AssertionError(f"{text!r} is checked")
+
+
 async def written(*sentences: str, opinion: Support | None = None, every: bool = True) -> tuple[Page, list[Claim]]:
     """Write sentences, and return the page and what a second opinion was asked about."""
     asked: list[Claim] = []
@@ -49,7 +53,7 @@ async def test_a_sentence_that_stands_in_the_evidence_needs_no_second_opinion() 
     assert asked == []
 
 
-@pytest.mark.parametrize(("day", "verdict"), [("1 June 2024", "verified"), ("1 July 2024", "unverified")])
+@pytest.mark.parametrize(("day", "verdict"), [("2024-06-01", "verified"), ("2024-07-01", "unverified")])
 async def test_the_date_of_a_document_counts_as_said(day: str, verdict: str) -> None:
     page, _ = await written(f"By the notes of {day}, Ada Quill opened the mill in 1931.")
     assert [s.support for s in page.sentences] == [verdict]
@@ -87,10 +91,7 @@ async def test_an_opinion_that_cannot_tell_takes_nothing_back() -> None:
 
 
 async def test_without_a_check_a_sentence_is_shown_as_written_with_the_sources_it_names() -> None:
-    async def never(text: str, strips: Sequence[Strip]) -> Checked:
-        raise AssertionError("nothing is checked")
-
-    page = Page(never, lambda *_: None, {"i": ROW}, {}, checked=False, strict=True)
+    page = Page(_never, lambda *_: None, {"i": ROW}, {}, checked=False, strict=True)
     await page.tell("Ada Quill opened the mill in 1999.", [STRIP], [STRIP])
     await page.tell("She was tall.", [], [STRIP])
     await page.close()
@@ -175,23 +176,19 @@ async def test_a_line_that_only_frames_is_neither_checked_nor_cited_and_goes_wit
         assert told == []
 
 
-async def test_of_what_a_sentence_names_that_is_cited_as_well_which_says_the_rest_of_it() -> None:
-    async def check(text: str, strips: Sequence[Strip]) -> Checked:
-        return Checked(True, 0.9, (0,), "", (1,))
-
-    second: Any = {**STRIP, "id": "j#0", "evidence": "j"}
-    for named, cited in (([STRIP, second], (1, 2)), ([], (1,))):
-        page = Page(check, lambda *_: None, {"i": ROW, "j": {**ROW, "id": "j"}}, {})
-        await page.tell("Ada Quill opened the mill that Bert Osk closed.", named, [STRIP, second])
-        await page.close()
-        assert [s.citations for s in page.sentences] == [cited]
+async def test_a_quote_is_shown_unchecked_with_one_citation_at_its_best_sentence() -> None:
+    shown: list[Any] = []
+    page = Page(_never, lambda s, cited: shown.append((s, cited)), {"i": ROW}, {})
+    best: Any = {**STRIP, "text": "Bert Osk closed it in 1950."}
+    page.quote(TEXT, best, (35, 62))
+    (sentence,) = page.sentences
+    assert (sentence.text, sentence.support, sentence.sign, sentence.citations) == (TEXT, "quoted", ">", (1,))
+    assert TEXT[slice(*sentence.marked or ())] == page.citations[0].quote == best["text"]
+    assert shown == [(sentence, page.citations)]
 
 
 @pytest.mark.parametrize("strict", [False, True])
 async def test_what_rests_on_nothing_is_left_out_where_only_what_is_verified_counts(strict: bool) -> None:
-    async def never(text: str, strips: Sequence[Strip]) -> Checked:
-        raise AssertionError(text)
-
-    page = Page(never, lambda *_: None, {}, {}, strict=strict)
+    page = Page(_never, lambda *_: None, {}, {}, strict=strict)
     page.tell_unsourced("The moon landing was in 1969.")
     assert ([s.support for s in page.sentences], page.dropped) == ([], 1) if strict else (["model"], 0)

@@ -7,6 +7,7 @@ import pytest
 
 from ragweave.minds.evidence import Citation, Sentence, Strip
 from ragweave.minds.page import Claim
+from ragweave.minds.phrases import ABSTAIN, NOTHING, QUOTED, SET_UP
 from ragweave.models.chat import override
 from ragweave.models.errors import ModelError
 from ragweave.nodes.answer import following
@@ -107,10 +108,6 @@ async def test_asking_for_a_model_that_is_not_there_is_an_error_with_a_remedy(ru
         _ = Run("generate", state(), runtime(check_by="llm")).minds
 
 
-def test_what_older_threads_say_of_a_sentence_is_still_read() -> None:
-    assert Sentence.model_validate({"text": "t", "support": "supported"}).support == "verified"
-
-
 def test_an_unverified_sentence_is_marked_in_the_text() -> None:
     sentence = Sentence(text="It was red.", support="unverified", citations=(1,))
     assert following(sentence, None) == "It was red. [1] (unverified)"
@@ -132,6 +129,43 @@ async def test_the_answer_holds_the_sentences_and_what_they_cite(runtime: Any) -
     assert [c.n for c in answer.citations] == [1, 3]
     assert (answer.confidence, answer.abstained, answer.notes) == (0.4, False, ("n",))
     assert update["messages"][0].content == answer.text
+
+
+def quote(text: str, n: int, best: str) -> Sentence:
+    at = text.index(best)
+    return Sentence(text=text, support="quoted", citations=(n,), sign=">", marked=(at, at + len(best)))
+
+
+QUOTES = [
+    quote("The ferry is grey. It sails four times a day. … Dogs stay outside.", 1, "It sails four times a day."),
+    quote("Day | Sails\nMonday | 4", 2, "Monday | 4"),
+]
+
+
+async def test_quotes_are_told_in_markdown_and_claim_nothing(runtime: Any) -> None:
+    update = await check({**state(), "draft": QUOTES, "citations": [cited(1), cited(2)]}, runtime())
+    answer = update["answer"]
+    assert answer.text == (
+        "T [1]\n\n> The ferry is grey. **It sails four times a day.** … Dogs stay outside.\n\n"
+        "T [2]\n\n> Day | Sails\n> Monday | 4"
+    )
+    assert (answer.kind, answer.abstained, answer.confidence, answer.mind) == ("quotes", False, 0.0, "small")
+    assert answer.notes == (f"{QUOTED} {SET_UP}",)
+
+
+async def test_how_to_set_up_a_model_is_not_said_where_one_is_configured(runtime: Any) -> None:
+    with override(writer=ScriptedChat(replies=[])):
+        update = await check({**state(), "draft": QUOTES, "citations": [cited(1)]}, runtime(mind="small"))
+    assert update["answer"].notes == (QUOTED,)
+
+
+@pytest.mark.parametrize(("rows", "kind"), [([], "nothing"), ([1], "closest")])
+async def test_without_a_sentence_it_is_said_whether_something_came_close(
+    runtime: Any, rows: list[int], kind: str
+) -> None:
+    update = await check({**state(), "abstain": NOTHING, "citations": [cited(n) for n in rows]}, runtime())
+    answer = update["answer"]
+    assert (answer.kind, answer.abstained, answer.text) == (kind, True, f"{ABSTAIN} ({NOTHING})")
 
 
 async def test_an_empty_draft_becomes_an_abstention_with_its_reason(runtime: Any) -> None:

@@ -10,60 +10,46 @@ from langgraph.checkpoint.memory import InMemorySaver
 from ragweave.app.api import astate
 from ragweave.graphs.search import graph
 from ragweave.minds.context import Context
-from ragweave.models.chat import override
+from ragweave.minds.small.condense import BEFORE
 from ragweave.models.errors import InputError
 from ragweave.nodes.condense import condense
-from ragweave.tests.support import ScriptedChat, build_library
+from ragweave.tests.support import build_library
+
+FERRY = {"ferry.md": "The ferry sails four times a day. Ada Brook steers the ferry.\n"}
 
 
-async def test_thanks_in_between_leave_the_subject_and_are_answered_as_such(tmp_path: Path, home: Path) -> None:
-    await build_library(
-        tmp_path / "notes", {"ferry.md": "The ferry sails four times a day. Ada Brook steers the ferry.\n"}
-    )
+async def test_without_a_model_a_follow_up_is_searched_with_the_question_before_it(tmp_path: Path, home: Path) -> None:
+    await build_library(tmp_path / "notes", FERRY)
     saver, states = InMemorySaver(), []
-    for text in ("How often does the ferry sail?", "Thanks!", "And who steers it?"):
+    for text in ("How often does the ferry sail?", "And who steers it?"):
         states.append(await astate(text, context=Context(mind="small"), thread="t", checkpointer=saver))
-    assert states[1]["answer"].text == "You are welcome."
-    assert [s["question"] for s in states] == ["How often does the ferry sail?", "Thanks!", "who steers the ferry?"]
+    asked = "How often does the ferry sail? And who steers it?"
+    assert states[1]["question"] == states[1]["query"] == asked
+    assert "Ada Brook" in states[1]["answer"].text
 
 
 async def test_a_door_that_keeps_no_thread_has_the_messages_alone(tmp_path: Path, home: Path) -> None:
-    await build_library(tmp_path / "notes", {"ferry.md": "The ferry sails four times a day.\n"})
-    asked: Any = {
-        "messages": [
-            HumanMessage("How often does the ferry sail?"),
-            AIMessage("The ferry sails four times a day. [1]"),
-            HumanMessage("And the bus?"),
-            AIMessage("I could not find an answer to this in your library."),
-            HumanMessage("thanks"),
-            AIMessage("You are welcome."),
-            HumanMessage("And in winter?"),
-        ]
-    }
-    state = await graph.ainvoke(asked, context=Context())
-    assert state["question"] == "How often does the bus sail in winter?"
+    await build_library(tmp_path / "notes", FERRY)
+    said = [HumanMessage("How often does it sail?"), AIMessage("Four times a day. [1]"), HumanMessage("And in winter?")]
+    state = await graph.ainvoke({"messages": said}, context=Context())
+    assert state["question"] == "How often does it sail? And in winter?"
 
 
-async def test_what_is_searched_for_is_the_question_alone(tmp_path: Path, home: Path) -> None:
-    await build_library(tmp_path / "notes", {"ferry.md": "The ferry sails four times a day.\n"})
-    asked = "Hello! We are planning our Sunday. Could you look up in my notes how often the ferry sails? Many thanks!"
-    state = await graph.ainvoke({"messages": [HumanMessage(asked)]}, context=Context())
-    assert state["question"] == state["query"] == "how often the ferry sails?"
-    assert state["messages"][0].content == asked
-
-
-async def test_what_is_said_around_a_question_is_not_searched_for_in_other_languages(
+async def test_of_a_long_question_before_only_the_beginning_is_searched_with_a_follow_up(
     tmp_path: Path, home: Path
 ) -> None:
-    german = "Die Fähre fährt viermal am Tag. Wer ein Fahrrad mitnimmt, zahlt zwei Euro mehr.\n"
-    await build_library(
-        tmp_path / "notes", {"faehre.md": german, "bus.md": "The bus leaves at eight in the morning.\n"}
-    )
-    asked = "Could you look up for me when the bus leaves? I need a bicycle on Sunday."
-    with override(writer=ScriptedChat(replies=[])):
-        state = await graph.ainvoke({"messages": [HumanMessage(asked)]}, context=Context())
-    assert state["question"] == asked and state["query"] == "when the bus leaves?"
-    assert "fahrrad" not in " ".join(state["also"])
+    await build_library(tmp_path / "notes", FERRY)
+    said = [HumanMessage("ferry " * 1_000), AIMessage("Four. [1]"), HumanMessage("And in winter?")]
+    question = (await graph.ainvoke({"messages": said}, context=Context()))["question"]
+    assert question.startswith("ferry ferry") and question.endswith(" And in winter?")
+    assert len(question) <= BEFORE + 20
+
+
+async def test_a_first_turn_is_searched_as_it_was_written(tmp_path: Path, home: Path) -> None:
+    await build_library(tmp_path / "notes", FERRY)
+    asked = "Hello! We are planning our Sunday. Could you look up how often the ferry sails? Many thanks!"
+    state = await graph.ainvoke({"messages": [HumanMessage(asked)]}, context=Context())
+    assert state["question"] == state["query"] == state["messages"][0].content == asked
 
 
 @pytest.mark.parametrize(

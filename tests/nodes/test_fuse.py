@@ -16,7 +16,7 @@ from ragweave.corpora.types import Item
 from ragweave.minds.context import Context
 from ragweave.minds.evidence import Evidence, RankedList
 from ragweave.minds.fusion import Ranking, fused
-from ragweave.minds.recency import asks_recency, by_age
+from ragweave.minds.recency import by_age
 from ragweave.minds.sameness import collapse
 from ragweave.minds.small import rank as node
 from ragweave.minds.small.rank import score_pools
@@ -232,45 +232,28 @@ def test_when_a_file_was_written_says_nothing_of_how_current_it_is(tmp_path: Pat
 
 
 @pytest.mark.parametrize(
-    ("recency", "question", "asked"),
-    [
-        ("auto", "What is the latest fare?", True),
-        ("auto", "When was it built?", False),
-        ("on", "When was it built?", True),
-        ("off", "What is the latest fare?", False),
-    ],
-)
-def test_recency_counts_where_question_or_caller_asks(recency: Any, question: str, asked: bool) -> None:
-    assert asks_recency(recency, question, NOW) is asked
-
-
-@pytest.mark.parametrize(
-    ("asked", "knobs", "told"),
-    [
-        (QUESTION, {}, "half-life 30 days"),
-        (QUESTION, {"half_life": 2.0}, "half-life 2 days"),
-        (QUESTION, {"recency": "off"}, ""),
-        ("What is the latest height of the tower?", {"recency": "off"}, ""),
-    ],
+    ("knobs", "told"),
+    [({}, "half-life 30 days"), ({"half_life": 2.0}, "half-life 2 days"), ({"recency": "off"}, "")],
 )
 async def test_a_library_says_how_its_documents_age_and_a_run_has_the_last_word(
-    library: Library, asked: str, knobs: dict[str, Any], told: str
+    library: Library, knobs: dict[str, Any], told: str
 ) -> None:
     stores().catalog.set_ageing("default", "on", 30)
+    summary, rows = await aged(library, QUESTION, **knobs)
+    assert ("newer first" in summary) is bool(told) and told in summary
+    assert all(("fresh" in row) is bool(told) for row in rows)
+
+
+async def test_without_a_word_of_the_library_newer_counts_only_where_the_run_says_so(library: Library) -> None:
+    asked = "What is the latest height of the tower?"
+    assert "newer first" not in (await aged(library, asked))[0]
+    assert "newer first (half-life 7 days)" in (await aged(library, asked, recency="on"))[0]
+
+
+async def aged(library: Library, asked: str, **knobs: Any) -> tuple[str, list[Any]]:
+    """Fuse what is found for a question; return what the step tells, and the rows."""
     events: list[Any] = []
-    runtime = SimpleNamespace(context=Context(**knobs), stream_writer=events.append)
+    runtime: Any = SimpleNamespace(context=Context(**knobs), stream_writer=events.append)
     state: Any = {"question": asked, "query": asked, "hop": 1, "found": await found(library, asked)}
     update = await fuse(state, runtime)
-    assert ("newer first" in events[0]["summary"]) is bool(told)
-    assert told in events[0]["summary"]
-    assert all(("fresh" in row) is bool(told) for row in update["evidence"])
-
-
-async def test_without_a_word_of_the_library_a_question_decides(library: Library) -> None:
-    for asked, told in (("What is the latest height of the tower?", "half-life 7 days"), (QUESTION, "")):
-        events: list[Any] = []
-        runtime = SimpleNamespace(context=Context(), stream_writer=events.append)
-        state: Any = {"question": asked, "query": asked, "hop": 1, "found": await found(library, asked)}
-        await fuse(state, runtime)
-        assert ("newer first" in events[0]["summary"]) is bool(told)
-        assert told in events[0]["summary"]
+    return events[0]["summary"], update["evidence"]

@@ -97,11 +97,6 @@ async def test_an_unsure_head_searches_the_second_best_too(says: Any) -> None:
     assert row["corpora"] == ["paragraph", "document"]
 
 
-async def test_a_greeting_needs_no_search_in_any_corpus() -> None:
-    row, _ = await routed("Hello!")
-    assert row["corpora"] == ["none"]
-
-
 async def test_a_checkpoint_decides_where_it_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = checkpoint_says(monkeypatch, {"none": 0.9, "image": 0.09, "paragraph": 0.01})
     row, notes = await routed("what is on the poster", route_by="checkpoint")

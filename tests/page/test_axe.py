@@ -44,7 +44,7 @@ def test_no_part_of_the_page_has_a_serious_finding(
         page.get_by_role("dialog").wait_for()
         assert findings(page) == [], name
         page.keyboard.press("Escape")
-    ask(page, "How tall is the cathedral of Ulm in Bavaria?")
+    ask(page, "Qwrtzpf xkcdvb?")
     assert findings(page) == [], "a refusal"
 
 

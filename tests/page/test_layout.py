@@ -86,17 +86,17 @@ def test_nothing_is_cut_off_covered_or_wider_than_the_window(
     window: Callable[..., Any], ask: Callable[..., Any], scheme: str
 ) -> None:
     page = window(color_scheme=scheme, reduced_motion="reduce")
-    page.locator(".suggestions li, .timeline li").first.wait_for()
+    page.locator(".documents li").first.wait_for()
     _check(page, "the front page")
     turn = ask(page, "What does the new pier cost?")
     turn.locator(".trail > summary").click()
     turn.get_by_role("button", name="Not a good answer").click()
     _check(page, "an answer with its steps")
-    turn.locator(".sentence .cite").first.click()
+    turn.locator(".answer .cite").first.click()
     page.locator(".sheet .box").first.wait_for()
     _check(page, "a page of a PDF")
     page.keyboard.press("Escape")
-    ask(page, "How tall is the cathedral of Ulm in Bavaria?")
+    ask(page, "Qwrtzpf xkcdvb?")
     _check(page, "a refusal")
     page.evaluate("location.hash = '#/notes'")
     page.get_by_label("Write a note").fill("Donaudampfschifffahrtsgesellschaft" * 6)
@@ -120,7 +120,7 @@ def test_in_other_languages_nothing_is_cut_off_either(
     window: Callable[..., Any], ask: Callable[..., Any], language: str
 ) -> None:
     page = window(keep={"language": json.dumps(language)}, reduced_motion="reduce")
-    page.locator(".suggestions li, .timeline li").first.wait_for()
+    page.locator(".documents li").first.wait_for()
     _check(page, "the front page")
     ask(page, "What does the new pier cost?")
     _check(page, "an answer")

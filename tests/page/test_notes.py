@@ -13,6 +13,8 @@ from ragweave.tests.page.test_axe import findings
 
 expect = pytest.importorskip("playwright.sync_api").expect
 
+LLM = json.dumps({"mind": "llm", "route_by": "small", "grade_by": "small", "expand_when": "never", "max_hops": 1})
+
 
 def test_an_answer_and_selected_words_are_kept_open_again_are_written_to_and_deleted(
     window: Callable[..., Any], ask: Callable[..., Any], tmp_path: Path
@@ -20,7 +22,7 @@ def test_an_answer_and_selected_words_are_kept_open_again_are_written_to_and_del
     page = window()
     turn = ask(page, "What does the new pier cost?")
     turn.get_by_role("button", name="Keep this answer in the notes").click()
-    turn.locator(".sentence .cite").first.click()
+    turn.locator(".answer .cite").first.click()
     panel = page.get_by_role("complementary")
     panel.locator(".letters span", has_text="spring tides").evaluate("""
       (line) => getSelection().setBaseAndExtent(line.firstChild, 0, document.querySelector(".letters .last"), 0)
@@ -58,14 +60,17 @@ def test_an_answer_and_selected_words_are_kept_open_again_are_written_to_and_del
     expect(page.get_by_text("Nothing is kept yet.")).to_be_visible()
 
 
-def test_a_refusal_that_is_kept_opens_what_came_closest(window: Callable[..., Any], ask: Callable[..., Any]) -> None:
-    page = window()
+def test_a_refusal_that_is_kept_opens_what_came_closest(
+    window: Callable[..., Any], ask: Callable[..., Any], site: Any
+) -> None:
+    site.script.answer = ["UNKNOWN"]
+    page = window(keep={"settings": LLM})
     turn = ask(page, "How tall is the cathedral of Ulm in Bavaria?")
     turn.get_by_role("button", name="Keep this answer in the notes").click()
     page.locator("#toasts").get_by_role("link", name="Notes").click()
     expect(page.locator("#toasts .toast")).to_have_count(0)
     note = page.get_by_role("list", name="Notes").locator(".note")
-    note.locator("button.words").click()
+    note.locator("button.words").last.click()
     expect(page.get_by_role("complementary").locator("mark").first).to_be_visible()
     page.keyboard.press("Escape")
     note.get_by_role("button", name="Delete").click()
@@ -93,7 +98,6 @@ def test_words_of_ones_own_are_searched_and_become_a_source_with_their_formulas(
         expect(page.locator(".sources-pane").get_by_text("Pump house 5").first).to_be_visible(timeout=30_000)
         turn = ask(page, "When was the lamp of the pump house first lit?")
         expect(turn.locator(".answer math mfrac").first).to_be_visible()
-        expect(turn.locator(".sources math mfrac").first).to_be_attached()
         turn.get_by_role("button", name="Save as a proof").click()
         with page.expect_download() as saved:
             page.get_by_role("dialog").get_by_role("button", name="HTML").click()

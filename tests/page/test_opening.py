@@ -10,6 +10,8 @@ import pytest
 
 expect = pytest.importorskip("playwright.sync_api").expect
 
+LLM = json.dumps({"mind": "llm", "route_by": "small", "grade_by": "small", "expand_when": "never", "max_hops": 1})
+
 
 @pytest.fixture
 def kept(window: Callable[..., Any]) -> Any:
@@ -25,7 +27,7 @@ def test_text_opens_under_its_heading_with_the_words_marked_and_gives_the_focus_
 ) -> None:
     page = window()
     turn = ask(page, "When was the lamp of the lighthouse first lit?")
-    chip = turn.locator(".sentence .cite").first
+    chip = turn.locator(".answer .cite").first
     chip.click()
     panel = page.get_by_role("complementary")
     expect(panel.locator("mark")).to_have_text("The lamp of the lighthouse was first lit on 3 October 1874.")
@@ -41,7 +43,9 @@ def test_text_opens_under_its_heading_with_the_words_marked_and_gives_the_focus_
 def sheet(window: Callable[..., Any], ask: Callable[..., Any]) -> Any:
     """A window in which the PDF is open at what the pier costs."""
     page = window()
-    ask(page, "What does the new pier cost?").locator(".sentence .cite").first.click()
+    ask(page, "Is the work paid half by the county and half by the harbour fund?").locator(
+        ".answer .cite"
+    ).first.click()
     expect(page.locator(".sheet .box.line").first).to_be_visible()
     return page
 
@@ -109,7 +113,7 @@ def media(window: Callable[..., Any]) -> Any:
 
 
 def test_a_picture_opens_with_the_box_around_its_words(media: Any, ask: Callable[..., Any]) -> None:
-    ask(media, "How many pumps does the pump house hold?").locator(".sentence .cite").first.click()
+    ask(media, "How many pumps does the pump house hold?").locator(".answer .cite").first.click()
     panel = media.get_by_role("complementary")
     expect(panel.locator(".sheet .box")).to_be_visible()
     sheet, box = (panel.locator(s).bounding_box() for s in (".sheet img", ".sheet .box"))
@@ -124,7 +128,7 @@ def test_a_picture_opens_with_the_box_around_its_words(media: Any, ask: Callable
 
 
 def test_a_recording_opens_at_its_second_and_stops_where_the_passage_ends(media: Any, ask: Callable[..., Any]) -> None:
-    ask(media, "Who replaced the crane?").locator(".sentence .cite").first.click()
+    ask(media, "Who replaced the crane?").locator(".answer .cite").first.click()
     panel = media.get_by_role("complementary")
     expect(panel.get_by_text("The passage stands at 0:21–0:26 of 0:40.")).to_be_visible()
     video = panel.locator("video")
@@ -139,7 +143,7 @@ def test_a_recording_opens_at_its_second_and_stops_where_the_passage_ends(media:
 
 
 def test_a_line_of_a_transcript_is_played_where_it_is_pressed(media: Any, ask: Callable[..., Any]) -> None:
-    ask(media, "Who replaced the crane?").locator(".sentence .cite").first.click()
+    ask(media, "Who replaced the crane?").locator(".answer .cite").first.click()
     panel = media.get_by_role("complementary")
     lines = panel.get_by_role("list", name="What is said").locator(".line")
     expect(lines).to_have_count(3)
@@ -159,9 +163,12 @@ def test_a_recording_opened_from_the_sources_cites_nothing(media: Any) -> None:
     assert not any(part.strip().isdigit() for part in panel.inner_text().split("\n"))
 
 
-def test_a_citation_of_a_pdf_shows_the_strip_of_its_page(window: Callable[..., Any], ask: Callable[..., Any]) -> None:
-    page = window(viewport={"width": 1000, "height": 800})
-    chip = ask(page, "What does the new pier cost?").locator(".sentence .cite").first
+def test_a_citation_of_a_pdf_shows_the_strip_of_its_page(
+    window: Callable[..., Any], ask: Callable[..., Any], site: Any
+) -> None:
+    site.script.answer = ["The work costs 2.6 million crowns [1]."]
+    page = window(keep={"settings": LLM}, viewport={"width": 1000, "height": 800})
+    chip = ask(page, "What does the new pier cost?").locator(".answer .cite").first
     chip.hover()
     strip = page.locator(".card img")
     expect(strip).not_to_have_js_property("naturalWidth", 0)
@@ -178,7 +185,7 @@ def test_a_citation_of_a_pdf_shows_the_strip_of_its_page(window: Callable[..., A
 
 
 def test_a_web_page_is_an_address_that_only_the_reader_opens(kept: Any) -> None:
-    kept.locator(".sentence .cite").nth(0).click()
+    kept.locator(".answer .cite").nth(0).click()
     panel = kept.get_by_role("complementary")
     expect(panel.locator(".host")).to_have_text("pumps.example")
     assert "2 Mar 2026" in panel.inner_text()
@@ -222,7 +229,7 @@ def test_what_has_been_removed_since_says_so_and_still_shows_the_quote(
           await fetch(`/api/sources/${id}?library=default`, { method: "DELETE" });
         }"""
     )
-    turn.locator(".sentence .cite").first.click()
+    turn.locator(".answer .cite").first.click()
     panel = page.get_by_role("complementary")
     expect(panel.get_by_role("alert")).to_contain_text("removed, or indexed anew")
     expect(panel.locator(".quoted")).to_contain_text("1931")

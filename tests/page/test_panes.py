@@ -15,6 +15,8 @@ from ragweave.tests.page.test_axe import findings
 
 expect = pytest.importorskip("playwright.sync_api").expect
 
+LLM = json.dumps({"mind": "llm", "route_by": "small", "grade_by": "small", "expand_when": "never", "max_hops": 1})
+
 QUESTION = "When was the lamp of the lighthouse first lit?"
 WIDE = {"width": 1440, "height": 900}
 
@@ -106,9 +108,10 @@ def test_many_sources_are_filtered_ordered_and_removed_together(window: Callable
 
 
 def test_what_a_sentence_rests_on_stands_beside_it_and_each_marks_the_other(
-    window: Callable[..., Any], ask: Callable[..., Any]
+    window: Callable[..., Any], ask: Callable[..., Any], site: Any
 ) -> None:
-    page = window(viewport=WIDE)
+    site.script.answer = ["The lamp of the lighthouse was first lit on 3 October 1874 [1]."]
+    page = window(keep={"settings": LLM}, viewport=WIDE)
     turn = ask(page, QUESTION)
     sentence, card = turn.locator(".sentence").first, turn.locator(".sources .source").first
     expect(turn.locator(".sources.beside")).to_be_visible()
@@ -138,9 +141,9 @@ def test_what_a_sentence_rests_on_stands_beside_it_and_each_marks_the_other(
 def test_the_place_that_is_read_stays_where_it_is_when_a_source_opens_beside_it(
     window: Callable[..., Any], ask: Callable[..., Any]
 ) -> None:
-    page = window(viewport=WIDE)
+    page = window(viewport=WIDE, reduced_motion="reduce")  # what moves is scrolled to before it is pressed
     ask(page, "What did the council decide about the pier, the school and the ferry?")
-    chip = ask(page, QUESTION).locator(".sentence .cite").first
+    chip = ask(page, QUESTION).locator(".answer .cite").first
     before = chip.bounding_box()["y"]
     chip.click()
     page.get_by_role("complementary").locator("mark").first.wait_for()
@@ -152,9 +155,10 @@ def test_the_place_that_is_read_stays_where_it_is_when_a_source_opens_beside_it(
 
 
 def test_cards_never_cover_each_other_and_fold_below_the_answer_where_there_is_no_room(
-    window: Callable[..., Any], ask: Callable[..., Any]
+    window: Callable[..., Any], ask: Callable[..., Any], site: Any
 ) -> None:
-    page = window(viewport=WIDE)
+    site.script.answer = ["The council decided [1]. ", "The council met again [2]. ", "The ferry sails [3]."]
+    page = window(keep={"settings": LLM}, viewport=WIDE)
     turn = ask(page, "What did the council decide about the pier, the school and the ferry?")
     cards = [card.bounding_box() for card in turn.locator(".sources .source").all()]
     for above, below in pairwise(cards):
@@ -179,7 +183,7 @@ def test_the_three_states_of_a_sentence_are_seen_and_read(window: Callable[..., 
     ]
     assert turn.locator(".sentence.unverified .flag").inner_text().strip() == "unverified"
     assert turn.locator(".sentence.contradicted .flag").inner_text().strip() == "contradicted"
-    labels = [chip.get_attribute("aria-label").split(":")[0] for chip in turn.locator(".sentence .cite").all()]
+    labels = [chip.get_attribute("aria-label").split(":")[0] for chip in turn.locator(".answer .cite").all()]
     assert labels == ["Verified by source 1", "Contradicted by source 1"]
     drawn = {
         state: turn.locator(f".sentence.{state} .said").evaluate("e => getComputedStyle(e).textDecorationStyle")

@@ -66,7 +66,7 @@ def test_a_phone_shows_everything_without_scrolling_sideways(
     turn.locator(".trail summary").click()
     assert _fits(page)
     turn = ask(page, "What does the new pier cost?")
-    turn.locator(".sentence .cite").first.click()
+    turn.locator(".answer .cite").first.click()
     expect(page.locator(".sheet .box").first).to_be_visible()
     assert _fits(page)
     assert page.locator("#panel").bounding_box()["width"] == 360
@@ -83,10 +83,10 @@ def test_what_is_opened_never_covers_the_answer_on_a_small_screen(
 ) -> None:
     page = window(viewport={"width": 1024, "height": 700})
     turn = ask(page, "What does the new pier cost?")
-    turn.locator(".sentence .cite").first.click()
+    turn.locator(".answer .cite").first.click()
     panel = page.locator("#panel")
     expect(panel.locator(".sheet .box").first).to_be_visible()
-    said, opened = turn.locator(".sentence").first.bounding_box(), panel.bounding_box()
+    said, opened = turn.locator(".quotation").first.bounding_box(), panel.bounding_box()
     assert said["x"] + said["width"] <= opened["x"] and opened["x"] + opened["width"] <= 1024
     expect(page.locator("#side")).to_be_hidden()
     page.keyboard.press("Escape")
@@ -170,7 +170,7 @@ def test_text_has_the_contrast_of_level_aa_and_every_control_a_name(
     page = window(color_scheme=scheme, reduced_motion="reduce")
     turn = ask(page, QUESTION)
     turn.locator(".trail summary").click()
-    turn.locator(".sentence .cite").first.click()
+    turn.locator(".answer .cite").first.click()
     page.locator(".panel mark").wait_for()
     page.wait_for_timeout(300)
     assert page.evaluate(_CONTRAST) == []

@@ -31,11 +31,7 @@ def test_tags_in_documents_titles_and_file_names_are_shown_as_written(
     turn = ask(page, "What is the password of the beacon?")
     assert "swordfish" in turn.locator(".answer").inner_text()
     assert '<b onclick="window.stolen = 3">' in turn.locator(".answer").inner_text()
-    page.set_viewport_size({"width": 1100, "height": 800})  # where no card stands beside the sentence
-    turn.locator(".sentence .cite").first.hover()
-    page.locator(".card").wait_for()
-    page.set_viewport_size({"width": 1280, "height": 800})
-    turn.locator(".sentence .cite").first.click()
+    turn.locator(".answer .cite").first.click()
     page.locator(".passage").wait_for()
     assert "<img src=x onerror=window.stolen=6>.txt" in page.locator(".sources-pane").inner_text()
     hostile = [
@@ -43,6 +39,16 @@ def test_tags_in_documents_titles_and_file_names_are_shown_as_written(
     ]
     assert page.locator(", ".join(hostile)).count() == 0
     assert _untouched(page)
+
+
+def test_tags_in_documents_are_shown_as_written_on_the_card_of_a_citation(
+    window: Callable[..., Any], ask: Callable[..., Any], site: Any
+) -> None:
+    site.script.answer = ["The beacon is painted red [1]."]
+    page = window(keep={"settings": LLM}, viewport={"width": 1100, "height": 800})
+    ask(page, "Which colour is the beacon painted?").locator(".answer .cite").first.hover()
+    expect(page.locator(".card")).to_contain_text("<img src=x")
+    assert page.locator(".card img, .card b, .card script").count() == 0 and _untouched(page)
 
 
 def test_what_a_model_writes_loads_nothing_and_links_nowhere(

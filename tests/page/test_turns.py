@@ -33,8 +33,8 @@ def test_an_edited_question_replaces_its_answer_and_all_below(
     ask(page, "What does the new pier cost?")
     edit(page.locator(".turn").first, OTHER).get_by_role("button", name="Replace").click()
     page.get_by_role("dialog").get_by_role("button", name="Replace").click()
-    expect(page.locator(".turn.over .answer")).to_contain_text("Three families", timeout=30_000)
     expect(page.locator(".turn")).to_have_count(1)
+    expect(page.locator(".turn.over .answer")).to_contain_text("Three families", timeout=30_000)
     page.reload()
     expect(page.locator(".turn.over h2")).to_have_text([OTHER])
 
@@ -192,7 +192,7 @@ def test_a_conversation_is_printed_whole_and_alone_with_the_words_of_its_sources
     page = window(viewport={"width": 1500, "height": 700}, color_scheme="dark")
     for question in (QUESTION, OTHER, "What does the new pier cost?"):
         turn = ask(page, question)
-    turn.locator(".sentence .cite").first.click()
+    turn.locator(".answer .cite").first.click()
     expect(page.get_by_role("complementary")).to_be_visible()
     page.pdf(path=tmp_path / "printed.pdf", format="A4", print_background=True)
     with pypdfium2.PdfDocument(tmp_path / "printed.pdf") as printed:
@@ -205,8 +205,8 @@ def test_a_conversation_is_printed_whole_and_alone_with_the_words_of_its_sources
     assert max(paper)[1] == 255  # in dark colours as well
     page.emulate_media(media="print")
     expect(page.locator(".actions").first).to_be_hidden()
-    assert page.locator(".source .quote").count() >= 3
+    assert page.locator(".quotation").count() >= 3
     assert page.evaluate(
-        "[...document.querySelectorAll('.source .quote, .source .title, .turn, .main')].every("
+        "[...document.querySelectorAll('.quotation, .quotation .title, .turn, .main')].every("
         "(box) => box.scrollHeight <= box.clientHeight + 2 && getComputedStyle(box).position === 'static')"
     )

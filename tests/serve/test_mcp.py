@@ -51,7 +51,12 @@ async def _use(tools: Client) -> None:
 
     answer = structured(await tools.call_tool("ask", QUESTION, progress_callback=progress))
     assert "1874" in answer["text"] and answer["found"] and "Searched" in told
-    (cited,) = answer["citations"]
+    cited, quote = answer["citations"][0], answer["quotes"][0]
+    assert answer["kind"] == "quotes" and quote["best"] == "The lamp of the lighthouse was first lit on 3 October 1874."
+    assert quote["best"] in quote["text"] and {k: quote[k] for k in ("n", "title", "place", "uri")} == {
+        k: cited[k] for k in ("n", "title", "place", "uri")
+    }
+    assert any("No language model read these passages" in note for note in answer["notes"])
     assert cited["place"] == "lighthouse.md, The lighthouse › History"
     opened = structured(await tools.call_tool("open_citation", {"id": cited["id"]}))
     assert "1874" in opened["text"]

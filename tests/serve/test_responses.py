@@ -15,7 +15,7 @@ async def test_a_response_holds_the_answer_with_its_sources_and_usage(chat: Asyn
     told = await chat.responses.create(model="agent", input=QUESTION)
     assert told.status == "completed" and "1874" in told.output_text and told.usage is not None
     (message,) = told.output
-    (note,) = message.content[0].annotations  # type: ignore[union-attr]
+    note = message.content[0].annotations[0]  # type: ignore[union-attr]
     assert told.output_text[note.start_index : note.end_index] == f"[[1]]({note.url})"
 
 

@@ -63,7 +63,7 @@ async def test_each_is_called_as_it_is_described_and_its_places_open(client: htt
             await client.request(method, url, json=calls[operation["operationId"]])
         ).json()
     answer = Answered.model_validate(given["ask_library"])
-    assert "1874" in answer.text and answer.found
+    assert "1874" in answer.text and answer.found and answer.quotes[0].uri == answer.citations[0].uri
     assert (await client.get(answer.citations[0].uri)).status_code == 303
     (passage,) = TypeAdapter(list[Passage]).validate_python(given["search_library"])
     assert "four times" in passage.text and passage.uri.startswith("http://127.0.0.1:8765/open/")

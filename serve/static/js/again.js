@@ -6,7 +6,7 @@ import { t } from "./i18n.js";
 import { icon } from "./icons.js";
 import { knobName, valueName } from "./knobs.js";
 import { told } from "./said.js";
-import { lay, sentenceOf, tally, write } from "./sentence.js";
+import { lay, tally, write } from "./sentence.js";
 import { row } from "./settings.js";
 import { runContext, state } from "./state.js";
 import { Trail } from "./trail.js";
@@ -171,7 +171,7 @@ class Side {
       this.trail.element.open = true;
       this.trail.drawn();
     } else if (event.type === "step") this.trail.add(event);
-    else if (event.type === "sentence") lay(this.answer, sentenceOf(event.text, event.support, event.citations, event.sign), event.sign);
+    else if (event.type === "sentence") lay(this.answer, event, event.citations);
     else if (event.type === "answer") this.whole(event.answer, this.trail.steps);
     else if (event.type === "error") fill(this.answer, h("p.wrong", { role: "alert", text: told(event.problem.title, event.problem.remedy) }));
     else if (event.type === "end") {
@@ -182,7 +182,7 @@ class Side {
   }
 
   whole(answer, steps) {
-    if (answer.abstained) fill(this.answer, h("p", { text: t("again.none", { why: answer.why }), dir: "auto" }));
+    if (answer.abstained) fill(this.answer, h("p", { text: t("again.none", { why: told(answer.why) }), dir: "auto" }));
     else write(this.answer, answer);
     fill(this.tally, answer.abstained ? null : tally(answer.sentences));
     this.said = answer.abstained ? [] : answer.sentences.map((s) => s.text);

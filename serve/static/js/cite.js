@@ -48,6 +48,7 @@ export function thumbnail({ open = {}, quote }) {
 
 /** Whether what the card would tell stands beside the sentence already. */
 const seenBeside = (button, n) =>
+  button.closest(".quotation") ||
   [...(button.closest(".turn")?.querySelectorAll(".sources.beside .source") || [])].some((one) => {
     const { top, bottom } = one.getBoundingClientRect();
     return one.dataset.ns.split(" ").includes(String(n)) && top >= 0 && bottom <= window.innerHeight;

@@ -11,7 +11,7 @@ import { lasted } from "./words.js";
 const CHAT = ["writer", "reasoner", "judge", "vision"];
 const EXAMPLES = [["RAGWEAVE_CHAT=openai:gpt-4o-mini", "RAGWEAVE_CHAT_KEY=sk-…"], ["RAGWEAVE_CHAT=qwen3:4b", "RAGWEAVE_CHAT_URL=http://127.0.0.1:11434/v1"]];
 
-/** Who answers the next question: one of the chat models that are set up, or the small mind. */
+/** Who answers the next question: one of the chat models that are set up, or none of them. */
 export function modelChoice() {
   const choice = h("select.field.small.who", { "aria-label": t("models.who"), title: t("models.who") });
   const alone = h("button.bare", { type: "button", "aria-haspopup": "dialog", on: { click: openModels } }, icon("spark"), h("span", { text: t("turn.small") }));

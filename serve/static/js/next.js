@@ -1,4 +1,4 @@
-// What may come after an answer: questions that its sources answer as well, and the sections that follow.
+// What may be read after an answer: the sections that follow in its sources.
 
 import { call } from "./api.js";
 import { fill, h } from "./dom.js";
@@ -6,16 +6,15 @@ import { t } from "./i18n.js";
 import { icon } from "./icons.js";
 import { openCitation } from "./panel.js";
 import { state } from "./state.js";
-import { questions } from "./welcome.js";
 
 /** Put what comes next into a box, where there is something, and where it is still wanted. */
 export async function whatNext(box, answer, wanted) {
   const ids = [...new Set(answer.citations.filter((c) => c.origin === "library").map((c) => c.id))].slice(0, 8);
   if (!ids.length || !state.library) return;
-  const sent = new URLSearchParams([["library", state.library.name], ["asked", answer.question.slice(0, 2000)], ...ids.map((id) => ["item", id])]);
+  const sent = new URLSearchParams([["library", state.library.name], ...ids.map((id) => ["item", id])]);
   try {
     const told = await call("GET", `/api/next?${sent}`);
-    if (wanted()) fill(box, questions(told.questions, t("next.ask")), sections(told.places));
+    if (wanted()) fill(box, sections(told.places));
   } catch {
     // An answer stands without it.
   }

@@ -153,11 +153,12 @@ function row(note) {
   }
 }
 
-/** A note as a source: what was verified of an answer, the words of a passage, and one's own. */
+/** A note as a source: what was verified or quoted of an answer, the words of a passage, and one's own. */
 function markdown({ title, answer, text }) {
+  const quoted = (answer?.sentences || []).filter((s) => s.support === "quoted").map((s) => s.text.replace(/^/gm, "> "));
   const verified = (answer?.sentences || []).filter((s) => s.support === "verified").map((s) => (isCode(s.sign) ? `${s.sign}\n${s.text}\n\`\`\`` : s.sign?.trim() && s.sign !== "|" ? `${s.sign} ${s.text}` : s.text));
   const quotes = answer && !answer.text ? answer.citations.map((c) => c.quote) : [];
-  return [title && `# ${title}`, ...verified, ...quotes, text].filter(Boolean).join("\n\n");
+  return [title && `# ${title}`, ...verified, ...quoted, ...quotes, text].filter(Boolean).join("\n\n");
 }
 
 on("libraries library", () => {

@@ -6,6 +6,7 @@ import { t } from "./i18n.js";
 import { icon } from "./icons.js";
 import { withFormulas } from "./maths.js";
 import { openCitation } from "./panel.js";
+import { said } from "./said.js";
 import { onlySources, state } from "./state.js";
 import { pickFiles } from "./upload.js";
 import { watch } from "./watches.js";
@@ -25,13 +26,13 @@ const WIDER = { sources: [], corpora: [], top_k: 20, max_hops: 5, expand_when: "
 export function refusal(answer, steps, again, question) {
   const places = [...answer.citations, ...(answer.nearest || [])];
   const whole = answer.why || answer.text;
-  const why = answer.sure === "closest" && places.length ? whole.replace(NEAREST, "") : whole; // the list of places says it as well
+  const why = answer.kind === "closest" && places.length ? whole.replace(NEAREST, "") : whole; // the list of places says it as well
   const facts = [[t("refusal.searched"), searched(steps)], [t("refusal.missing"), missing(steps)]].filter(([, text]) => text);
   return h(
     "div.abstained",
     {},
-    h("p.head", { text: t(answer.sure === "closest" ? "refusal.closest" : "refusal.nothing") }),
-    why && h("p", { text: sentenceCase(why), dir: "auto" }),
+    h("p.head", { text: t(answer.kind === "closest" ? "refusal.closest" : "refusal.nothing") }),
+    why && h("p", { text: sentenceCase(said(why)), dir: "auto" }),
     facts.length && h("dl.reasoned", {}, ...facts.flatMap(([name, text]) => [h("dt", { text: name }), h("dd", { text, dir: "auto" })])),
     places.length && h("p.closest.fine", { text: t("refusal.near") }),
     places.length && h("ol.places", { "aria-label": t("refusal.places") }, ...places.map(placeRow)),

@@ -5,6 +5,7 @@ import { fill, h } from "./dom.js";
 import { t } from "./i18n.js";
 import { icon } from "./icons.js";
 import { inline } from "./markdown.js";
+import { layQuote } from "./quotes.js";
 
 const GLUE = "\u2060"; // keeps a number on the line of the word before it
 
@@ -12,12 +13,12 @@ const TIMED = /^\d+:\d\d/;
 const ENDS = /[.!?…:;。！？：；]["'”’“»)\]]*\s*$/u;
 
 /** What becomes of a sentence in its check, and its sign; `state.` before it in words. */
-const STATES = { verified: "check", unverified: "question", contradicted: "alert", model: "spark", unchecked: "question" };
+const STATES = { verified: "check", unverified: "question", contradicted: "alert", model: "spark", unchecked: "question", quoted: "file" };
 const OLD = { supported: "verified", unsupported: "unverified" };
 const stateOf = (support) => (STATES[support] ? support : OLD[support] || "verified");
 
 /** A sentence with its state and its numbers. */
-export function sentenceOf(text, support, citations, sign = "") {
+function sentenceOf({ text, support, sign = "" }, citations) {
   const state = stateOf(support);
   const means = t(`state.${state}.means`);
   const chips = citations.map((citation) => chip(citation, state));
@@ -33,8 +34,14 @@ export function sentenceOf(text, support, citations, sign = "") {
 /** Whether the sign of a sentence is the fence of code. */
 export const isCode = (sign) => Boolean(sign?.startsWith("```"));
 
-/** Put a sentence after those before it: into their paragraph, on a line of its own, into their list or their table. */
-export function lay(answer, sentence, sign) {
+/** Put a sentence after those before it: into their paragraph, on a line of its own, into their list or table, as a card. */
+export function lay(answer, told, citations) {
+  if (told.support === "quoted" && citations.length) {
+    layQuote(answer, told, citations);
+    return;
+  }
+  const { sign } = told;
+  const sentence = sentenceOf(told, citations);
   if (!sign?.trim() || isCode(sign)) {
     // The end of a line, or of a paragraph; blocks make their own.
     if (sign && !isCode(sign) && answer.lastChild) answer.append(h("span.break", { class: sign.length > 1 ? "wide" : null }));
@@ -51,7 +58,7 @@ export function lay(answer, sentence, sign) {
 export function write(box, { sentences, citations }) {
   const byNumber = new Map(citations.map((c) => [c.n, c]));
   fill(box);
-  for (const s of sentences) lay(box, sentenceOf(s.text, s.support, s.citations.map((n) => byNumber.get(n)).filter(Boolean), s.sign), s.sign);
+  for (const s of sentences) lay(box, s, s.citations.map((n) => byNumber.get(n)).filter(Boolean));
 }
 
 /** A row of a table is one sentence, cited in its last cell. */

@@ -8,10 +8,11 @@ import { icon } from "./icons.js";
 import { keepNote } from "./notes.js";
 import { thumbs } from "./pictures.js";
 import { saveProof } from "./proof.js";
+import { saysUnread } from "./quotes.js";
 import { rail } from "./rail.js";
 import { refusal } from "./refusal.js";
 import { said, told } from "./said.js";
-import { lay, sentenceOf, tally, write } from "./sentence.js";
+import { lay, tally, write } from "./sentence.js";
 import { openShares } from "./share.js";
 import { state } from "./state.js";
 import { Trail } from "./trail.js";
@@ -82,17 +83,17 @@ export class Turn {
     this.end(kept.status, false);
   }
 
-  sentence({ text, support, citations, sign }, live) {
+  sentence(event, live) {
     this.sentences += 1;
-    lay(this.answer, sentenceOf(text, support, citations, sign), sign);
-    if (live) announce(text);
+    lay(this.answer, event, event.citations);
+    if (live) announce(event.text);
   }
 
   /** Show the answer object: it holds the same sentences, numbered for good. */
   whole(answer, live) {
     if (answer.abstained) {
       fill(this.answer, refusal(answer, this.trail.steps, (knobs) => this.doing.again(this.question, this.pictures, knobs), this.question));
-      if (live) announce(t("again.none", { why: answer.why }));
+      if (live) announce(t("again.none", { why: told(answer.why) }));
     } else write(this.answer, answer);
     this.answer.classList.toggle("settled", !live);
     for (const note of answer.notes) this.note(note);
@@ -100,8 +101,10 @@ export class Turn {
       this.note(t("turn.dotted"));
     }
     if (answer.dropped) this.note(t("turn.dropped", { n: answer.dropped }));
-    fill(this.tally, answer.abstained ? null : tally(answer.sentences));
-    fill(this.sources, answer.abstained ? null : rail(answer.citations, this.answer));
+    // Quotes are their own sources, and no check has anything to say of them.
+    const bare = answer.abstained || answer.kind === "quotes";
+    fill(this.tally, bare ? null : tally(answer.sentences));
+    fill(this.sources, bare ? null : rail(answer.citations, this.answer));
     // With pictures, a note says how they were read.
     if (answer.question && answer.question !== this.question && !this.pictures.length) {
       this.readAs.textContent = t("turn.readas", { question: answer.question });
@@ -113,7 +116,7 @@ export class Turn {
   }
 
   note(text) {
-    if (this.seenNotes.has(text)) return;
+    if (this.seenNotes.has(text) || saysUnread(text)) return;
     this.seenNotes.add(text);
     this.notes.append(h("li", { dir: "auto" }, icon("info"), h("span", { text: said(text) })));
   }
@@ -171,9 +174,8 @@ export class Turn {
   ended(answer) {
     const models = answer.usage.filter((u) => u.model);
     const sum = (key) => answer.usage.reduce((total, u) => total + u[key], 0);
-    const small = t(answer.citations.length && !answer.abstained ? "turn.chosen" : "turn.small");
     const tokens = sum("input_tokens") + sum("output_tokens");
-    const writer = answer.mind === "small" ? small : answer.model;
+    const writer = answer.mind === "small" ? t("turn.small") : answer.model;
     const spent = [
       writer,
       sum("calls") ? t("trail.calls", { n: sum("calls") }) : t("turn.nocall"),

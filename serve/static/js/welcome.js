@@ -1,18 +1,16 @@
-// What stands on an empty conversation: what is here, what can be asked, and when it was; or where files go.
+// What stands on an empty conversation: what is here, what can be asked, and the newest documents; or where files go.
 
 import { openAdd } from "./add.js";
 import { call } from "./api.js";
 import { ask } from "./conversation.js";
 import { announce, fill, h, toast } from "./dom.js";
 import { entities } from "./entities.js";
-import { locale, t } from "./i18n.js";
+import { t } from "./i18n.js";
 import { icon } from "./icons.js";
-import { withFormulas } from "./maths.js";
 import { openCitation, openSource } from "./panel.js";
-import { placeRow } from "./refusal.js";
 import { holds, on, state } from "./state.js";
 import { watched } from "./watches.js";
-import { day, placeBeside, plain } from "./words.js";
+import { day, nameOf } from "./words.js";
 
 let box = null;
 let kept = { key: "", told: null };
@@ -57,7 +55,7 @@ async function load(front) {
     const told = kept.key === key ? kept.told : await call("GET", `/api/overview?library=${encodeURIComponent(name)}`);
     kept = { key, told };
     const spoken = items.clip ? await entities() : null;
-    if (front.isConnected || box.contains(front)) fill(front, asks(told, () => write(front)), timeline(told.timeline), spoken);
+    if (front.isConnected || box.contains(front)) fill(front, asks(told, () => write(front)), documents(told.documents), spoken);
   } catch {
     fill(front); // the question can be asked without it
   }
@@ -75,19 +73,20 @@ async function write(front) {
   load(front);
 }
 
-/** What can be asked, and what two sources say otherwise; nothing where there is neither. */
+/** Questions that the chat model wrote, or a button that has it write them; nothing where there is no chat model. */
 function asks(told, rewrite) {
   const { by, spent } = told;
   const button = state.me?.chat && !by && h("button.button.small", { type: "button", title: t("welcome.write.tell", { model: state.me.chat }) }, icon("pen"), t("welcome.write", { model: state.me.chat }));
   button && button.addEventListener("click", () => ((button.disabled = true), button.prepend(h("span.spin")), rewrite()));
   const cost = by && [t("welcome.written", { model: by }), spent.calls ? t("trail.tokens", { n: spent.input_tokens + spent.output_tokens }) : ""].filter(Boolean).join(" · ");
-  const parts = [questions(told.questions), button && h("div", {}, button), cost && h("p.fine", { text: cost }), differing(told.differing)].filter(Boolean);
+  const parts = [questions(told.questions), button && h("div", {}, button), cost && h("p.fine", { text: cost })].filter(Boolean);
   return parts.length ? h("div.asks", {}, ...parts) : null;
 }
 
 /** Questions as buttons that ask them, each beside the passage that answers it. */
-export function questions(rows, title = t("welcome.answers")) {
+function questions(rows) {
   if (!rows.length) return null;
+  const title = t("welcome.answers");
   const items = rows.map((row) => {
     const place = h("button.cite.place", { type: "button", "aria-label": t("welcome.passage", { question: row.question }), title: row.title }, icon("file"));
     place.addEventListener("click", () => openCitation({ n: null, ...row }, place));
@@ -96,29 +95,15 @@ export function questions(rows, title = t("welcome.answers")) {
   return h("section.suggestions", { "aria-label": title }, h("h3", { text: title }), h("ul", { role: "list" }, ...items));
 }
 
-function timeline(rows) {
-  if (rows.length < 2) return null;
-  const items = rows.map((row) => {
-    const dated = h("time", { datetime: row.date, text: label(row) });
-    const words = row.precise === "document" ? [h("span", {}, t("welcome.dated"))] : [h("span", { dir: "auto" }, ...withFormulas(plain(row.quote)))];
-    const open = h("button.event", { type: "button" }, dated, h("span.words", {}, ...words, h("span.fine", { text: row.precise === "document" ? row.title : placeBeside(row.title, row.locator), dir: "auto" })));
-    open.addEventListener("click", () => (row.source ? openSource({ id: row.source, title: row.title, name: row.title }, state.library.name, open).catch(() => {}) : openCitation({ n: null, ...row }, open)));
-    return h("li", { class: row.precise }, open);
-  });
-  return h("section.timeline", { "aria-label": t("welcome.dates") }, h("h3", { text: t("welcome.dates") }), h("ol", { role: "list" }, ...items));
-}
-
-/** What two sources say otherwise, each with both places. */
-function differing(rows) {
+function documents(rows) {
   if (!rows.length) return null;
-  const items = rows.map((row) => h("li", {}, h("p", { text: row.question, dir: "auto" }), h("ol.places", {}, ...row.places.map(placeRow))));
-  return h("section.differing", { "aria-label": t("welcome.differing") }, h("h3", { text: t("welcome.differing") }), h("ul", { role: "list" }, ...items));
-}
-
-function label({ date, precise }) {
-  if (precise === "year") return date.slice(0, 4);
-  if (precise === "month") return new Date(date).toLocaleDateString(locale, { month: "short", year: "numeric" });
-  return day(date);
+  const title = t("welcome.newest");
+  const items = rows.map(({ source, title: name, date }) => {
+    const open = h("button.document", { type: "button" }, h("span", { text: nameOf({ title: name }), dir: "auto" }), date && h("time.fine", { datetime: date, text: day(date) }));
+    open.addEventListener("click", () => openSource({ id: source, title: name, name }, state.library.name, open).catch((error) => toast(error.sentence || String(error.message), { bad: true })));
+    return h("li", {}, open);
+  });
+  return h("section.documents", { "aria-label": title }, h("h3", { text: title }), h("ul", { role: "list" }, ...items));
 }
 
 /** Say where files go: that is never a matter of course. */

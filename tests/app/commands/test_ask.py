@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
-from ragweave.app import api
 from ragweave.graphs.settings import run_settings
+from ragweave.minds.evidence import Sentence
+from ragweave.minds.phrases import QUOTED
 from ragweave.models.errors import LibraryNotFound, ModelError
 from ragweave.nodes.answer import Answer
 
@@ -34,8 +35,21 @@ def test_a_trace_tells_the_steps_before_the_answer(main: Any, agent: Any) -> Non
     assert out.index("Checked the answer (") < out.index("It was lit") and "Chose where to look" not in out
     out = main("ask", "When was it lit?", "--trace", "full")[1]
     assert out.index("Chose where to look (small, 2 ms): paragraph .82") < out.index("Checked the answer")
-    assert "By: small mind" in out
+    assert "By: no language model" in out
     assert out.count("It was lit in 1874.") == 1
+
+
+def test_quotes_stand_below_their_sources_as_they_arrive(main: Any, agent: Any) -> None:
+    quote = Sentence(text="Built in 1870. It was lit in 1874.", support="quoted", citations=(1,), marked=(15, 34))
+    agent.answer = agent.answer.model_copy(update={"sentences": (quote,), "kind": "quotes", "notes": (QUOTED,)})
+    code, out, err = main("ask", "When was it lit?")
+    assert (code, err) == (0, "")
+    assert out == (
+        f"[1] The lighthouse\n    /notes/lighthouse.md  p1\n    Built in 1870. It was lit in 1874.\n\n{QUOTED}\n"
+    )
+    traced = main("ask", "When was it lit?", "--trace")[1]
+    assert traced.count("Built in 1870.") == 1 and traced.index("Checked the answer") < traced.index("Built in 1870.")
+    assert Answer.model_validate_json(main("ask", "When was it lit?", "--json")[1]).sentences == (quote,)
 
 
 def test_an_abstention_has_its_own_exit_code_and_its_reason(main: Any, agent: Any) -> None:
@@ -48,8 +62,9 @@ def test_an_abstention_has_its_own_exit_code_and_its_reason(main: Any, agent: An
 def test_options_become_the_context_of_the_run(main: Any, agent: Any) -> None:
     main("ask", "Q?", "-l", "notes", "--mind", "small", "--web", "off", "--set",
          "max_hops=1", "--sentences", "2", "--set", "rerank=false", "--set", "corpora=document,paragraph",
-         "--graph", "crag")  # fmt: skip
+         "--graph", "crag", "--choice", "In 1874", "--choice", "In 1909")  # fmt: skip
     context = agent.options[0]["context"]
+    assert context.choices == ("In 1874", "In 1909")
     assert (context.library, context.mind, context.max_hops, context.sentences) == ("notes", "small", 1, 2)
     assert context.rerank is False
     assert context.corpora == ("document", "paragraph")
@@ -187,22 +202,21 @@ def test_a_setting_that_cannot_be_used_is_named(main: Any, agent: Any, monkeypat
     assert err.startswith("error: RAGWEAVE_MIND cannot be used")
 
 
-def test_search_lists_places_and_ids(main: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    row = {
-        "id": "p1", "corpus": "paragraph", "origin": "library", "title": "Ferry", "text": "Sails at 7:10.",
-        "locator": {"file": "/n/ferry.md"}, "query": "q", "hop": 1, "score": 1.0, "relevance": 0.5, "date": "",
-    }  # fmt: skip
+def test_search_lists_places_ids_and_the_lines_that_match(main: Any, stock: Any) -> None:
+    filler = " ".join(f"The harbour of village {n} has a pier of stone." for n in range(40))
+    stock({"ferry.md": f"# Ferry\n\n{filler} The ferry sails at 7:10. {filler}\n"})
+    code, out, _ = main("search", "When does the ferry sail?", "--top-k", "1")
+    row = json.loads(main("search", "When does the ferry sail?", "--top-k", "1", "--json")[1])[0]
+    assert code == 0 and "ferry.md" in out and row["id"] in out
+    assert "The ferry sails at 7:10." in out and "village 39 has" in out and "village 12 has" not in out
+    assert set(row) >= {"id", "corpus", "title", "text", "locator", "score", "relevance"}
 
-    async def found(query: str, **options: Any) -> list[Any]:
-        return [row] if "ferry" in query else []
 
-    monkeypatch.setattr(api, "asearch", found)
-    code, out, _ = main("search", "the ferry")
-    assert code == 0 and "/n/ferry.md" in out and "p1" in out
-    code, out, _ = main("search", "the ferry", "--json")
-    assert json.loads(out) == [row]
-    code, out, _ = main("search", "nothing")
+def test_a_search_that_finds_nothing_says_so(main: Any) -> None:
+    assert main("library", "create", "made")[0] == 0
+    code, out, _ = main("search", "the ferry", "-l", "made")
     assert code == 3 and out == "Nothing in this library matches.\n"
+    assert main("search", "the ferry", "-l", "made", "--json")[1] == "[]\n"
 
 
 def test_a_missing_library_names_the_command_that_makes_one(main: Any, agent: Any) -> None:

@@ -28,15 +28,15 @@ def test_a_fresh_machine_is_well_and_says_what_is_off(main: Any, home: Path) -> 
     assert {"python", "packages", "home", "libraries", "encoder", "mind", "web search"} <= set(found)
     assert found["packages"]["state"] == "ok"
     assert found["mind"]["state"] == "off"
-    assert "RAGWEAVE_CHAT" in found["mind"]["remedy"]
+    assert "ragweave setup" in found["mind"]["remedy"]
     assert not home.exists(), "looking around must not leave anything behind"
 
 
 def test_the_report_reads_as_lines_of_words(main: Any) -> None:
     code, out, _ = main("doctor")
     assert code == 0
-    assert "the small mind" in out
-    assert "→ set RAGWEAVE_CHAT" in out
+    assert "answered by quotes of the closest passages" in out
+    assert "→ `ragweave setup`" in out
 
 
 def test_a_chat_server_that_is_down_is_bad_and_has_a_remedy(main: Any, monkeypatch: pytest.MonkeyPatch) -> None:

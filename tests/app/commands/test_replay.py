@@ -18,7 +18,7 @@ QUESTION = "When was the pump built, and who founded the company that built it?"
 
 @pytest.fixture
 def saved(main: Any, stock: Any, tmp_path: Path) -> Path:
-    """A run over three files that took two rounds."""
+    """A run over three files."""
     stock(TEXTS)
     path = tmp_path / "runs" / "one.run"
     assert main("ask", QUESTION, "--mind", "small", "--save", str(path))[0] == 0
@@ -38,9 +38,14 @@ def test_only_what_follows_the_step_is_done_anew(main: Any, saved: Path, monkeyp
         raise AssertionError("the library was searched")
 
     monkeypatch.setattr("ragweave.nodes.retrieve.search_within", closed)
-    code, out, _ = main("replay", str(saved), "--from", "generate", "--set", "sentences=1", "--trace", "full")
+    code, out, _ = main("replay", str(saved), "--from", "generate", "--trace", "full")
     assert code == 0 and out.count("Wrote the answer") == 1 and "Searched" not in out
-    assert out.endswith("The answer is not the saved one.\n")
+    assert out.endswith("The answer is the saved one.\n")
+
+
+def test_an_answer_that_other_knobs_change_is_told_to_be_another(main: Any, saved: Path) -> None:
+    code, out, _ = main("replay", str(saved), "--set", "top_k=1")
+    assert code == 0 and out.endswith("The answer is not the saved one.\n")
 
 
 def test_a_replay_can_be_saved_and_gone_back_in_too(main: Any, saved: Path, tmp_path: Path) -> None:

@@ -39,40 +39,16 @@ def test_an_answer_prints_the_recording_and_its_seconds(main: Any, talks: Path) 
 
 
 def test_a_question_is_narrowed_to_a_recording_and_a_time(main: Any, talks: Path) -> None:
-    code, out, _ = main(
-        "ask",
-        "-g",
-        "video_rag",
-        "How many times is Ostrander mentioned?",
-        "--video",
-        "comet",
-        "--from",
-        "1:00",
-        "--json",
-    )
-    assert code == 0
-    assert "once" in json.loads(out)["text"]
+    asked = ["ask", "-g", "video_rag", "Who knew Ada Ostrander?", "--video", "comet", "--json"]
+    whole, later = (json.loads(main(*asked, *options)[1]) for options in ((), ("--from", "1:00")))
+    assert "found by Ada Ostrander" in whole["text"]
+    assert "found by Ada Ostrander" not in later["text"] and "kept the telescope" in later["text"]
 
 
 def test_a_recording_that_is_not_there_is_told_with_those_that_are(main: Any, talks: Path) -> None:
     code, out, _ = main("ask", "-g", "video_rag", "Who found the comet?", "--video", "lecture.mp4")
     assert code == 3
     assert "lecture.mp4" in out and "comet.vtt" in out
-
-
-def test_one_of_several_answers_is_chosen(main: Any, talks: Path) -> None:
-    code, out, _ = main(
-        "ask",
-        "-g",
-        "video_rag",
-        "Who found the comet?",
-        "--choice",
-        "Boris Tamm",
-        "--choice",
-        "Ada Ostrander",
-        "--json",
-    )
-    assert code == 0 and json.loads(out)["text"].startswith("B. Ada Ostrander")
 
 
 def test_search_lists_clips_with_their_seconds(main: Any, talks: Path) -> None:

@@ -66,6 +66,18 @@ def test_a_number_that_spans_rows_is_said_once_beside_the_first_column(write: Wr
     assert lines(write("a.html", f"<table>{body}</table>"), "html")[1:] == ["Ada | 300 € | Elm", "Ben |  | Elm"]
 
 
+NUMBERS = ["41.50 EUR", "€ 41.50", "CHF 1'200.50", "12 %", "−5", "-3.5 °C", "(1,200)", "9 months", "78.-", "1 200,5 kg"]
+TEXTS = ["first", "20:00 to 7:00", "60–85", "3 of 4", "E11 b", "2025-06-29", "1,2,3", "(5", "€ 5 €"]
+
+
+@pytest.mark.parametrize(("cell", "again"), [*((n, "") for n in NUMBERS), *((t, t) for t in TEXTS)])
+def test_a_cell_that_spans_rows_is_said_again_unless_it_is_a_number(cell: str, again: str) -> None:
+    table = Merged()
+    table.row([("Name", 1, 1), ("Paid", 1, 1)], every=True)
+    assert table.row([("Ada", 1, 1), (cell, 2, 1)], every=True) == ["Ada", cell]
+    assert table.row([("Ben", 1, 1)], every=True) == ["Ben", again]
+
+
 @pytest.mark.parametrize("cell", ["th", "td"])
 def test_a_title_across_a_table_is_text_and_its_heads_stay_heads(write: Write, cell: str) -> None:
     body = f"<tr><{cell} colspan=2>Rooms to let</{cell}></tr><tr><th>Room</th><th>Seats</th></tr>"

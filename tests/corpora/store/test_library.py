@@ -49,8 +49,8 @@ async def test_k_and_sources_narrow_both_lists(library):
     [lists] = await library.search("paragraph", ["water of the lighthouse"], 1)
     assert len(lists.dense) == len(lists.lexical) == 1
     [lists] = await library.search("paragraph", ["water of the lighthouse"], sources=[rome.id])
-    owners = await library.source_of([h.id for h in (*lists.dense, *lists.lexical)])
-    assert {s.id for s in owners.values()} == {rome.id}
+    found = await library.items([h.id for h in (*lists.dense, *lists.lexical)])
+    assert {i.source for i in found.values()} == {rome.id}
     [lists] = await library.search("document", ["water"], sources=["no such source"])
     assert lists.dense == lists.lexical == ()
 
@@ -76,7 +76,6 @@ async def test_items_come_whole_and_unknown_or_foreign_ids_are_left_out(library)
     assert found[id_].text == "The lighthouse of Alexandria was built on Pharos."
     assert found[id_].heading == ("Alexandria",)
     assert await (await open_library("other")).items([id_]) == {}
-    assert await (await open_library("other")).source_of([id_]) == {}
 
 
 async def test_idf_follows_its_formula(library):
@@ -93,8 +92,8 @@ async def test_removing_a_source_removes_it_from_both_stores_at_once(library):
     await library.remove(rome.id)
     for corpus in ("paragraph", "document"):
         [lists] = await library.search(corpus, ["aqueducts and fountains of Rome"])
-        owners = await library.source_of([h.id for h in (*lists.dense, *lists.lexical)])
-        assert rome.id not in {s.id for s in owners.values()}
+        found = await library.items([h.id for h in (*lists.dense, *lists.lexical)])
+        assert found and rome.id not in {i.source for i in found.values()}
         row = library.held.catalog.row(library.id)
         ids = library.held.vectors.ids(library.id, corpus, row.encoder)
         assert len(ids) == 2

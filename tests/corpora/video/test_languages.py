@@ -9,7 +9,6 @@ import pytest
 from ragweave.corpora.ingest.run import index
 from ragweave.corpora.store.library import open_library
 from ragweave.corpora.video.beside import language_of, others, tagged
-from ragweave.corpora.video.mentions import heard
 from ragweave.graphs.agent import graph
 from ragweave.minds.context import Context
 from ragweave.nodes.answer import Answer
@@ -73,13 +72,3 @@ async def test_a_film_is_answered_from_its_subtitles_in_either_language(film: Fi
     answer = await asked(question)
     assert not answer.abstained and said in answer.text
     assert [(c.locator["start"], c.locator["end"]) for c in answer.citations] == [(1.0, 5.0)]
-
-
-async def test_what_is_mentioned_is_counted_in_one_language(film: Film) -> None:
-    path = film("lighthouse.mp4", 8)
-    beside(path, "de", "en")
-    await index([path.parent])
-    library = await open_library("default")
-    (lists,) = await library.search("clip", ["Ostrander"], 5)
-    [clip] = (await library.items([h.id for h in lists.lexical])).values()
-    assert clip.language == "en" and clip.text[: heard(clip)].strip() == SAID["en"]

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragweave.corpora.video.frames import alike, small
-from ragweave.corpora.video.look import followed
+from ragweave.corpora.video.look import _rough, followed
 from ragweave.corpora.video.recording import Shown
 
 
@@ -60,3 +60,11 @@ def test_pictures_smaller_than_the_grid_can_be_compared() -> None:
     tiny = np.zeros((20, 30, 3), np.uint8)
     assert small(tiny).shape == small(slide(1)).shape
     assert alike(small(tiny), small(tiny))
+
+
+def test_what_stands_still_is_read_before_what_moves() -> None:
+    moving = [(2.0 * n, f"m{n}") for n in range(12)]
+    row = [*moving[:7], (14.0, "card"), (16.0, "card"), *moving[9:]]
+    chosen = _rough(row)
+    assert "card" in chosen and len(chosen) == 5
+    assert chosen == [n for n in dict.fromkeys(name for _, name in row) if n in chosen]

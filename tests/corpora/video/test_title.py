@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ragweave.corpora.video.recording import Cue, Recording, Shown
+from ragweave.corpora.video.recording import Recording, Shown, called
 from ragweave.corpora.video.title import filed_as, titled
 
 
@@ -41,26 +41,20 @@ def test_what_stands_shortly_or_late_or_in_a_film_is_no_first_slide() -> None:
     assert titled(late, "vc.mp4") == "vc"
 
 
-@pytest.mark.parametrize(
-    ("said", "title"),
-    [
-        ("Hello, and welcome to the second episode of our lecture on stream ciphers. In this", "stream ciphers (vc)"),
-        ("In this video, we will talk about the history of bread, and more.", "history of bread (vc)"),
-        ("Today we talk about how it works.", "vc"),
-        ("Welcome to another episode. This is Ada.", "vc"),
-        ("We spoke to him about ciphers.", "vc"),
-    ],
-)
-def test_opening_words_give_the_title_where_they_name_the_topic(said: str, title: str) -> None:
-    assert titled(Recording("", 60, (Cue(0, 9, said),), "subtitles"), "vc.mp4") == title
-
-
-def test_words_that_were_only_heard_give_no_title() -> None:
-    heard = (Cue(0, 9, "Welcome to the lecture on steam safest.", confidence=0.6),)
-    assert titled(Recording("", 60, heard, "pocketsphinx"), "vc.mp4") == "vc"
-
-
 def test_a_clip_is_read_under_the_name_of_its_file_and_not_under_the_topic_of_the_talk() -> None:
     assert filed_as("Stream ciphers (vc 3) · Keys", "/films/vc_3.mp4") == "vc 3 · Keys"
     assert filed_as("Bread (a whole recipe)", "/films/vc_3.mp4") == "Bread (a whole recipe)"
     assert filed_as("A title", "") == "A title"
+
+
+@pytest.mark.parametrize(
+    ("name", "title"),
+    [
+        ("agent327_barbershop.mp4", "agent 327 barbershop"),
+        ("Lecture3.mkv", "Lecture 3"),
+        ("B2B-talk.mp4", "B2B-talk"),
+        ("_.mp4", "_"),
+    ],
+)
+def test_a_recording_without_a_title_is_called_by_the_words_of_its_file(name: str, title: str) -> None:
+    assert called(f"/films/{name}") == title

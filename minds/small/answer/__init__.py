@@ -1,1 +1,0 @@
-"""What is shown: sentences and passages chosen, set side by side, told."""

@@ -1,1 +1,0 @@
-"""What is asked: a turn taken apart, put into words of its own, and read."""

@@ -1,1 +1,0 @@
-"""Questions that a table answers: planned, worked out over its rows, told."""
