@@ -2,7 +2,7 @@
 PYTHON ?= python3.11
 VENV   ?= .venv
 BIN    := $(VENV)/bin
-ROOMS  := app serve evals graphs nodes minds prompts corpora models
+ROOMS  := app serve evals graphs nodes components prompts corpora models
 
 HFVENV ?= .venv-hf
 HF     := $(HFVENV)/bin
@@ -135,7 +135,7 @@ recorded: $(VENV)/.dev
 	@echo pictures; $(BIN)/python benchmarks/pictures.py $(DATA)
 	@echo speed; $(BIN)/python benchmarks/video.py speed $(DATA)/videos
 
-# Programs that others wrote, each in an environment of its own, beside Ragweave (docs/compared.md): an hour, resumable.
+# Programs that others wrote, each in an environment of its own, beside Ragweave (docs/results.md): an hour, resumable.
 peers: $(VENV)/.dev
 	@for topic in build speed; do $(BIN)/python benchmarks/peers/run.py $$topic || exit 1; done
 	@for topic in growth graph life; do $(BIN)/python benchmarks/peers/growing.py $$topic || exit 1; done
@@ -148,9 +148,9 @@ lines:
 	@at=$$(mktemp -d) && git archive $(or $(AT),HEAD) | tar -x -C $$at && cd $$at && \
 	count() { find "$$@" \( -name '*.py' -o -name '*.md' \) -exec cat {} + 2>/dev/null | wc -l; }; \
 	say() { printf '%-34s %7d\n' "$$1" "$$2"; }; \
-	for room in $(ROOMS) corpora/*/ minds/*/ tests benchmarks docs; do say $$room $$(count $$room); done; \
+	for room in $(ROOMS) corpora/*/ components/*/ tests benchmarks docs; do say $$room $$(count $$room); done; \
 	package=$$(count __init__.py $(filter-out evals,$(ROOMS))); \
-	say 'graphs + nodes + prompts' $$(count graphs nodes prompts); say minds $$(count minds); \
+	say 'graphs + nodes + prompts' $$(count graphs nodes prompts); say components $$(count components); \
 	say 'installed base' $$((package - $$(count serve corpora/video models/checkpoint*))); \
 	say 'package' $$package; rm -rf $$at
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from ragweave.app.api import aask, aindex, asearch, ask, astream, build_agent, index, search
-    from ragweave.app.doors import Retriever, as_tool
-    from ragweave.minds.context import Context
+    from ragweave.app.integrations import Retriever, as_tool
+    from ragweave.components.context import Context
     from ragweave.models.errors import RagweaveError
     from ragweave.nodes.answer import Answer
 
@@ -21,10 +21,10 @@ __all__ = [
 
 _ELSEWHERE = {
     "Answer": "ragweave.nodes.answer",
-    "Context": "ragweave.minds.context",
+    "Context": "ragweave.components.context",
     "RagweaveError": "ragweave.models.errors",
-    "Retriever": "ragweave.app.doors",
-    "as_tool": "ragweave.app.doors",
+    "Retriever": "ragweave.app.integrations",
+    "as_tool": "ragweave.app.integrations",
 }
 
 

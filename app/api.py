@@ -15,7 +15,7 @@ from ragweave.models.errors import InputError
 if TYPE_CHECKING:
     from langchain_core.messages import AnyMessage
 
-    from ragweave.minds.context import Context
+    from ragweave.components.context import Context
     from ragweave.nodes.answer import Answer
     from ragweave.nodes.state import State
 

@@ -13,12 +13,12 @@ from rich.console import Console
 from rich.style import Style
 from rich.text import Text
 
-from ragweave.minds.phrases import QUOTED, UNVERIFIED, as_heard
+from ragweave.components.phrases import QUOTED, UNVERIFIED, as_heard
 from ragweave.models.text import UNSPACED_LETTER, clock
 
 if TYPE_CHECKING:
+    from ragweave.components.evidence import Citation, Evidence
     from ragweave.corpora.types import Locator
-    from ragweave.minds.evidence import Citation, Evidence
     from ragweave.nodes.answer import Answer
 
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
@@ -314,7 +314,7 @@ def print_evidence(console: Console, evidence: Sequence[Evidence], lines: Sequen
 def usage_line(answer: Answer) -> str:
     """Say who answered and what it took."""
     seconds = sum(u.seconds for u in answer.usage if not u.role)
-    who = f"chat model {answer.model}" if answer.mind == "llm" else "no language model"
+    who = f"chat model {answer.model}" if answer.mode == "llm" else "no language model"
     spent = f", {answer.model_calls} model calls, {answer.tokens:,} tokens" if answer.model_calls else ""
     cost = sum(u.cost for u in answer.usage)
     return f"{who}{spent}, {duration(seconds)}" + (f", cost {cost:.4f}" if cost else "")

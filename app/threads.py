@@ -27,7 +27,7 @@ S = TypeVar("S", bound="Saver")
 
 
 @dataclass(frozen=True)
-class Thread:
+class SavedThread:
     """One conversation: its id, its first question, how many were asked, and the ISO time of the last turn."""
 
     id: str
@@ -97,22 +97,22 @@ def _running(kept: AbstractAsyncContextManager[S]) -> Iterator[tuple[asyncio.Run
             runner.run(kept.__aexit__(None, None, None))
 
 
-async def list_threads(saver: Saver, limit: int = 20) -> list[Thread]:
+async def list_threads(saver: Saver, limit: int = 20) -> list[SavedThread]:
     """Return the latest conversations, newest first."""
     from langchain_core.messages import HumanMessage
 
     from ragweave.graphs.run import build_agent
 
-    found: list[Thread] = []
+    found: list[SavedThread] = []
     agent = build_agent(checkpointer=saver)
     for thread in await latest(saver, limit):
         state = await agent.aget_state({"configurable": {"thread_id": thread}})
         asked = [m.text for m in state.values.get("messages", []) if isinstance(m, HumanMessage)]
         if asked:
-            found.append(Thread(thread, clip(" ".join(asked[0].split()), 60), len(asked), state.created_at or ""))
+            found.append(SavedThread(thread, clip(" ".join(asked[0].split()), 60), len(asked), state.created_at or ""))
     return found
 
 
-def find_thread(found: list[Thread], name: str) -> str:
+def find_thread(found: list[SavedThread], name: str) -> str:
     """Return the id of the conversation that `name` begins."""
     return one_of([t.id for t in found if t.id.startswith(name)], name, "conversation", "ragweave chat --list")

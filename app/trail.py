@@ -15,7 +15,7 @@ from ragweave.graphs.steps import step_of
 
 _TOLD = frozenset({"fuse", "grade", "search_web", "reason", "recall", "check"})
 """Steps with a line of their own in the short story; the time of the others is in the line that follows them."""
-_UNTOLD_MAKERS = ("", "small", "rule", "scores")
+_UNTOLD_MAKERS = ("", "local", "rule", "scores")
 
 
 class Trail:

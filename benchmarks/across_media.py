@@ -5,7 +5,7 @@ subtitles, all of it made here, is asked 40 questions that need, or may need, tw
 first was asked.
 Right: the answer holds the value, or nothing is answered where there is none; wrong: it was answered, and does not.
 `both cited`: of questions over two files, the share of which both are cited.
-With ACROSS_CHAT=FILE they are asked of the chat model that RAGWEAVE_CHAT names instead of the small mind, looking at no
+With ACROSS_CHAT=FILE they are asked of the chat model that RAGWEAVE_CHAT names instead of quotes, looking at no
 frames, and what came of each is written to FILE; ACROSS_KEPT=FILE prints the table of such a file again.
 """
 

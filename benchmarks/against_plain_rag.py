@@ -115,7 +115,7 @@ async def by_plain(q: dict[str, Any]) -> dict[str, Any]:
     from ragweave.app.api import asearch
 
     told = " ".join([*q["previous"], q["question"]])
-    rows = await asearch(told, context=Context(library=q["set"], mind="small", top_k=PASSAGES), whole=True)
+    rows = await asearch(told, context=Context(library=q["set"], mode="extractive", top_k=PASSAGES), whole=True)
     shown = "\n\n".join(f"[{n}] {r['title']} {r['date']}\n{r['text'][:CHARS]}" for n, r in enumerate(rows, 1))
     asked = "".join(f"Earlier question: {p}\n" for p in q["previous"]) + f"Question: {q['question']}"
     client = AsyncOpenAI(
@@ -162,11 +162,11 @@ async def by_graph(q: dict[str, Any], arm: str) -> dict[str, Any]:
     """Answer with a graph, the turns of a conversation in one thread."""
     from ragweave import Context
     from ragweave.app.api import astate
-    from ragweave.minds.llm import reason, write
+    from ragweave.components.llm import reason, write
 
     reason.today = write.today = lambda: TODAY
     compiled, knobs = built(arm)
-    context = Context(library=q["set"], mind="llm", **knobs)
+    context = Context(library=q["set"], mode="llm", **knobs)
     for text in [*q["previous"], q["question"]]:
         state: Any = await astate(text, context=context, thread=q["id"], graph=compiled)
     answer = state["answer"]

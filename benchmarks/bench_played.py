@@ -47,7 +47,7 @@ def main() -> None:
             role |= {name.replace("CHAT", "VISION"): value for name, value in role.items()}
         # One call at a time: the names of entities are told in the order in which chunks were read.
         role |= {"RAGWEAVE_ENTITIES": "llm", "RAGWEAVE_CHAT_WIDTH": "1"}
-        command = [Path(sys.executable).parent / "ragweave", "bench", *given, "--mind", "llm", "--yes"]
+        command = [Path(sys.executable).parent / "ragweave", "bench", *given, "--mode", "llm", "--yes"]
         subprocess.run(command, env={**os.environ, **role}, check=True)
     print(f"{len(server.requests)} calls, {len(unknown)} never played")
 

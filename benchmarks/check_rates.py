@@ -29,11 +29,11 @@ from against_plain_rag import DATA, drawn, questions, read, verdicts
 from printed import own_home
 from wrong_sentences import WRONG, Said, wrong_ones
 
-from ragweave.minds.evidence import Strip, Support
-from ragweave.minds.known import Checked
-from ragweave.minds.page import COPIED, Claim, Page
-from ragweave.minds.passages import headed
-from ragweave.minds.small.check import support
+from ragweave.components.answer_builder import COPIED, AnswerBuilder, Claim
+from ragweave.components.evidence import Strip, Support
+from ragweave.components.knowledge import CheckResult
+from ragweave.components.local.check import support
+from ragweave.components.passages import headed
 from ragweave.models import text
 from ragweave.models.relevance import Passage
 
@@ -113,7 +113,7 @@ async def of_records() -> list[Said]:
         found = {}
         for q in questions():
             if q["set"] == "house":
-                context = Context(library="house", mind="small", top_k=50)
+                context = Context(library="house", mode="extractive", top_k=50)
                 found[q["id"]] = await asearch(" ".join([*q["previous"], q["question"]]), context=context)
     out = []
     for arm in ("agent", "plain"):
@@ -153,14 +153,14 @@ async def checked(s: Said) -> Claim:
     """Return what the product's page makes of a sentence before anybody gives a second opinion."""
     claims: list[Claim] = []
 
-    async def judge(sentence: str, strips: Sequence[Strip]) -> Checked:
+    async def judge(sentence: str, strips: Sequence[Strip]) -> CheckResult:
         return await asyncio.to_thread(support, sentence, [Passage(p["title"], p["text"]) for p in strips], s.question)
 
     async def doubted(waiting: Sequence[Claim]) -> list[Support]:
         claims.extend(waiting)
         return ["unverified"] * len(waiting)
 
-    page = Page(judge, lambda *_: None, {}, {}, second=doubted, every=True)
+    page = AnswerBuilder(judge, lambda *_: None, {}, {}, second=doubted, every=True)
     await page.tell(s.text, s.named, s.known)
     await page.close()
     return claims[0] if claims else Claim(s.text, "verified", s.named, 1.0)
@@ -169,8 +169,8 @@ async def checked(s: Said) -> Claim:
 async def ask(said: Sequence[Said], claims: Sequence[Claim], most: int) -> None:
     """Ask for an opinion on `most` right answers, all others that are doubted, and `most` wrong ones, and keep it."""
     from ragweave import Context
-    from ragweave.minds.desk import Desk, Turn
-    from ragweave.minds.llm.check import check
+    from ragweave.components.llm.check import check
+    from ragweave.components.run_context import RunContext, TurnState
     from ragweave.models.meter import Meter
 
     kept = json.loads(KEPT.read_text(encoding="utf-8")) if KEPT.exists() else {}
@@ -182,10 +182,10 @@ async def ask(said: Sequence[Said], claims: Sequence[Claim], most: int) -> None:
     right, wrong = ([k for k in order if (k[0] == "right") == want] for want in (True, False))
     doubted = [k for k in right[most:] if any(c.support != "verified" for _, c in answers[k])]
     chosen = [*right[:most], *doubted, *wrong[:most]]
-    context = Context(mind="llm")
+    context = Context(mode="llm")
 
     async def one(of: list[tuple[Said, Claim]]) -> None:
-        opinions = await check(Desk("check", context, Turn(Meter())), of[0][0].question, [c for _, c in of])
+        opinions = await check(RunContext("check", context, TurnState(Meter())), of[0][0].question, [c for _, c in of])
         for (s, _), o in zip(of, opinions or ["unverified"] * len(of), strict=True):
             kept[key(s)] = o
 

@@ -169,11 +169,11 @@ def draw(folder: Path) -> None:
 
 async def asked(rows: Sequence[tuple[str, str, tuple[str, ...], int]], show: bool) -> dict[str, Any]:
     """Ask the questions and return the shares."""
+    from ragweave.components.context import Context
     from ragweave.corpora.store.library import open_library
     from ragweave.graphs.search import graph as search
-    from ragweave.minds.context import Context
 
-    library, clips = await open_library("decks"), Context(mind="small", library="decks", corpora=("clip",))
+    library, clips = await open_library("decks"), Context(mode="extractive", library="decks", corpora=("clip",))
     outcomes, cited, found = [], [], []
     for question, name, gold, at in rows:
         answer = await answered(question, "decks")

@@ -38,10 +38,10 @@ async def build(folder: Path) -> None:
 
 async def graded(k: int) -> tuple[float, int, int]:
     """Run retrieval and grading once; return the grading node's seconds, its calls, and the passages it graded."""
+    from ragweave.components.context import Context
     from ragweave.graphs.crag import graph
-    from ragweave.minds.context import Context
 
-    context = Context(grade_by="llm", mind="small", top_k=k)
+    context = Context(grade_by="llm", mode="extractive", top_k=k)
     state = await graph.ainvoke({"messages": [("human", QUESTION)]}, context=context)
     if state["grade"]["by"] != "llm":
         raise SystemExit(f"the model did not grade: {state['answer'].notes}")

@@ -59,36 +59,36 @@ def alone(files: list[str]) -> dict[str, float]:
     from ragweave.corpora.ingest.pipeline import COMMIT_CHUNKS, EMBED_BATCH
     from ragweave.corpora.ingest.readers import Readers
     from ragweave.corpora.settings import corpora_settings
-    from ragweave.corpora.store.commit import Committer, Outcome
+    from ragweave.corpora.store.commit import Committer, FileOutcome
     from ragweave.corpora.store.files import identify
     from ragweave.corpora.store.prepared import chunked, params_hash
     from ragweave.corpora.store.stores import stores
     from ragweave.models.embed import encoder
 
-    mind, seconds = encoder(), {}
+    text_encoder, seconds = encoder(), {}
     params = params_hash()
     known = [identify(file, params, 512) for file in files]
     readers = Readers(corpora_settings())
     began = time.monotonic()
     with ThreadPoolExecutor(readers.width) as pool:
-        prepared = list(pool.map(lambda f: readers.read(f.path, f.source, mind.max_words), known))
+        prepared = list(pool.map(lambda f: readers.read(f.path, f.source, text_encoder.max_words), known))
     seconds["read"] = time.monotonic() - began
     readers.close()
     texts = [chunked(p.items, p.chunks).texts for p in prepared]
     flat = [t for some in texts for t in some]
     began = time.monotonic()
-    parts = [mind.texts(flat[i : i + EMBED_BATCH]) for i in range(0, len(flat), EMBED_BATCH)]
+    parts = [text_encoder.texts(flat[i : i + EMBED_BATCH]) for i in range(0, len(flat), EMBED_BATCH)]
     seconds["embed"] = time.monotonic() - began
     import numpy as np
 
     vectors, at, outcomes = np.concatenate(parts), 0, []
     for file, made, some in zip(known, prepared, texts, strict=True):
-        outcomes.append(Outcome(file, made, vectors[at : at + len(some)]))
+        outcomes.append(FileOutcome(file, made, vectors[at : at + len(some)]))
         at += len(some)
     held = stores()
-    committer = Committer(held.catalog, held.catalog.create("alone", mind.name, mind.dim), params)
+    committer = Committer(held.catalog, held.catalog.create("alone", text_encoder.name, text_encoder.dim), params)
     began = time.monotonic()
-    batch: list[Outcome] = []
+    batch: list[FileOutcome] = []
     for outcome in outcomes:
         batch.append(outcome)
         if sum(len(o.vectors) for o in batch) >= COMMIT_CHUNKS:

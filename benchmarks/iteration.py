@@ -53,11 +53,11 @@ async def build(folder: Path) -> None:
 
 async def wall(graph: Any, hops: int, latency: float) -> tuple[float, float, int]:
     """Return the seconds of one run, its processor seconds, and its rounds."""
-    from ragweave.minds.context import Context
+    from ragweave.components.context import Context
     from ragweave.models.chat import override
     from ragweave.tests.support import ScriptedChat
 
-    context = Context(mind="llm", expand_when="always", max_hops=hops, max_model_calls=100)
+    context = Context(mode="llm", expand_when="always", max_hops=hops, max_model_calls=100)
     started, worked = time.perf_counter(), time.process_time()
     with override(writer=ScriptedChat(react=react(hops), delay=latency)):
         state = await graph.ainvoke({"messages": [("human", QUESTION)]}, context=context)

@@ -4,7 +4,7 @@ Every source has its own passages in one index (house_dev and the observatory, w
 A source is ranked with the two weights that serve the others best: that of the vectors beside the words, and that of
 the fused order beside the relevance head. HotpotQA has no say in it and its head rows are in-domain, because the head
 was trained on it. Refusal: the best floor with what answers among the candidates, and without it (AUC), beside a
-logistic regression over the best three floors and their mean that is fitted on the other sources.
+logistic regression over the best three relevances and their mean that is fitted on the other sources.
 """
 
 from __future__ import annotations
@@ -123,11 +123,11 @@ async def index_all(found: Mapping[str, Source], work: Path) -> dict[str, Any]:
 
 
 async def look(library: Any, named: Any, asked: Asked) -> dict[str, Any]:
-    """Search once; return the rankings, and by weight of the vectors the head's order, the fused one and the floors."""
-    from ragweave.minds.context import Context
-    from ragweave.minds.fusion import fused
-    from ragweave.minds.passages import passage_of, scores_of
-    from ragweave.minds.small.rank import EMBEDDED_POOL
+    """Search once; return the rankings, and by weight of the vectors the head's order, the fused one, the relevance."""
+    from ragweave.components.context import Context
+    from ragweave.components.fusion import fused
+    from ragweave.components.local.rank import EMBEDDED_POOL
+    from ragweave.components.passages import passage_of, scores_of
 
     (lists,) = await library.search("paragraph", [asked.text], POOL)
     sides = {"dense": lists.dense, "lexical": lists.lexical}
@@ -171,7 +171,7 @@ def once(names: Iterator[str]) -> list[str]:
 
 def headed(row: Mapping[str, Any], weight: float, before: float) -> list[str]:
     """Return the order of the relevance head with so much of the fused one."""
-    from ragweave.minds.fusion import standardise
+    from ragweave.components.fusion import standardise
 
     names, order, joined = row[weight]
     values = [a + before * b for a, b in zip(standardise(order), standardise(joined), strict=True)]
@@ -198,10 +198,10 @@ def chosen(found: Mapping[str, Source], out: str) -> tuple[float, float]:
     return max(((w, b) for w in DENSE for b in BEFORE), key=lambda p: mean(*p))
 
 
-def signs(floors: Sequence[float]) -> list[float]:
-    """Return what is told of the candidates of one question: the best three floors, the lead, the mean."""
-    padded = [*floors, -1.0, -1.0, -1.0]
-    return [*padded[:3], padded[0] - padded[1], float(np.mean(padded[: max(len(floors), 1)]))]
+def signs(relevances: Sequence[float]) -> list[float]:
+    """Return what is told of the candidates of one question: the best three relevances, the lead, the mean."""
+    padded = [*relevances, -1.0, -1.0, -1.0]
+    return [*padded[:3], padded[0] - padded[1], float(np.mean(padded[: max(len(relevances), 1)]))]
 
 
 def refusal(found: Mapping[str, Source], out: str) -> tuple[float, float]:

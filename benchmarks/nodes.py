@@ -47,25 +47,25 @@ def _children() -> float:
 def passages(folder: Path) -> dict[str, float]:
     """Return processor seconds of a passage by stage, and its bytes."""
     from ragweave.corpora.ingest.pipeline import COMMIT_CHUNKS
-    from ragweave.corpora.store.commit import Committer, Outcome
+    from ragweave.corpora.store.commit import Committer, FileOutcome
     from ragweave.corpora.store.files import identify
     from ragweave.corpora.store.prepared import chunked, params_hash
     from ragweave.corpora.store.stores import stores
     from ragweave.models.embed import encoder
 
     write_files(folder, PASSAGES, EACH)
-    files, mind, params = sorted(folder.iterdir()), encoder(), params_hash()
+    files, text_encoder, params = sorted(folder.iterdir()), encoder(), params_hash()
     known = [identify(str(file), params, 512) for file in files]
     first = read(files[:1])[1]
     prepared, reading = read(files, [file.source for file in known])
     texts = [chunked(made.items, made.chunks).texts for made in prepared]
-    mind.texts(["warm"])
+    text_encoder.texts(["warm"])
     began = time.process_time()
-    vectors = [mind.texts(some) for some in texts]
+    vectors = [text_encoder.texts(some) for some in texts]
     embedded = time.process_time()
     held = stores()
-    committer = Committer(held.catalog, held.catalog.create("nodes", mind.name, mind.dim), params)
-    outcomes = [Outcome(*parts) for parts in zip(known, prepared, vectors, strict=True)]
+    committer = Committer(held.catalog, held.catalog.create("nodes", text_encoder.name, text_encoder.dim), params)
+    outcomes = [FileOutcome(*parts) for parts in zip(known, prepared, vectors, strict=True)]
     for at in range(0, len(outcomes), COMMIT_CHUNKS // EACH):
         committer.store(outcomes[at : at + COMMIT_CHUNKS // EACH])
     stages = {"read": reading - first, "embed": embedded - began, "commit": time.process_time() - embedded}

@@ -2,7 +2,7 @@
 
 The same question without, with metrics alone and with spans that are sent to a collector, by turns, each in a process
 of its own. Milliseconds of that process's processor per question, sending included: on a busy machine the clock says
-nothing. The small mind answers, so nothing hides the cost; beside it the share of an answer that waits half a second
+nothing. Extractive mode answers, so nothing hides the cost; beside it the share of an answer that waits half a second
 for a model.
 """
 

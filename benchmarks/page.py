@@ -102,7 +102,7 @@ async def make(folder: Path, sources: int, turns: int) -> str:
     cited = {"n": 1, "id": "x", "title": "Note 1", "quote": text, "origin": "library", "open": {"view": "none"}}
     answer = {
         "question": "", "text": text, "sentences": said, "notes": [], "abstained": False, "dropped": 0, "usage": [],
-        "mind": "small", "citations": [{**cited, "locator": {"kind": "text", "file": "note-00001.md", "line": 3}}],
+        "mode": "extractive", "citations": [{**cited, "locator": {"kind": "text", "file": "note-00001.md", "line": 3}}],
     }  # fmt: skip
     with store.writing() as db:
         add_thread(db, thread)

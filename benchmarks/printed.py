@@ -63,11 +63,11 @@ def run(doc: str | None, measure: Measure, *more: str) -> None:
 
 
 async def answered(question: str, library: str, chat: bool = False) -> Answer:
-    """Return what the agent answers, with the small mind or the model that RAGWEAVE_CHAT names; frames are not seen."""
+    """Return what the agent answers, in extractive mode or with the model of RAGWEAVE_CHAT; frames are not seen."""
+    from ragweave.components.context import Context
     from ragweave.graphs.agent import graph
-    from ragweave.minds.context import Context
 
-    context = Context(mind="llm" if chat else "small", look="off", library=library)
+    context = Context(mode="llm" if chat else "local", look="off", library=library)
     state = await graph.ainvoke({"messages": [("human", question)]}, context=context)
     return cast("Answer", state["answer"])
 

@@ -55,11 +55,11 @@ async def timed(context: Any, model: Any) -> float:
 
 
 async def with_model(latency: float) -> dict[str, float]:
-    """Measure the llm mind: one asker, then twenty at once."""
-    from ragweave.minds.context import Context
+    """Measure LLM mode: one asker, then twenty at once."""
+    from ragweave.components.context import Context
     from ragweave.tests.support import ScriptedChat
 
-    context = Context(mind="llm")
+    context = Context(mode="llm")
     model = ScriptedChat(react=react, delay=latency)
     await timed(context, model)
     before = len(model.calls)
@@ -78,12 +78,12 @@ async def with_model(latency: float) -> dict[str, float]:
 
 
 async def without_model() -> dict[str, float]:
-    """Measure the small mind, and what the graph itself adds to its nodes."""
+    """Measure extractive mode, and what the graph itself adds to its nodes."""
+    from ragweave.components.context import Context
     from ragweave.graphs.agent import graph
-    from ragweave.minds.context import Context
 
     sent: Any = {"messages": [("human", QUESTION)]}
-    context = Context(mind="small")
+    context = Context(mode="extractive")
     await graph.ainvoke(sent, context=context)
     walls, overheads = [], []
     for _ in range(20):

@@ -41,7 +41,7 @@ async def answered(q: dict[str, Any], library: str) -> Any:
     from ragweave import Context
     from ragweave.app.api import astate
 
-    saver, context = InMemorySaver(), Context(library=library, mind="small")
+    saver, context = InMemorySaver(), Context(library=library, mode="extractive")
     for text in [*q["previous"], q["question"]]:
         state: Any = await astate(text, context=context, thread=q["id"], checkpointer=saver)
     return state["answer"]
@@ -54,7 +54,7 @@ async def beside(q: dict[str, Any], library: str) -> tuple[str, str]:
     from ragweave.corpora.store.library import open_library
 
     asked = " ".join([*q["previous"][-1:], q["question"]])
-    found = await asearch(asked, context=Context(library=library, mind="small"))
+    found = await asearch(asked, context=Context(library=library, mode="extractive"))
     held = await open_library(library)
     (lists,) = await held.search("paragraph", [asked], FIRST)
     items = await held.items([h.id for h in lists.lexical[:FIRST]])

@@ -40,7 +40,7 @@ WAYS = {
 def asked(data: Path, work: Path, name: str) -> list[Any]:
     """Prepare the folder `work/name`, and return the questions on it."""
     from ragweave.evals.data import read_jsonl
-    from ragweave.evals.video import Asked, read_asked
+    from ragweave.evals.video import VideoQuestion, read_asked
 
     folder, fresh = work / library_of(name), not (work / library_of(name)).exists()
     if library_of(name) == "films":
@@ -74,7 +74,7 @@ def asked(data: Path, work: Path, name: str) -> list[Any]:
             at[row["id"]] = turn["t"] + len(turn["text"].split(row["said"])[0].split()) / PACE
     before = read_asked(data / "videos" / "qa.jsonl") if name == "heard" else []
     return before + [
-        Asked(
+        VideoQuestion(
             r["id"],
             r["question"],
             tuple(r["answers"]),
@@ -98,12 +98,12 @@ def half(id: str) -> str:
 
 async def measured(name: str, questions: Sequence[Any], show: bool) -> dict[str, float]:
     """Ask all questions of the agent; return the shares, over both halves and over each."""
+    from ragweave.components.context import Context
     from ragweave.corpora.store.library import open_library
     from ragweave.evals.video import ask_all, figures
     from ragweave.graphs.agent import graph
-    from ragweave.minds.context import Context
 
-    outcomes = await ask_all(graph, questions, Context(mind="small", library=library_of(name)))
+    outcomes = await ask_all(graph, questions, Context(mode="extractive", library=library_of(name)))
     for o in outcomes if show else ():
         marks = "".join("-+"[b] for b in (o.correct, o.timely, o.found, o.answer.abstained))
         print(f"{o.asked.id} {half(o.asked.id)} {marks} {o.asked.text} {list(o.asked.answers)} @{o.asked.at}")
@@ -147,10 +147,10 @@ async def many(show: bool) -> dict[str, float]:
 
 async def channels(name: str, questions: Sequence[Any]) -> dict[str, float]:
     """Return how often the clip of the answer is first and among five, in each of `WAYS`."""
+    from ragweave.components.context import Context
     from ragweave.corpora.store.library import open_library
     from ragweave.evals.video import NEAR, distance
     from ragweave.graphs.search import graph
-    from ragweave.minds.context import Context
 
     library = await open_library(library_of(name))
     timed = [q for q in questions if q.at is not None]
@@ -159,7 +159,7 @@ async def channels(name: str, questions: Sequence[Any]) -> dict[str, float]:
         ranks: dict[int, int] = defaultdict(int)
         for q in timed:
             context = Context(
-                mind="small", library=library_of(name), corpora=("clip",), method={"channels": of}, rerank=reranked
+                mode="extractive", library=library_of(name), corpora=("clip",), method={"channels": of}, rerank=reranked
             )
             state = await graph.ainvoke({"messages": [("human", q.text)]}, context=context)
             items = await library.items(state.get("candidates", []))
@@ -176,9 +176,9 @@ async def channels(name: str, questions: Sequence[Any]) -> dict[str, float]:
 
 async def shown(name: str, questions: Sequence[Any]) -> dict[str, float]:
     """Return how often an answer stands in what a writer is shown, and its tokens: clips alone, and with chunks."""
+    from ragweave.components.context import Context
     from ragweave.corpora.store.library import open_library
     from ragweave.graphs.video_rag import graph
-    from ragweave.minds.context import Context
     from ragweave.models.chat_reply import tokens_of
     from ragweave.models.text import fold
 
@@ -189,7 +189,7 @@ async def shown(name: str, questions: Sequence[Any]) -> dict[str, float]:
         way = f"with {length:,} tokens of chunks" if length else "clips alone"
         found = tokens = 0
         for q in able:
-            context = Context(mind="small", library=library_of(name), method={"chunk_tokens": length})
+            context = Context(mode="extractive", library=library_of(name), method={"chunk_tokens": length})
             state = await graph.ainvoke({"messages": [("human", q.text)]}, context=context)
             read = {e["id"]: e["text"] for e in state.get("evidence", [])}
             items = await library.items(state.get("chunks", []))

@@ -76,12 +76,12 @@ def size(folder: Path) -> int:
 
 async def measure(count: int) -> dict[str, Any]:
     """Index `count` passages and ask; return the figures."""
+    from ragweave.components.context import Context
+    from ragweave.components.evidence import RankedList
+    from ragweave.components.fusion import fused
+    from ragweave.components.local.rank import score_pools
     from ragweave.corpora.ingest.run import index
     from ragweave.corpora.store.library import open_library
-    from ragweave.minds.context import Context
-    from ragweave.minds.evidence import RankedList
-    from ragweave.minds.fusion import fused
-    from ragweave.minds.small.rank import score_pools
     from ragweave.models.embed import encoder
 
     shared = runpy.run_path(str(HERE / "index.py"))

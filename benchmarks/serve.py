@@ -240,7 +240,7 @@ async def measure(home: Path, latency: float, many: int, repeat: int) -> dict[st
         async with client_of(url) as client:
             await load(client, 2, 6)
             figures["milliseconds_by_door"] = told(await overhead(client, 40))
-            figures["small"] = [told(await load(client, askers, max(40, repeat * askers))) for askers in LEVELS]
+            figures["local"] = [told(await load(client, askers, max(40, repeat * askers))) for askers in LEVELS]
             if many:
                 before = megabytes(pid)
                 row = await load(client, 20, many)

@@ -47,7 +47,7 @@ def make(home: Path, passages: int, collections: int, n: int) -> None:
     from ragweave.models.embed import encoder
 
     gold = list(questions(QUESTIONS)[1].items())
-    catalog, mind = Catalog(home), encoder()
+    catalog, text_encoder = Catalog(home), encoder()
     vectors = Vectors(catalog, home)
     vectors._least = 0  # the product makes an index from 100,000 vectors on
     seconds = dict.fromkeys(("words", "vectors", "index"), 0.0)
@@ -58,7 +58,7 @@ def make(home: Path, passages: int, collections: int, n: int) -> None:
 
     for row in [row for row in catalog.libraries() if row.name == f"part {n}"]:  # a run was ended while it made it
         catalog.delete(row.id)
-    library, own = catalog.create(f"part {n}", mind.name, mind.dim).id, dict(gold[n::collections])
+    library, own = catalog.create(f"part {n}", text_encoder.name, text_encoder.dim).id, dict(gold[n::collections])
     began = time.perf_counter()
     fill(catalog, library, passages // collections - len(own), own, seed=n)
     began = took("words", began)
@@ -66,9 +66,9 @@ def make(home: Path, passages: int, collections: int, n: int) -> None:
         rows = connection.execute(select(items.c.id, items.c.text).order_by(items.c.n)).all()
     for at in range(0, len(rows), 5_000):
         some = rows[at : at + 5_000]
-        made = mind.texts([row.text for row in some])
+        made = text_encoder.texts([row.text for row in some])
         with catalog.writing(library) as connection:
-            blobs.put(connection, "paragraph", mind.name, [f"{r.id}~0" for r in some], ["s"] * len(some), made)
+            blobs.put(connection, "paragraph", text_encoder.name, [f"{r.id}~0" for r in some], ["s"] * len(some), made)
     began = took("vectors", began)
     if why := vectors.tidy(library):
         raise SystemExit(why)
@@ -159,14 +159,14 @@ def ask(home: Path, nearest: list[Ranked]) -> dict[str, float]:
     from ragweave.corpora.store.vectors import Vectors
     from ragweave.models.embed import encoder
 
-    catalog, mind = Catalog(home), encoder()
+    catalog, text_encoder = Catalog(home), encoder()
     vectors, words, rows = Vectors(catalog, home), Lexical(catalog), catalog.libraries()
     there = {id_ for row in rows for id_ in gold_of(catalog, row.id)}
     of = [n for n, (_, g) in enumerate(questions(QUESTIONS)[0]) if g in there]
     asked, nearest = [questions(QUESTIONS)[0][n] for n in of], [nearest[n] for n in of]
-    embedded = mind.queries([q for q, _ in asked])
+    embedded = text_encoder.queries([q for q, _ in asked])
     ways: dict[str, Callable[[str, int], list[Ranked]]] = {
-        "dense": lambda id_, n: vectors.query(id_, "paragraph", mind.name, embedded[n : n + 1], ASKED_FOR),
+        "dense": lambda id_, n: vectors.query(id_, "paragraph", text_encoder.name, embedded[n : n + 1], ASKED_FOR),
         "lexical": lambda id_, n: words.search(id_, "paragraph", [asked[n][0]], ASKED_FOR),
     }
     figures: dict[str, float] = {}

@@ -23,8 +23,8 @@ async def measured(each: int, show: bool, knobs: Mapping[str, Any]) -> dict[str,
     """Return what was shown of how many items, by set of questions."""
     from ragweave import Context
     from ragweave.app.api import astate
+    from ragweave.components.llm.conversation import shown
     from ragweave.corpora.store.library import open_library
-    from ragweave.minds.llm.conversation import shown
     from ragweave.models.chat import override
     from ragweave.tests.support import ScriptedChat
 
@@ -32,7 +32,7 @@ async def measured(each: int, show: bool, knobs: Mapping[str, Any]) -> dict[str,
     shares: dict[str, list[float]] = defaultdict(list)
     with override(writer=ScriptedChat(react=lambda _: "Final Answer: It is told there [1].")):
         for q in questions(each):
-            context = Context(library=q["set"], mind="llm", check_by="off", **knobs)
+            context = Context(library=q["set"], mode="llm", check_by="off", **knobs)
             state: Any = await astate(" ".join([*q["previous"], q["question"]]), context=context)
             texts: dict[str, str] = defaultdict(str)
             for strip in state.get("knowledge", []):

@@ -54,9 +54,9 @@ def pairs(data: Path) -> tuple[list[dict[str, Any]], list[Any]]:
 
 def talks(data: Path) -> Iterator[dict[str, Any]]:
     """Yield the conversation of each two-hop question, in the form in which `reason` converses."""
+    from ragweave.components.llm.conversation import Round
     from ragweave.evals.data import read_jsonl
     from ragweave.evals.synthesize import conversation
-    from ragweave.minds.llm.conversation import Round
 
     held = {row["title"]: row["text"] for row in read_jsonl(data / "multihop_hotpotqa" / "corpus.jsonl")}
     for row in read_jsonl(data / "multihop_hotpotqa" / "queries.jsonl"):
@@ -132,7 +132,7 @@ def evaluator(kind: str, data: Path, out: Path) -> dict[str, Any]:
     start = base(kind, [r["passage"] for r in rows] + [r["question"] for r in rows], out / "base")
     recipe = replace(text.T5_EVALUATOR, epochs=3, rate=1e-3, max_length=96)
     found = trained(text.train_evaluator, write(rows, out / "rows.jsonl"), start, out / "done", recipe)
-    for name in (f"checkpoint:{out / 'done'}", "small"):
+    for name in (f"checkpoint:{out / 'done'}", "local"):
         figures = asyncio.run(measure(held, scorer(name))).figures()
         found |= {f"held out {name.partition(':')[0]} {key}": figures[key] for key in ("auc", "average_precision")}
     return found
@@ -156,7 +156,7 @@ def turns(folder: str, rows: Sequence[Mapping[str, Any]]) -> dict[str, float]:
     import torch
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
-    from ragweave.minds.llm.turn import read_turn
+    from ragweave.components.llm.turn import read_turn
 
     tokenizer, model = AutoTokenizer.from_pretrained(folder), AutoModelForCausalLM.from_pretrained(folder).eval()
     read = right = 0

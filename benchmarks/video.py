@@ -260,9 +260,9 @@ def pace(files: list[Path]) -> None:
     """
     from ragweave.corpora.ingest.estimate import estimate
     from ragweave.corpora.ingest.run import index
+    from ragweave.corpora.video.estimate import HEARING, LISTENING, hearing
     from ragweave.corpora.video.intake import demuxer_of
     from ragweave.corpora.video.listen import sound
-    from ragweave.corpora.video.pace import HEARING, LISTENING, hearing
     from ragweave.corpora.video.streams import examine
     from ragweave.models import embed
     from ragweave.models.asr import asr

@@ -78,11 +78,11 @@ def named(item: Any) -> str:
 
 async def asked(data: Path, folder: Path, places: dict[str, tuple[str, float, float]], name: str) -> dict[str, float]:
     """Index the films and return how often the right lecture and slide are found."""
+    from ragweave.components.context import Context
     from ragweave.corpora.ingest.run import index
     from ragweave.corpora.store.library import open_library
     from ragweave.evals.data import read_jsonl
     from ragweave.graphs.search import graph
-    from ragweave.minds.context import Context
 
     report = await index([folder], name)
     library = await open_library(name)
@@ -92,7 +92,7 @@ async def asked(data: Path, folder: Path, places: dict[str, tuple[str, float, fl
     for row in rows:
         lecture, start, end = places[row["gold_image"]]
         state = await graph.ainvoke(
-            {"messages": [("human", row["query"])]}, context=Context(mind="small", library=name, corpora=("clip",))
+            {"messages": [("human", row["query"])]}, context=Context(mode="extractive", library=name, corpora=("clip",))
         )
         items = await library.items(state.get("candidates", []))
         right = [

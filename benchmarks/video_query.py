@@ -54,14 +54,14 @@ async def build(folder: Path) -> None:
 
 async def timed(text: Any, vision: Any) -> float:
     """Return the seconds of one answered question."""
+    from ragweave.components.context import Context
     from ragweave.graphs.video_rag import graph
-    from ragweave.minds.context import Context
     from ragweave.models.chat import override
 
     sent: Any = {"messages": [("human", QUESTION)]}
     started = time.perf_counter()
     with override(writer=text, judge=text, vision=vision):
-        state = await graph.ainvoke(sent, context=Context(mind="llm"))
+        state = await graph.ainvoke(sent, context=Context(mode="llm"))
     seconds = time.perf_counter() - started
     if "1931" not in state["answer"].text or len(state["looked"]) != CLIPS:
         raise SystemExit(f"the benchmark's question went wrong: {state['answer'].text}, {len(state['looked'])} looks")

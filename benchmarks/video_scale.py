@@ -48,13 +48,13 @@ def write(transcript: Path, folder: Path, hours: float, seed: int = 1) -> int:
 
 async def ask(transcript: Path) -> dict[str, float]:
     """Ask for moments of the transcript, and return times and memory."""
+    from ragweave.components.context import Context
     from ragweave.corpora.store.library import open_library
     from ragweave.evals.video import moments
     from ragweave.graphs.video_rag import graph
-    from ragweave.minds.context import Context
 
     counts = await (await open_library()).counts()
-    context = Context(mind="small")
+    context = Context(mode="extractive")
     walls: list[float] = []
     channels: dict[str, list[float]] = {}
     for n, moment in enumerate(moments(transcript, QUESTIONS + 1)):

@@ -8,7 +8,7 @@ import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from ragweave.minds.evidence import Strip
+from ragweave.components.evidence import Strip
 from ragweave.models import text
 from ragweave.models.calendar import ENGLISH
 

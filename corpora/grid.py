@@ -39,7 +39,7 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class PageLine:
     """A line of a page.
 
     Attributes:
@@ -77,7 +77,7 @@ class Rowed:
     size: float
 
 
-def grids(lines: Sequence[Line]) -> Iterator[tuple[int, int, Block]]:
+def grids(lines: Sequence[PageLine]) -> Iterator[tuple[int, int, Block]]:
     """Yield the tables of a document: the first line, one past the last, and the block, one row a line."""
     rows = _rows(lines)
     at = 0
@@ -95,7 +95,7 @@ def grids(lines: Sequence[Line]) -> Iterator[tuple[int, int, Block]]:
         at = end
 
 
-def _rows(lines: Sequence[Line]) -> list[Rowed]:
+def _rows(lines: Sequence[PageLine]) -> list[Rowed]:
     """Put lines of one height that follow each other to the right together: cells that were set one by one."""
     out: list[Rowed] = []
     for n, line in enumerate(lines):
@@ -176,7 +176,7 @@ def _column(cell: Cell, columns: Sequence[Sequence[Cell]]) -> int:
     return max(range(len(columns)), key=overlap)
 
 
-def _block(rows: Sequence[tuple[Rowed, Sequence[str]]], lines: Sequence[Line]) -> Block:
+def _block(rows: Sequence[tuple[Rowed, Sequence[str]]], lines: Sequence[PageLine]) -> Block:
     text, spans = "", []
     for row, texts in rows:
         text += "\n" if text else ""

@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import Any, Protocol
 
 from ragweave.corpora.blocks import Block, Figure, joint
-from ragweave.corpora.grid import Line, grids
+from ragweave.corpora.grid import PageLine, grids
 from ragweave.corpora.pieces import place
 from ragweave.corpora.types import Span, union
 
@@ -32,14 +32,14 @@ _WORDLIKE = re.compile(r"[^\W\d_]{2,}")
 class PageLook(Protocol):
     """Looks at the pictures of the pages of a document."""
 
-    def page(self, page: Any, number: int, lines: list[Line], /) -> list[Line]:
+    def page(self, page: Any, number: int, lines: list[PageLine], /) -> list[PageLine]:
         """Look at a page, and return its lines: those given, or those that were read where it is a picture."""
 
     def figures(self, blocks: Sequence[Block], /) -> tuple[Figure, ...]:
         """Return the pictures of all pages, in order."""
 
 
-def blocks(lines: Sequence[Line]) -> list[Block]:
+def blocks(lines: Sequence[PageLine]) -> list[Block]:
     """Group the lines of a document, in reading order, into paragraphs and headings."""
     lines = [x for x in lines if not _CONTENTS.search(x.text)]
     if not lines:
@@ -50,7 +50,7 @@ def blocks(lines: Sequence[Line]) -> list[Block]:
     body = weights.most_common(1)[0][0]
     usual = _usual_leading(lines, body)
     words = Counter(w.lower() for x in lines for w in re.findall(r"[^\W\d_]+(?:-[^\W\d_]+)*", x.text))
-    between: list[list[list[Line]]] = []
+    between: list[list[list[PageLine]]] = []
     tables: list[Block] = []
     at = 0
     for first, end, table in [*grids(lines), (len(lines), len(lines), None)]:
@@ -66,7 +66,7 @@ def blocks(lines: Sequence[Line]) -> list[Block]:
     return _lists(found)
 
 
-def _grouped(lines: Sequence[Line], usual: float) -> list[list[Line]]:
+def _grouped(lines: Sequence[PageLine], usual: float) -> list[list[PageLine]]:
     """Part lines where a paragraph ends."""
     groups = [[line] for line in lines[:1]]
     for before, line in pairwise(lines):
@@ -77,7 +77,7 @@ def _grouped(lines: Sequence[Line], usual: float) -> list[list[Line]]:
     return groups
 
 
-def _usual_leading(lines: Sequence[Line], body: float) -> float:
+def _usual_leading(lines: Sequence[PageLine], body: float) -> float:
     """Return the usual distance between the baselines of two lines of body text, in font sizes."""
     found: Counter[float] = Counter()
     for a, b in pairwise(lines):
@@ -86,7 +86,7 @@ def _usual_leading(lines: Sequence[Line], body: float) -> float:
     return found.most_common(1)[0][0] if found else 1.2
 
 
-def _parts(a: Line, b: Line, usual: float) -> bool:
+def _parts(a: PageLine, b: PageLine, usual: float) -> bool:
     """Tell whether a paragraph ends between two lines that follow each other."""
     if a.page != b.page or abs(a.size - b.size) > 0.12 * max(a.size, b.size) or _ITEM.match(b.text):
         return True
@@ -104,9 +104,9 @@ def _parts(a: Line, b: Line, usual: float) -> bool:
     return a.text.endswith(_ENDS) and (indented or short)
 
 
-def _across_pages(groups: list[list[Line]], body: float) -> list[list[Line]]:
+def _across_pages(groups: list[list[PageLine]], body: float) -> list[list[PageLine]]:
     """Join a paragraph that goes on after a page break: no sentence end before it, a small letter after it."""
-    out: list[list[Line]] = []
+    out: list[list[PageLine]] = []
     for group in groups:
         before = out[-1] if out else None
         if (
@@ -123,7 +123,7 @@ def _across_pages(groups: list[list[Line]], body: float) -> list[list[Line]]:
     return out
 
 
-def _is_heading(group: Sequence[Line], body: float) -> bool:
+def _is_heading(group: Sequence[PageLine], body: float) -> bool:
     """Tell a heading: larger than the body and short, or bold, shorter, and no sentence."""
     text = " ".join(x.text for x in group)
     if not _WORDLIKE.search(text) and not re.search(r"\w\w", text):
@@ -134,13 +134,13 @@ def _is_heading(group: Sequence[Line], body: float) -> bool:
     return bold and len(group) <= 2 and len(text) <= _BOLD_CHARACTERS and not text.endswith((".", ",", ";", ":"))
 
 
-def _style(group: Sequence[Line], body: float) -> float:
+def _style(group: Sequence[PageLine], body: float) -> float:
     """Return what ranks a heading: its font size; bold lines of body size come below all larger ones."""
     size = max(x.size for x in group)
     return round(size * 2) / 2 if size >= body * LARGER else 0.0
 
 
-def _block(group: Sequence[Line], level: int, words: Counter[str]) -> Block:
+def _block(group: Sequence[PageLine], level: int, words: Counter[str]) -> Block:
     """Join the lines of a paragraph; words broken at line ends become one again."""
     text = ""
     spans: list[Span] = []

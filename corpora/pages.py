@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ragweave.corpora.grid import Line
+from ragweave.corpora.grid import PageLine
 from ragweave.corpora.layout import LARGER
 from ragweave.corpora.types import Box
 
@@ -81,8 +81,8 @@ def _sorted(a: tuple[float, float], b: tuple[float, float]) -> Box:
 
 
 def without_unseen_lines(
-    pages: Sequence[tuple[list[Line], View]], hidden: Sequence[str]
-) -> tuple[list[tuple[list[Line], View]], list[str]]:
+    pages: Sequence[tuple[list[PageLine], View]], hidden: Sequence[str]
+) -> tuple[list[tuple[list[PageLine], View]], list[str]]:
     """Leave out lines too small to be read where others can be read, and those off the page."""
     sizes = Counter(x.size for lines, _ in pages for x in lines)
     least = _TINY if any(size >= _READABLE for size in sizes) else 0.0
@@ -92,19 +92,19 @@ def without_unseen_lines(
     return kept, [*hidden, *(x.text for x in unseen)]
 
 
-def without_running_lines(pages: Sequence[tuple[list[Line], View]]) -> list[Line]:
+def without_running_lines(pages: Sequence[tuple[list[PageLine], View]]) -> list[PageLine]:
     """Leave out page numbers, and the headers and footers that repeat on most pages."""
     sizes: Counter[float] = Counter()
     for line in (x for lines, _ in pages for x in lines):
         sizes[line.size] += len(line.text)
     body = sizes.most_common(1)[0][0] if sizes else 0.0
 
-    def at_edge(line: Line, view: View) -> bool:
+    def at_edge(line: PageLine, view: View) -> bool:
         height = view.size[1]
         # What is larger than the body is a heading at the top of its page.
         return line.size < body * LARGER and (line.bbox[3] > height * (1 - _EDGE) or line.bbox[1] < height * _EDGE)
 
-    def key(line: Line) -> tuple[str, int]:
+    def key(line: PageLine) -> tuple[str, int]:
         return re.sub(r"\d+", "#", line.text.casefold()), round(line.base / 6)
 
     written = sum(bool(lines) for lines, _ in pages)
@@ -116,7 +116,7 @@ def without_running_lines(pages: Sequence[tuple[list[Line], View]]) -> list[Line
     offset, seen = offsets.most_common(1)[0] if offsets else (0, 0)
     numbered = seen >= 3 and seen >= written * _REPEATED
 
-    def is_running(line: Line) -> bool:
+    def is_running(line: PageLine) -> bool:
         return (
             key(line) in running
             or bool(PAGE_NUMBER.fullmatch(line.text))
@@ -126,7 +126,7 @@ def without_running_lines(pages: Sequence[tuple[list[Line], View]]) -> list[Line
     return [x for lines, view in pages for x in lines if not (at_edge(x, view) and is_running(x))]
 
 
-def _folios(line: Line) -> list[int]:
+def _folios(line: PageLine) -> list[int]:
     """Return the numbers that a short line begins or ends with: one may be the page's own, beside a chapter title."""
     stated = re.findall(r"^\d{1,4}(?=\s|$)|(?<=\s)\d{1,4}$", line.text) if len(line.text) <= 90 else ()
     return [int(n) for n in stated]

@@ -27,10 +27,10 @@ _INTRO = """# Configuration
 
 def page() -> str:
     """Return the whole page as Markdown."""
+    from ragweave.components.context import Context
+    from ragweave.components.method import PRESETS, Method
     from ragweave.corpora.settings import CorporaSettings
     from ragweave.graphs.settings import RunSettings
-    from ragweave.minds.context import Context
-    from ragweave.minds.method import PRESETS, Method
     from ragweave.models.settings import ModelSettings
     from ragweave.serve.settings import ServeSettings
 
@@ -73,7 +73,7 @@ def page() -> str:
 
 
 def _presets(presets: Iterable[str]) -> str:
-    from ragweave.minds.method import knobs_of
+    from ragweave.components.method import knobs_of
 
     rows: list[str] = []
     for name in presets:

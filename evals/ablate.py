@@ -7,13 +7,13 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from ragweave.components.context import Context
 from ragweave.corpora.store.library import open_library
-from ragweave.evals.answers import Outcome, Question, ask_all, figures, question_of
+from ragweave.evals.answers import AnswerVerdict, Question, ask_all, figures, question_of
 from ragweave.evals.bootstrap import paired
 from ragweave.evals.data import sample, text_sets
 from ragweave.evals.off import Off
 from ragweave.evals.runner import Runner
-from ragweave.minds.context import Context
 
 FULL = "everything"
 
@@ -35,7 +35,7 @@ def public_set(data: Path, each: int) -> tuple[list[dict[str, Any]], list[Questi
 
 
 @dataclass(frozen=True)
-class Bench:
+class AblationBench:
     """What every run of a comparison shares.
 
     `name_of` says what a cited file is called among the gold names.
@@ -46,7 +46,9 @@ class Bench:
     name_of: Callable[[str], str]
     runner: Runner
 
-    async def ask(self, name: str, build: Callable[[], Any], off: Sequence[Off] = (), **knobs: Any) -> list[Outcome]:
+    async def ask(
+        self, name: str, build: Callable[[], Any], off: Sequence[Off] = (), **knobs: Any
+    ) -> list[AnswerVerdict]:
         """Ask every question of one graph, without the nodes that are off."""
         context = Context(**{**self.context.model_dump(exclude_unset=True), **knobs})
         held = await (await open_library(context.library)).about()
@@ -62,7 +64,7 @@ class Bench:
         )
 
 
-async def ablate(bench: Bench, build: Callable[[], Any], off: Sequence[Off]) -> dict[str, list[Outcome]]:
+async def ablate(bench: AblationBench, build: Callable[[], Any], off: Sequence[Off]) -> dict[str, list[AnswerVerdict]]:
     """Ask the whole graph, then the graph without each of the nodes in turn."""
     out = {FULL: await bench.ask(FULL, build)}
     for node in off:
@@ -83,7 +85,7 @@ COLUMNS = (
 )
 
 
-def rows_of(runs: Mapping[str, Sequence[Outcome]]) -> list[list[str | float | int]]:
+def rows_of(runs: Mapping[str, Sequence[AnswerVerdict]]) -> list[list[str | float | int]]:
     """Return a table row per run, with paired differences of correct and of wrong answers from the whole graph."""
     rows: list[list[str | float | int]] = []
     for name, outcomes in runs.items():
@@ -106,14 +108,14 @@ def rows_of(runs: Mapping[str, Sequence[Outcome]]) -> list[list[str | float | in
     return rows
 
 
-def difference(before: Sequence[Outcome], after: Sequence[Outcome], verdict: str) -> str:
+def difference(before: Sequence[AnswerVerdict], after: Sequence[AnswerVerdict], verdict: str) -> str:
     """Return the paired difference of the share of one verdict, with its interval."""
     a, b = ([float(o.verdict == verdict) for o in outcomes] for outcomes in (before, after))
     found = paired(a, b)
     return f"{found.mean:+.3f} [{found.low:+.3f}, {found.high:+.3f}]"
 
 
-def flat(runs: Mapping[str, Sequence[Outcome]]) -> dict[str, float]:
+def flat(runs: Mapping[str, Sequence[AnswerVerdict]]) -> dict[str, float]:
     """Return the figures of every run under flat keys, the whole graph's without a suffix."""
     out: dict[str, float] = {}
     for name, outcomes in runs.items():

@@ -16,13 +16,13 @@ from typing import Any
 
 from langgraph.checkpoint.memory import InMemorySaver
 
+from ragweave.components.context import Context
 from ragweave.evals.data import listed
 from ragweave.evals.metrics import citation_precision, citation_recall, letter_score, rouge_l, says, token_f1
 from ragweave.evals.off import Off, without
 from ragweave.evals.question_files import rows_of
 from ragweave.evals.retrieval import by_global_score
 from ragweave.evals.runner import Row, Runner
-from ragweave.minds.context import Context
 from ragweave.models.errors import InputError
 from ragweave.nodes.answer import Answer
 
@@ -53,7 +53,7 @@ class Question:
 
 
 @dataclass
-class Outcome:
+class AnswerVerdict:
     """What became of one question."""
 
     question: Question
@@ -148,7 +148,7 @@ async def ask_all(
     name: str = "",
     of: Mapping[str, Any] | None = None,
     off: Sequence[Off] = (),
-) -> list[Outcome]:
+) -> list[AnswerVerdict]:
     """Ask every question of one graph; a conversation is one unit, whose turns share a thread.
 
     Without a runner the conversations are asked one after another; `of` is what the answers depend on beside graph,
@@ -184,7 +184,9 @@ async def ask_all(
     }
     rows = await (runner or Runner()).each(name, opened, converse, depends)
     found = {id: answered for row in rows for id, answered in row.items()}
-    return [Outcome(q, **{**found[q.id], "answer": Answer.model_validate(found[q.id]["answer"])}) for q in questions]
+    return [
+        AnswerVerdict(q, **{**found[q.id], "answer": Answer.model_validate(found[q.id]["answer"])}) for q in questions
+    ]
 
 
 def _ranked(state: Mapping[str, Any]) -> list[str]:
@@ -205,7 +207,7 @@ def conversations(questions: Sequence[Question]) -> list[list[Question]]:
     return list(grouped.values())
 
 
-def figures(outcomes: Sequence[Outcome]) -> dict[str, float]:
+def figures(outcomes: Sequence[AnswerVerdict]) -> dict[str, float]:
     """Return the shares of all questions, the precision of the citations, and milliseconds.
 
     `answer_shown` is the share of the answerable questions with a gold answer in what is shown, and `characters_shown`
@@ -244,15 +246,15 @@ def _mean(values: Sequence[float]) -> float:
     return round(sum(values) / len(values), 4) if values else 0.0
 
 
-def by_kind(outcomes: Sequence[Outcome]) -> dict[str, dict[str, float]]:
+def by_kind(outcomes: Sequence[AnswerVerdict]) -> dict[str, dict[str, float]]:
     """Return the figures of each kind of question, where more than one kind is named."""
-    kinds: dict[str, list[Outcome]] = {}
+    kinds: dict[str, list[AnswerVerdict]] = {}
     for o in outcomes:
         kinds.setdefault(o.question.kind or "(no kind)", []).append(o)
     return {kind: figures(rows) for kind, rows in sorted(kinds.items())} if len(kinds) > 1 else {}
 
 
-def write_answers(path: Path, outcomes: Sequence[Outcome]) -> None:
+def write_answers(path: Path, outcomes: Sequence[AnswerVerdict]) -> None:
     """Write the answers as JSON Lines: id, question, answer, kind, and whether it abstained."""
     path.parent.mkdir(parents=True, exist_ok=True)
     rows = (

@@ -17,7 +17,7 @@ from ragweave.models.settings import model_settings
 
 
 @dataclass(frozen=True)
-class Prepared:
+class PreparedLibrary:
     """An indexed evaluation library.
 
     `passage` has the passage id by the name of the file that it was written to; `first` the id of the first passage
@@ -44,7 +44,7 @@ def use_home(folder: Path) -> None:
     model_settings.cache_clear()  # the log was set up by them
 
 
-async def prepare(rows: Iterable[Mapping[str, Any]], name: str, work: Path) -> Prepared:
+async def prepare(rows: Iterable[Mapping[str, Any]], name: str, work: Path) -> PreparedLibrary:
     """Write passages (`id`, `title`, `text`) as one Markdown file each, index them, and return the library.
 
     A hash of the passages completes the name of the library; what lies in `work` is reused while they stay the same.
@@ -62,4 +62,4 @@ async def prepare(rows: Iterable[Mapping[str, Any]], name: str, work: Path) -> P
         (folder / "done").touch()
     of_words: dict[tuple[str, str], str] = {}
     first = {str(p["id"]): of_words.setdefault((p["title"], p["text"]), str(p["id"])) for p in passages}
-    return Prepared(await open_library(folder.name), names, {i: f for i, f in first.items() if i != f})
+    return PreparedLibrary(await open_library(folder.name), names, {i: f for i, f in first.items() if i != f})

@@ -21,22 +21,22 @@ from langgraph.graph import END, START
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
 
+from ragweave.components.context import Context
+from ragweave.components.fusion import fused
+from ragweave.components.local.rank import score_pools
 from ragweave.corpora.settings import corpora_settings
-from ragweave.evals.answers import Outcome, Question, figures, question_of
-from ragweave.evals.corpus import Prepared, prepare
+from ragweave.evals.answers import AnswerVerdict, Question, figures, question_of
+from ragweave.evals.corpus import PreparedLibrary, prepare
 from ragweave.evals.data import sample, text_sets
 from ragweave.graphs import crag
 from ragweave.graphs.base import new_graph
-from ragweave.minds.context import Context
-from ragweave.minds.fusion import fused
-from ragweave.minds.small.rank import score_pools
 from ragweave.nodes.check import check
 from ragweave.nodes.condense import condense
 from ragweave.nodes.fuse import fuse
 from ragweave.nodes.generate import generate
 from ragweave.nodes.plan import dispatch, plan
 from ragweave.nodes.retrieve import retrieve
-from ragweave.nodes.run import Run
+from ragweave.nodes.run import NodeRun
 from ragweave.nodes.state import State, Update
 
 Way = Literal["plain", "graded", "web"]
@@ -59,12 +59,14 @@ def lost(ids: Sequence[str], right: Collection[str], share: float, seed: str) ->
     return frozenset(right) - kept if hit else frozenset()
 
 
-def corrupted(share: float, gold: Gold, prepared: Prepared) -> Callable[[State, Runtime[Context]], Awaitable[Update]]:
+def corrupted(
+    share: float, gold: Gold, prepared: PreparedLibrary
+) -> Callable[[State, Runtime[Context]], Awaitable[Update]]:
     """Return `fuse` with a share of its items replaced; the others are scored as honestly as they always are."""
 
     async def fuse_corrupted(state: State, runtime: Runtime[Context]) -> Update:
         update = await fuse(state, runtime)
-        run = Run("fuse", state, runtime)
+        run = NodeRun("fuse", state, runtime)
         library, query = await run.library(), state["query"]
         ranking = fused(state.get("found", []), query, run.context)
         items = await library.items([i for i, _ in ranking])
@@ -81,7 +83,7 @@ def corrupted(share: float, gold: Gold, prepared: Prepared) -> Callable[[State, 
     return fuse_corrupted
 
 
-def graph_of(way: Way, share: float, gold: Gold, prepared: Prepared) -> CompiledStateGraph[Any, Any, Any, Any]:
+def graph_of(way: Way, share: float, gold: Gold, prepared: PreparedLibrary) -> CompiledStateGraph[Any, Any, Any, Any]:
     """Return CRAG over corrupted retrieval, or the same nodes without grading and repair."""
     fuse_corrupted = corrupted(share, gold, prepared)
     if way == "plain":
@@ -96,32 +98,32 @@ def graph_of(way: Way, share: float, gold: Gold, prepared: Prepared) -> Compiled
 
 
 @dataclass(frozen=True)
-class Asked:
+class CorruptionQuestion:
     """One answered question.
 
     `action` is the verdict of CRAG, or "" where nothing graded.
     """
 
-    outcome: Outcome
+    outcome: AnswerVerdict
     action: str
 
 
 async def ask(
-    graph: CompiledStateGraph[Any, Any, Any, Any], prepared: Prepared, questions: Sequence[Question], way: Way
-) -> list[Asked]:
+    graph: CompiledStateGraph[Any, Any, Any, Any], prepared: PreparedLibrary, questions: Sequence[Question], way: Way
+) -> list[CorruptionQuestion]:
     """Ask every question, one after another."""
-    context = Context(library=prepared.library.name, mind="small", web="auto" if way == "web" else "off")
-    out: list[Asked] = []
+    context = Context(library=prepared.library.name, mode="extractive", web="auto" if way == "web" else "off")
+    out: list[CorruptionQuestion] = []
     for question in questions:
         started = time.perf_counter()
         state = await graph.ainvoke({"messages": [("human", question.text)]}, context=context)
         cited = [prepared.id_of(c.locator.get("file", "")) for c in state["answer"].citations]
-        outcome = Outcome(question, state["answer"], time.perf_counter() - started, cited)
-        out.append(Asked(outcome, (state.get("grade") or {}).get("action", "")))
+        outcome = AnswerVerdict(question, state["answer"], time.perf_counter() - started, cited)
+        out.append(CorruptionQuestion(outcome, (state.get("grade") or {}).get("action", "")))
     return out
 
 
-def cell(asked: Sequence[Asked], before: Sequence[Asked] = ()) -> dict[str, float]:
+def cell(asked: Sequence[CorruptionQuestion], before: Sequence[CorruptionQuestion] = ()) -> dict[str, float]:
     """Return the figures of one cell; with the same questions before repair, also how many of those it mended.
 
     `repaired` is the share of the questions of which no gold answer was shown before and one is now; `broken` the share
@@ -180,7 +182,7 @@ async def measure(data: Path, work: Path, limit: int) -> dict[str, dict[str, dic
             gold = {q.text: frozenset(q.gold) for q in questions}
             out[name] = {}
             for share in SHARES:
-                before: list[Asked] = []
+                before: list[CorruptionQuestion] = []
                 for way in WAYS:
                     asked = await ask(graph_of(way, share, gold, prepared), prepared, questions, way)
                     out[name][f"{share:.0%} wrong, {way}"] = cell(asked, before if way == "web" else ())

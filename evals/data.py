@@ -108,7 +108,7 @@ def sample(rows: Sequence[T], count: int, seed: int = 0) -> list[T]:
 
 
 @dataclass(frozen=True, slots=True)
-class Routed:
+class RoutedQuestion:
     """A question with the label it should be routed to.
 
     `source` is the data set that it comes from, "" when unknown.
@@ -120,7 +120,7 @@ class Routed:
     source: str = ""
 
 
-def read_routed(path: Path, labels: Collection[str]) -> list[Routed]:
+def read_routed(path: Path, labels: Collection[str]) -> list[RoutedQuestion]:
     """Return the rows of a router file (id, query, label, and source where known).
 
     Raises:
@@ -134,7 +134,10 @@ def read_routed(path: Path, labels: Collection[str]) -> list[Routed]:
             )
         if not isinstance(row["query"], str):
             raise InputError(f"the query of row {number} of {path.name} is not text", "mend or remove that row")
-    return [Routed(str(r.get("id", i)), r["query"], r["label"], str(r.get("source", ""))) for i, r in enumerate(rows)]
+    return [
+        RoutedQuestion(str(r.get("id", i)), r["query"], r["label"], str(r.get("source", "")))
+        for i, r in enumerate(rows)
+    ]
 
 
 def groups(texts: Sequence[str], near: float = NEAR) -> NDArray[np.int64]:

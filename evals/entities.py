@@ -35,14 +35,14 @@ def pairs() -> list[Pair]:
     return [Pair(kind == "1", one, other, tuple(kinds)) for kind, one, other, *kinds in (r.split("\t") for r in lines)]
 
 
-def decided(pair: Pair, mind: Encoder) -> Decided:
+def decided(pair: Pair, text_encoder: Encoder) -> Decided:
     """Return what indexing does with a pair."""
     if len({class_of(kind) for kind in pair.kinds}) > 1:
         return "apart"
     joined, doubted = by_rule([("one", pair.one), ("other", pair.other)])
     if joined or doubted:
         return "joined" if joined else "asked"
-    one, other = mind.texts([pair.one, pair.other])
+    one, other = text_encoder.texts([pair.one, pair.other])
     cosine = float(one @ other) / (float(np.linalg.norm(one) * np.linalg.norm(other)) or 1.0)
     return "asked" if cosine >= ALIKE else "apart"
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ragweave.evals.evaluator_data import Asked, hotpot, idf_of, looked, ranked, untitled
+from ragweave.evals.evaluator_data import LabelledQuestion, hotpot, idf_of, looked, ranked, untitled
 from ragweave.evals.metrics import auc, average_precision, ece
 from ragweave.evals.train_evaluator import examples, fit
 from ragweave.models.relevance import LOWER, UPPER, Scores
@@ -26,7 +26,7 @@ HALVES = 10
 Figures = dict[str, Any]
 
 
-def pairs(asked: Sequence[Asked], scores: Sequence[Scores]) -> Figures:
+def pairs(asked: Sequence[LabelledQuestion], scores: Sequence[Scores]) -> Figures:
     """Return the figures over all pairs of question and candidate."""
     labels = np.concatenate([a.labels for a in asked])
     order, floor = (np.concatenate([getattr(s, name) for s in scores]) for name in ("order", "floor"))
@@ -40,7 +40,7 @@ def pairs(asked: Sequence[Asked], scores: Sequence[Scores]) -> Figures:
     }
 
 
-def without_gold(asked: Asked, seed: int) -> tuple[Asked, Asked]:
+def without_gold(asked: LabelledQuestion, seed: int) -> tuple[LabelledQuestion, LabelledQuestion]:
     """Return the question with and without its gold, with the same number of candidates."""
     gold, rest = np.flatnonzero(asked.labels == 1), np.flatnonzero(asked.labels == 0)
     kept = np.random.RandomState(seed).permutation(rest)[: max(0, len(rest) - len(gold))]

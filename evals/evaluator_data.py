@@ -24,7 +24,7 @@ Labels = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class Asked:
+class LabelledQuestion:
     """One question with its labelled candidates.
 
     `labels`, shape (n,), are 1 for relevant candidates. `sentences` are as the data set cuts them, `support` their
@@ -38,9 +38,9 @@ class Asked:
     support: tuple[tuple[int, ...], ...] = ()
     second: int = -1
 
-    def take(self, rows: Sequence[int]) -> Asked:
+    def take(self, rows: Sequence[int]) -> LabelledQuestion:
         """Return the question with some of its candidates only, hops and sentences left out."""
-        return Asked(self.question, tuple(self.passages[i] for i in rows), self.labels[list(rows)])
+        return LabelledQuestion(self.question, tuple(self.passages[i] for i in rows), self.labels[list(rows)])
 
 
 def idf_of(passages: Sequence[Passage]) -> Idf:
@@ -49,14 +49,14 @@ def idf_of(passages: Sequence[Passage]) -> Idf:
     return lambda term: max(0.0, math.log((len(passages) + 1) / (frequency[term] + 0.5)))
 
 
-def hotpot(data: Path) -> list[Asked]:
+def hotpot(data: Path) -> list[LabelledQuestion]:
     """Return the questions of `evaluator_pairs`: two gold passages and up to eight distractors each."""
     facts = {q["id"]: q for q in read_jsonl(data / "multihop_hotpotqa" / "queries.jsonl")}
     groups: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for row in read_jsonl(data / "evaluator_pairs" / "hotpot_pairs.jsonl"):
         groups[row["qid"]].append(row)
     return [
-        Asked(
+        LabelledQuestion(
             group[0]["question"],
             tuple(Passage(r["title"], r["passage"]) for r in group),
             np.array([r["label"] for r in group]),
@@ -84,7 +84,7 @@ def _second_hop(group: list[dict[str, Any]], fact: dict[str, Any]) -> int:
     return -1
 
 
-def halves(asked: Asked) -> Asked:
+def halves(asked: LabelledQuestion) -> LabelledQuestion:
     """Cut every passage in two, both under its title, as a library of chunks has them; labels by support sentences."""
     passages: list[Passage] = []
     labels: list[int] = []
@@ -94,15 +94,15 @@ def halves(asked: Asked) -> Asked:
             if b > a:
                 passages.append(Passage(p.title, "".join(sentences[a:b]).strip()))
                 labels.append(int(any(a <= s < b for s in support)))
-    return Asked(asked.question, tuple(passages), np.array(labels))
+    return LabelledQuestion(asked.question, tuple(passages), np.array(labels))
 
 
-def untitled(asked: Asked) -> Asked:
+def untitled(asked: LabelledQuestion) -> LabelledQuestion:
     """Return the question with passages that have no title."""
     return replace(asked, passages=tuple(Passage("", p.text) for p in asked.passages))
 
 
-def ranked(data: Path, folder: str, passages: str, k: int = 11) -> tuple[list[Asked], Idf]:
+def ranked(data: Path, folder: str, passages: str, k: int = 11) -> tuple[list[LabelledQuestion], Idf]:
     """Return each question of a set with its first k passages by BM25, and the idf of its passages."""
     corpus = read_jsonl(data / folder / passages)
     texts = [Passage(p["title"], p["text"]) for p in corpus]
@@ -111,7 +111,7 @@ def ranked(data: Path, folder: str, passages: str, k: int = 11) -> tuple[list[As
     for q in read_jsonl(data / folder / "queries.jsonl"):
         best = np.argsort(-search(q["question"]), kind="stable")[:k]
         labels = np.array([int(corpus[i]["id"] in q["gold"]) for i in best])
-        found.append(Asked(q["question"], tuple(texts[i] for i in best), labels))
+        found.append(LabelledQuestion(q["question"], tuple(texts[i] for i in best), labels))
     return found, idf_of(texts)
 
 
@@ -137,6 +137,6 @@ def bm25(passages: Sequence[Passage]) -> Callable[[str], NDArray[np.float64]]:
     return search
 
 
-def looked(asked: Asked, idf: Idf) -> Looked:
+def looked(asked: LabelledQuestion, idf: Idf) -> Looked:
     """Return the features of a question's candidates."""
     return look(asked.question, asked.passages, idf, embed)

@@ -16,27 +16,27 @@ from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 
+from ragweave.components.context import Context
+from ragweave.components.fusion import fused
+from ragweave.components.local.rank import score_pools
 from ragweave.corpora.ingest.run import index
 from ragweave.corpora.store.library import Library, open_library
 from ragweave.evals.data import read_jsonl
 from ragweave.evals.metrics import mrr, recall_at
-from ragweave.minds.context import Context
-from ragweave.minds.fusion import fused
-from ragweave.minds.small.rank import score_pools
 from ragweave.nodes.retrieve import ranked_lists
 
 _LINK = re.compile(r"!\[[^\]]*\]\(\.\./images_astronomy/images/([^)]+)\)\n(\*.*\*)?")
 
 
 @dataclass(frozen=True)
-class Asked:
+class PictureQuery:
     """A query and the picture that answers it, by the name of its file without the ending."""
 
     query: str
     gold: str
 
 
-def astronomy(data: Path, work: Path) -> tuple[Path, list[Asked]]:
+def astronomy(data: Path, work: Path) -> tuple[Path, list[PictureQuery]]:
     """Write the book with alternative texts and titles, captions withheld; return its folder and the queries.
 
     A picture that a section links to stands there; each other one stands under the heading of its module.
@@ -68,10 +68,12 @@ def astronomy(data: Path, work: Path) -> tuple[Path, list[Asked]]:
     for n, (title, names) in enumerate(sorted(modules.items())):
         body = "\n\n".join(link(name) for name in names)
         (folder / f"module-{n:03}.md").write_text(f"# {title}\n\n{body}\n", encoding="utf-8")
-    return folder, [Asked(str(r["caption"]), Path(str(r["file"])).stem) for r in rows if str(r["caption"]).strip()]
+    return folder, [
+        PictureQuery(str(r["caption"]), Path(str(r["file"])).stem) for r in rows if str(r["caption"]).strip()
+    ]
 
 
-def slides(data: Path, work: Path) -> tuple[Path, list[Asked]]:
+def slides(data: Path, work: Path) -> tuple[Path, list[PictureQuery]]:
     """Copy the slides under names that tell them apart; return their folder and the queries."""
     root = data / "slide_lectures_swc"
     folder = work / "slides"
@@ -81,7 +83,7 @@ def slides(data: Path, work: Path) -> tuple[Path, list[Asked]]:
         if not target.exists():
             shutil.copyfile(root / str(row["image"]), target)
     rows = read_jsonl(root / "slide_queries.jsonl", ["query", "gold_image"])
-    return folder, [Asked(str(r["query"]), _slide(str(r["gold_image"]))) for r in rows]
+    return folder, [PictureQuery(str(r["query"]), _slide(str(r["gold_image"]))) for r in rows]
 
 
 def _slide(image: str) -> str:
@@ -96,7 +98,7 @@ async def indexed(folder: Path, name: str) -> Library:
     return await open_library(name)
 
 
-async def measure(library: Library, asked: Sequence[Asked], context: Context, name: str) -> dict[str, float]:
+async def measure(library: Library, asked: Sequence[PictureQuery], context: Context, name: str) -> dict[str, float]:
     """Ask every query of the image corpus; return R@1, R@5 and MRR of the gold pictures, their keys under a name."""
     ranks = []
     found = await library.search("image", [a.query for a in asked], context.method.pool)

@@ -15,12 +15,12 @@ from typing import Any
 
 import numpy as np
 
-from ragweave.evals.corpus import Prepared, prepare, use_home
+from ragweave.components.context import Context
+from ragweave.components.evidence import Evidence, Hop
+from ragweave.evals.corpus import PreparedLibrary, prepare, use_home
 from ragweave.evals.data import read_jsonl, sample, text_sets
 from ragweave.evals.metrics import all_gold_at, exact_match, recall_at, says, token_f1
 from ragweave.evals.report import of_rows
-from ragweave.minds.context import Context
-from ragweave.minds.evidence import Evidence, Hop
 from ragweave.models.text import fold
 
 HOPS = 4
@@ -35,7 +35,7 @@ TRAP = (
 
 
 @dataclass(frozen=True)
-class Asked:
+class IterationQuestion:
     """One question with what it needs.
 
     `gold` are ids of the passages it needs, `links` strings that lead from one to the next; hops are counted by `kind`.
@@ -49,14 +49,14 @@ class Asked:
 
 
 @dataclass
-class Trail:
+class IterationTrail:
     """What one run left behind.
 
     `ranked` has the passage ids after each hop, best first, `kept` how many rows of evidence there were, `control`
     those of one hop; the answer is empty for an abstention.
     """
 
-    asked: Asked
+    asked: IterationQuestion
     ranked: list[list[str]] = field(default_factory=list)
     kept: list[int] = field(default_factory=list)
     hops: list[Hop] = field(default_factory=list)
@@ -83,9 +83,9 @@ def bare(title: str) -> str:
     return title.split(" (")[0].strip()
 
 
-async def trail(prepared: Prepared, asked: Asked, context: Context, graph: Any) -> Trail:
+async def trail(prepared: PreparedLibrary, asked: IterationQuestion, context: Context, graph: Any) -> IterationTrail:
     """Run one question and note the order of the evidence after each hop."""
-    out = Trail(asked)
+    out = IterationTrail(asked)
     rows: dict[str, Evidence] = {}
     stream = graph.astream({"messages": [("human", asked.text)]}, context=context, stream_mode="updates")
     async for update in stream:
@@ -102,7 +102,7 @@ async def trail(prepared: Prepared, asked: Asked, context: Context, graph: Any) 
     return out
 
 
-async def control(prepared: Prepared, asked: Asked, context: Context, graph: Any) -> list[str]:
+async def control(prepared: PreparedLibrary, asked: IterationQuestion, context: Context, graph: Any) -> list[str]:
     """Return the passages of one hop, reranked against the question, best first."""
     once = context.model_copy(update={"max_hops": 1, "top_k": CONTROL_POOL})
     state = await graph.ainvoke({"messages": [("human", asked.text)]}, context=once)
@@ -110,12 +110,12 @@ async def control(prepared: Prepared, asked: Asked, context: Context, graph: Any
     return passages(prepared, sorted(rows, key=lambda e: (-e["score"], e["id"])))
 
 
-def passages(prepared: Prepared, rows: Sequence[Evidence]) -> list[str]:
+def passages(prepared: PreparedLibrary, rows: Sequence[Evidence]) -> list[str]:
     """Return the passage ids of evidence rows in order, each once."""
     return list(dict.fromkeys(prepared.id_of(e["locator"].get("file", "")) for e in rows))
 
 
-def figures(trails: Sequence[Trail], hops: int = HOPS) -> dict[str, dict[str, float]]:
+def figures(trails: Sequence[IterationTrail], hops: int = HOPS) -> dict[str, dict[str, float]]:
     """Return recall and all-gold over the best 5, the best 10 and all that was kept, after each hop, and the control's.
 
     The control has as many items as the hops before it kept together, taken in one hop.
@@ -138,7 +138,7 @@ def _row(cases: Sequence[tuple[Sequence[str], int, Sequence[str]]]) -> dict[str,
     return {k: round(v, 3) for k, v in row.items()}
 
 
-def behaviour(trails: Sequence[Trail]) -> dict[str, Any]:
+def behaviour(trails: Sequence[IterationTrail]) -> dict[str, Any]:
     """Return mean hops, the share that stopped early, the share of second queries with a bridge, hops by type."""
     named = [t.names_bridge for t in trails if t.names_bridge is not None]
     by_kind: dict[str, Counter[int]] = {}
@@ -154,7 +154,7 @@ def behaviour(trails: Sequence[Trail]) -> dict[str, Any]:
     }
 
 
-def sets(data: Path, limit: int) -> dict[str, list[Asked]]:
+def sets(data: Path, limit: int) -> dict[str, list[IterationQuestion]]:
     """Read the question sets: two, three and four hops, and questions that need a single one."""
     single, hotpot, _ = text_sets(data)
     own = read_jsonl(data / "multihop_own/queries.jsonl")
@@ -168,12 +168,12 @@ def sets(data: Path, limit: int) -> dict[str, list[Asked]]:
     return {name: sample(rows, limit) for name, rows in found.items()}
 
 
-def _asked(row: Mapping[str, Any], kind: str) -> Asked:
+def _asked(row: Mapping[str, Any], kind: str) -> IterationQuestion:
     links, answers = tuple(row.get("links", ())), tuple(row.get("answers", ()))
-    return Asked(str(row["question"]), tuple(row["gold"]), kind, links, answers)
+    return IterationQuestion(str(row["question"]), tuple(row["gold"]), kind, links, answers)
 
 
-def answered(trails: Sequence[Trail]) -> dict[str, float]:
+def answered(trails: Sequence[IterationTrail]) -> dict[str, float]:
     """Return exact match and token F1 of what was shown, as it is, and how often it holds a gold answer or nothing."""
     asked = [(t.answer, t.asked.answers) for t in trails]
     return {
@@ -199,7 +199,7 @@ async def measure(
     """
     prepared = await prepare(text_sets(data)[2], "text", work)
     compiled = import_module(f"ragweave.graphs.{graph}").graph
-    context = Context(**{"library": prepared.library.name, "mind": "small", "max_hops": HOPS, **knobs})
+    context = Context(**{"library": prepared.library.name, "mode": "extractive", "max_hops": HOPS, **knobs})
     out: dict[str, Any] = {}
     for name, questions in sets(data, limit).items():
         if only and not any(o in name for o in only):

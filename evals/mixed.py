@@ -13,16 +13,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ragweave.components.context import Context
+from ragweave.components.fusion import fuse_ranks
 from ragweave.corpora.ingest.run import index
 from ragweave.corpora.store.library import Library, open_library
 from ragweave.corpora.types import CORPORA, Corpus, Hit, Lists
 from ragweave.evals.bootstrap import Interval, interval, paired
 from ragweave.evals.metrics import recall_at
-from ragweave.evals.mixed_data import Asked
+from ragweave.evals.mixed_data import MixedQuestion
 from ragweave.evals.runner import Row, Runner
 from ragweave.graphs.search import graph as search
-from ragweave.minds.context import Context
-from ragweave.minds.fusion import fuse_ranks
 from ragweave.models import relevance
 from ragweave.models.errors import InputError
 
@@ -91,7 +91,7 @@ async def prepare(rows: Sequence[Mapping[str, Any]], work: Path, also: str = "")
     return await open_library(name)
 
 
-class Bench:
+class MixedBench:
     """Asks the mixed library; a search of the same corpora for the same question is made once."""
 
     def __init__(self, library: Library, context: Context) -> None:
@@ -117,7 +117,7 @@ class Bench:
         """Return the rows found in these corpora, and milliseconds."""
         key = question, tuple(c for c in CORPORA if c in corpora)
         if key not in self._found:
-            found, _, ms = await self.routed(question, corpora=key[1], route_by="small")
+            found, _, ms = await self.routed(question, corpora=key[1], route_by="local")
             self._found[key] = found, ms
         return self._found[key]
 
@@ -135,7 +135,7 @@ class Bench:
         ranked = fuse_ranks([(1.0, [(h.id, h.score) for h in hits]) for hits in found])
         return await self.keys([i for i, _ in ranked]), (time.process_time() - began) * 1000
 
-    async def ways(self, q: Asked, held: Sequence[Corpus], every: bool = True) -> dict[str, Way]:
+    async def ways(self, q: MixedQuestion, held: Sequence[Corpus], every: bool = True) -> dict[str, Way]:
         """Ask one question in every way, or in the main ones, one after another."""
 
         def way(found: Sequence[str], corpora: Sequence[str], ms: float) -> Way:
@@ -178,11 +178,11 @@ def _lists(found: Lists) -> tuple[Sequence[Hit], ...]:
     return found.dense, found.lexical
 
 
-async def compare(bench: Bench, asked: Sequence[Asked], runner: Runner, every: bool = True) -> Found:
+async def compare(bench: MixedBench, asked: Sequence[MixedQuestion], runner: Runner, every: bool = True) -> Found:
     """Ask every question in every way, or in the main ones."""
     held: list[Corpus] = [c for c in CORPORA if (await bench.library.counts()).get(c)]
 
-    async def one(q: Asked) -> Row:
+    async def one(q: MixedQuestion) -> Row:
         return {name: list(found) for name, found in (await bench.ways(q, held, every)).items()}
 
     of = {"library": bench.library.name, "base": bench.base, "questions": [astuple(q) for q in asked], "every": every}
@@ -215,7 +215,7 @@ COLUMNS = (
 )
 
 
-def by_kind(found: Found, asked: Sequence[Asked]) -> list[list[str | float | int]]:
+def by_kind(found: Found, asked: Sequence[MixedQuestion]) -> list[list[str | float | int]]:
     """Return recall@5 per system and gold corpus."""
     kinds = [c for c in CORPORA if any(q.corpus == c for q in asked)]
     return [

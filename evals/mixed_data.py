@@ -35,7 +35,7 @@ Row = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Asked:
+class MixedQuestion:
     """One question over the mixed library.
 
     `gold` are ids of the rows that answer it.
@@ -47,7 +47,7 @@ class Asked:
     gold: tuple[str, ...]
 
 
-def read_asked(path: Path, rows: Sequence[Mapping[str, Any]]) -> list[Asked]:
+def read_asked(path: Path, rows: Sequence[Mapping[str, Any]]) -> list[MixedQuestion]:
     """Read questions over a list of items: `id, question, gold` (ids of rows; all of one kind).
 
     Raises:
@@ -63,7 +63,7 @@ def read_asked(path: Path, rows: Sequence[Mapping[str, Any]]) -> list[Asked]:
                 f"the gold of question {q['id']} of {path.name} is not one kind of rows of the list",
                 "name the ids of rows, all of one kind",
             )
-        out.append(Asked(str(q["id"]), str(q["question"]), found.pop(), gold))
+        out.append(MixedQuestion(str(q["id"]), str(q["question"]), found.pop(), gold))
     return out
 
 
@@ -129,14 +129,14 @@ def clip_id(name: str, group: Sequence[tuple[str, str]]) -> str:
     return f"{name} {group[0][0]}-{group[-1][0]}"
 
 
-def questions(data: Path) -> list[Asked]:
+def questions(data: Path) -> list[MixedQuestion]:
     """Return the questions: XQuAD (every n-th), HotpotQA, and the first written over pictures, clips and videos."""
     out = _paragraphs(_first(_xquad(data)))
     out += _documents(read_jsonl(data / "multihop_hotpotqa/queries.jsonl", ["id", "question", "gold"]))
     return out + _written(data, "mixed_queries.jsonl")
 
 
-def fresh(data: Path) -> list[Asked]:
+def fresh(data: Path) -> list[MixedQuestion]:
     """Return FRESH questions of each kind that `questions` does not ask; those over documents need three or four.
 
     All of HotpotQA's are asked there, so that these are the authored ones over the same passages.
@@ -161,15 +161,19 @@ def _drawn(rows: Iterable[Row]) -> list[Row]:
     return sorted(rows, key=lambda q: hashlib.sha256(str(q["id"]).encode()).hexdigest())[:FRESH]
 
 
-def _paragraphs(rows: Sequence[Row]) -> list[Asked]:
-    return [Asked(f"xquad {q['id']}", q["question"], "paragraph", tuple(f"p {g}" for g in q["gold"])) for q in rows]
+def _paragraphs(rows: Sequence[Row]) -> list[MixedQuestion]:
+    return [
+        MixedQuestion(f"xquad {q['id']}", q["question"], "paragraph", tuple(f"p {g}" for g in q["gold"])) for q in rows
+    ]
 
 
-def _documents(rows: Sequence[Row]) -> list[Asked]:
-    return [Asked(f"hotpot {q['id']}", q["question"], "document", tuple(f"d {g}" for g in q["gold"])) for q in rows]
+def _documents(rows: Sequence[Row]) -> list[MixedQuestion]:
+    return [
+        MixedQuestion(f"hotpot {q['id']}", q["question"], "document", tuple(f"d {g}" for g in q["gold"])) for q in rows
+    ]
 
 
-def _written(data: Path, file: str) -> list[Asked]:
+def _written(data: Path, file: str) -> list[MixedQuestion]:
     """Read questions written for this library; gold of a clip is `recording:turn` in the file."""
     clips = {
         (name, turn): clip_id(name, group)
@@ -180,7 +184,7 @@ def _written(data: Path, file: str) -> list[Asked]:
     out = []
     for q in map(json.loads, files("ragweave.evals").joinpath(file).read_text(encoding="utf-8").splitlines()):
         gold = tuple(clips[_at(g)] if q["kind"] == "clip" else g for g in q["gold"])
-        out.append(Asked(q["id"], q["question"], q["kind"], gold))
+        out.append(MixedQuestion(q["id"], q["question"], q["kind"], gold))
     return out
 
 

@@ -9,14 +9,14 @@ from typing import Literal, get_args
 
 from langgraph.runtime import Runtime
 
+from ragweave.components.component import Component
+from ragweave.components.context import Context
+from ragweave.components.evidence import Action, Grade, Hop
+from ragweave.components.passages import as_strip
+from ragweave.components.run_context import RunContext
 from ragweave.graphs.base import Builder, new_graph
-from ragweave.minds.context import Context
-from ragweave.minds.desk import Desk
-from ragweave.minds.evidence import Action, Grade, Hop
-from ragweave.minds.mind import Mind
-from ragweave.minds.passages import as_strip
 from ragweave.models.errors import InputError
-from ragweave.nodes.run import Run
+from ragweave.nodes.run import NodeRun
 from ragweave.nodes.state import State, Update
 
 Node = Callable[..., Awaitable[Update]]
@@ -96,7 +96,7 @@ async def _one_round(state: State, runtime: Runtime[Context], node: Node) -> Upd
     if not (state.get("tasks") or state.get("routes")):
         # Auto-RAG's own graph reasons before its first search as well.
         return await node(state, runtime)
-    run = Run("reason", state, runtime)
+    run = NodeRun("reason", state, runtime)
     run.by = "off"
     grade = state.get("grade")
     row: Hop = {
@@ -115,11 +115,11 @@ async def _one_round(state: State, runtime: Runtime[Context], node: Node) -> Upd
 
 
 async def _as_asked(state: State, runtime: Runtime[Context], node: Node) -> Update:
-    async def as_it_stands(desk: Desk, question: str) -> str:
+    async def as_it_stands(desk: RunContext, question: str) -> str:
         return question
 
-    run = Run("search_web", state, runtime)
-    run.turn.minds = replace(run.minds, web_querist=Mind(as_it_stands))
+    run = NodeRun("search_web", state, runtime)
+    run.turn.components = replace(run.components, web_querist=Component(as_it_stands))
     return await node(state, runtime)
 
 

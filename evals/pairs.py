@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragweave.evals.data import read_labelled
-from ragweave.evals.evaluator_data import Asked, idf_of
+from ragweave.evals.evaluator_data import LabelledQuestion, idf_of
 from ragweave.evals.metrics import auc, average_precision, ece
 from ragweave.evals.runner import Row, Runner
 from ragweave.models import relevance
@@ -25,7 +25,7 @@ Scorer = Callable[[str, Sequence[Passage]], Awaitable[Scores]]
 """Scores the candidates of one question."""
 
 
-def read_pairs(path: Path) -> list[Asked]:
+def read_pairs(path: Path) -> list[LabelledQuestion]:
     """Read pairs and group them by question: `question, passage, label`; optional `qid, title`; or PopQA's own rows.
 
     Raises:
@@ -39,13 +39,15 @@ def read_pairs(path: Path) -> list[Asked]:
         groups.setdefault(str(row.get("qid", row["question"])), []).append(
             (str(row["question"]), passage, int(row["label"] == 1))
         )
-    asked = [Asked(g[0][0], tuple(p for _, p, _ in g), np.array([n for *_, n in g])) for g in groups.values()]
+    asked = [
+        LabelledQuestion(g[0][0], tuple(p for _, p, _ in g), np.array([n for *_, n in g])) for g in groups.values()
+    ]
     if len({int(n) for a in asked for n in a.labels}) < 2:
         raise InputError(f"{path.name} has only one label", "give relevant and irrelevant pairs")
     return asked
 
 
-def scorer(name: str) -> Callable[[Sequence[Asked]], Scorer]:
+def scorer(name: str) -> Callable[[Sequence[LabelledQuestion]], Scorer]:
     """Return the maker of an evaluator by name: `small`, `llm`, `checkpoint:PATH`, or `checkpoint`.
 
     `checkpoint` alone is the one that RAGWEAVE_EVALUATOR names.
@@ -54,7 +56,7 @@ def scorer(name: str) -> Callable[[Sequence[Asked]], Scorer]:
         InputError: there is no such evaluator.
     """
     kind, _, path = name.partition(":")
-    if kind == "small":
+    if kind == "local":
         return _small
     if kind == "checkpoint" and name != "checkpoint:":
         return lambda groups: _checkpoint(path or model_settings().evaluator)
@@ -63,7 +65,7 @@ def scorer(name: str) -> Callable[[Sequence[Asked]], Scorer]:
     raise InputError(f"there is no evaluator “{name}”", "use small, llm, checkpoint or checkpoint:PATH")
 
 
-def _small(groups: Sequence[Asked]) -> Scorer:
+def _small(groups: Sequence[LabelledQuestion]) -> Scorer:
     idf = idf_of(list(dict.fromkeys(p for g in groups for p in g.passages)))
 
     return lambda question, passages: asyncio.to_thread(relevance.score, question, passages, idf)
@@ -82,15 +84,15 @@ def _checkpoint(path: str) -> Scorer:
 
 
 def _llm() -> Scorer:
-    from ragweave.minds.context import Context
-    from ragweave.minds.desk import Desk, Turn
-    from ragweave.minds.llm.grade import passages as verdicts
+    from ragweave.components.context import Context
+    from ragweave.components.llm.grade import passages as verdicts
+    from ragweave.components.run_context import RunContext, TurnState
     from ragweave.models.chat import chat
     from ragweave.models.meter import Meter
 
     if chat("judge") is None:
         raise InputError("no chat model is configured", "set RAGWEAVE_CHAT (see docs/writer.md)")
-    desk = Desk("grade", Context(), Turn(Meter()), 1)
+    desk = RunContext("grade", Context(), TurnState(Meter()), 1)
 
     async def score(question: str, passages: Sequence[Passage]) -> Scores:
         found = np.array(await verdicts(desk, question, passages) or [0.0] * len(passages))
@@ -100,7 +102,7 @@ def _llm() -> Scorer:
 
 
 @dataclass(frozen=True)
-class Scored:
+class ScoredPairs:
     """Every pair with its scores.
 
     `labels` are 1 where relevant, `order` is relative to the other candidates of its question, `floor` absolute
@@ -130,11 +132,11 @@ class Scored:
 
 
 async def measure(
-    groups: Sequence[Asked],
-    make: Callable[[Sequence[Asked]], Scorer],
+    groups: Sequence[LabelledQuestion],
+    make: Callable[[Sequence[LabelledQuestion]], Scorer],
     runner: Runner | None = None,
     of: Mapping[str, Any] | None = None,
-) -> Scored:
+) -> ScoredPairs:
     """Score every pair, the candidates of a question together.
 
     `of` is what the scores depend on beside the pairs: the evaluator.
@@ -143,7 +145,7 @@ async def measure(
     # The first call loads weights; it is made once before the clock starts.
     await score(groups[0].question, groups[0].passages)
 
-    async def one(group: Asked) -> Row:
+    async def one(group: LabelledQuestion) -> Row:
         started = time.perf_counter()
         found = await score(group.question, group.passages)
         seconds = time.perf_counter() - started
@@ -152,7 +154,7 @@ async def measure(
     pairs = [(g.question, [astuple(p) for p in g.passages], g.labels.tolist()) for g in groups]
     units = {str(n): g for n, g in enumerate(groups)}
     rows = await (runner or Runner()).each("pairs", units, one, {**(of or {}), "pairs": pairs})
-    return Scored(
+    return ScoredPairs(
         np.concatenate([g.labels for g in groups]),
         np.concatenate([np.asarray(r["order"], dtype=np.float64) for r in rows]),
         np.concatenate([np.asarray(r["floor"], dtype=np.float64) for r in rows]),

@@ -16,9 +16,9 @@ from pathlib import Path
 from string import ascii_uppercase
 from typing import Any
 
+from ragweave.components.choices import options_of
 from ragweave.evals.data import read_jsonl
 from ragweave.evals.metrics import letter
-from ragweave.minds.choices import options_of
 from ragweave.models.errors import InputError
 
 Row = dict[str, Any]

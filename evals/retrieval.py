@@ -11,15 +11,15 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
+from ragweave.components.context import Context
+from ragweave.components.evidence import Evidence
+from ragweave.components.fusion import fused
+from ragweave.components.local.rank import score_pools
 from ragweave.corpora.store.library import Library
-from ragweave.evals.corpus import Prepared
+from ragweave.evals.corpus import PreparedLibrary
 from ragweave.evals.data import listed, read_jsonl
 from ragweave.evals.metrics import all_gold_at, mrr, ndcg_at, recall_at
 from ragweave.evals.runner import Row, Runner
-from ragweave.minds.context import Context
-from ragweave.minds.evidence import Evidence
-from ragweave.minds.fusion import fused
-from ragweave.minds.small.rank import score_pools
 from ragweave.models.errors import InputError
 from ragweave.nodes.retrieve import ranked_lists
 
@@ -126,7 +126,7 @@ async def ranking(library: Library, query: str, method: Method) -> list[str]:
     return [r["id"] for r in rows]
 
 
-async def by_graph(prepared: Prepared, query: str, method: Method, hops: int) -> list[str]:
+async def by_graph(prepared: PreparedLibrary, query: str, method: Method, hops: int) -> list[str]:
     """Return item ids, best first, as the graph keeps them: `fusion` rewrites always, `agent` is the whole run."""
     from ragweave.graphs.agent import graph as agent
     from ragweave.graphs.search import graph as search
@@ -146,7 +146,7 @@ def by_global_score(evidence: Sequence[Evidence]) -> list[Evidence]:
 
 
 async def measure(
-    prepared: Prepared,
+    prepared: PreparedLibrary,
     queries: Sequence[Query],
     rank: Callable[[str], Awaitable[Sequence[str]]],
     ks: Sequence[int] = (1, 5, 10),
@@ -183,13 +183,13 @@ async def measure(
     return figures
 
 
-def ranker(prepared: Prepared, method: Method, hops: int = 3) -> Callable[[str], Awaitable[Sequence[str]]]:
+def ranker(prepared: PreparedLibrary, method: Method, hops: int = 3) -> Callable[[str], Awaitable[Sequence[str]]]:
     """Return the ranking function of a method."""
     if method in SINGLE:
         return partial(ranking, prepared.library, method=method)
     return partial(by_graph, prepared, method=method, hops=hops)
 
 
-async def compare(prepared: Prepared, queries: Sequence[Query]) -> dict[str, Figures]:
+async def compare(prepared: PreparedLibrary, queries: Sequence[Query]) -> dict[str, Figures]:
     """Measure every single-search method on the same queries."""
     return {m: await measure(prepared, queries, ranker(prepared, m)) for m in SINGLE}

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ragweave.evals.data import Routed
+from ragweave.evals.data import RoutedQuestion
 from ragweave.evals.metrics import accuracy, ece
 from ragweave.evals.runner import Row, Runner
 from ragweave.models import router
@@ -21,7 +21,7 @@ Classify = Callable[[str], Awaitable[str | None]]
 
 
 @dataclass(frozen=True, slots=True)
-class Decision:
+class RouterDecision:
     """How one question was routed.
 
     `confidence` is the probability of the label, 1 where a language model said it; `fell_back` says that its reply
@@ -41,7 +41,7 @@ def best(probabilities: dict[str, float]) -> str:
     return min(probabilities, key=lambda k: (-probabilities[k], k))
 
 
-Answer = Callable[[str], Awaitable[Decision]]
+Answer = Callable[[str], Awaitable[RouterDecision]]
 """Routes one question."""
 
 
@@ -54,11 +54,11 @@ def by_classifier(predict: Callable[[str], dict[str, float]]) -> Answer:
     """Return any classifier that gives probabilities as a router; the first call loads it, untimed."""
     predict("warm up")
 
-    async def one(question: str) -> Decision:
+    async def one(question: str) -> RouterDecision:
         started = time.perf_counter()
         p = predict(question)
         ms = (time.perf_counter() - started) * 1000
-        return Decision(p, best(p), p[best(p)], ms)
+        return RouterDecision(p, best(p), p[best(p)], ms)
 
     return one
 
@@ -66,22 +66,22 @@ def by_classifier(predict: Callable[[str], dict[str, float]]) -> Answer:
 def by_model(classify: Classify, labels: Sequence[str], path: Path = router.HEAD) -> Answer:
     """Return a language model as a router; a reply that is no label falls back to the small head, never to chance."""
 
-    async def one(question: str) -> Decision:
+    async def one(question: str) -> RouterDecision:
         started = time.perf_counter()
         label = await classify(question)
         if label in labels:
             ms = (time.perf_counter() - started) * 1000
-            return Decision({k: float(k == label) for k in labels}, str(label), 1.0, ms, calls=1)
+            return RouterDecision({k: float(k == label) for k in labels}, str(label), 1.0, ms, calls=1)
         p = await asyncio.to_thread(router.predict, question, path)
         ms = (time.perf_counter() - started) * 1000
-        return Decision(p, best(p), p[best(p)], ms, calls=1, fell_back=True)
+        return RouterDecision(p, best(p), p[best(p)], ms, calls=1, fell_back=True)
 
     return one
 
 
 async def decide(
     questions: Sequence[str], answer: Answer, runner: Runner | None = None, of: Mapping[str, Any] | None = None
-) -> list[Decision]:
+) -> list[RouterDecision]:
     """Route every question.
 
     `of` is what the decisions depend on beside the questions: the router.
@@ -92,10 +92,12 @@ async def decide(
 
     units = {str(n): q for n, q in enumerate(questions)}
     rows = await (runner or Runner()).each("questions", units, one, {**(of or {}), "questions": list(questions)})
-    return [Decision(**row) for row in rows]
+    return [RouterDecision(**row) for row in rows]
 
 
-def ensemble(small: Sequence[Decision], large: Sequence[Decision], threshold: float) -> list[Decision]:
+def ensemble(
+    small: Sequence[RouterDecision], large: Sequence[RouterDecision], threshold: float
+) -> list[RouterDecision]:
     """Take the small head where its confidence reaches the threshold, else the language model.
 
     Milliseconds add up where the model is asked, and only then does its call count.
@@ -105,12 +107,12 @@ def ensemble(small: Sequence[Decision], large: Sequence[Decision], threshold: fl
         if s.confidence >= threshold:
             out.append(s)
         else:
-            out.append(Decision(m.probabilities, m.label, m.confidence, s.ms + m.ms, m.calls, m.fell_back))
+            out.append(RouterDecision(m.probabilities, m.label, m.confidence, s.ms + m.ms, m.calls, m.fell_back))
     return out
 
 
 @dataclass(frozen=True, slots=True)
-class Point:
+class TradeOffPoint:
     """One threshold of a trade-off curve: micro and macro accuracy, and mean calls of a language model per question."""
 
     threshold: float
@@ -124,20 +126,20 @@ THRESHOLDS = tuple(round(x, 2) for x in np.arange(0.0, 1.0001, 0.05))
 
 def ensemble_curve(
     gold: Sequence[str],
-    small: Sequence[Decision],
-    large: Sequence[Decision],
+    small: Sequence[RouterDecision],
+    large: Sequence[RouterDecision],
     thresholds: Sequence[float] = THRESHOLDS,
-) -> list[Point]:
+) -> list[TradeOffPoint]:
     """Return, per threshold, the ensemble's accuracy and its mean model calls per question."""
     points = []
     for t in thresholds:
         decided = ensemble(small, large, t)
         found = accuracy(gold, [d.label for d in decided])
-        points.append(Point(t, found.micro, found.macro, sum(d.calls for d in decided) / max(1, len(decided))))
+        points.append(TradeOffPoint(t, found.micro, found.macro, sum(d.calls for d in decided) / max(1, len(decided))))
     return points
 
 
-def choose_threshold(curve: Sequence[Point], within: float = 0.005) -> float:
+def choose_threshold(curve: Sequence[TradeOffPoint], within: float = 0.005) -> float:
     """Return the cheapest threshold whose micro accuracy lies within `within` of the curve's best.
 
     Raises:
@@ -162,7 +164,7 @@ class Measured:
     confusion: dict[str, dict[str, int]]
 
 
-def measure(rows: Sequence[Routed], decisions: Sequence[Decision]) -> Measured:
+def measure(rows: Sequence[RoutedQuestion], decisions: Sequence[RouterDecision]) -> Measured:
     """Score decisions against the gold labels of the rows."""
     gold, said = [r.label for r in rows], [d.label for d in decisions]
     found = accuracy(gold, said)
@@ -188,7 +190,7 @@ def chat_classifier(labels: Sequence[str]) -> Classify:
     Raises:
         InputError: no chat model is set.
     """
-    from ragweave.minds.llm.route import messages
+    from ragweave.components.llm.route import messages
     from ragweave.models.chat import chat
     from ragweave.models.errors import InputError
     from ragweave.models.meter import Meter

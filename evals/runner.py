@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 T = TypeVar("T")
 Row = dict[str, Any]
 """What became of one unit, JSON-serialisable."""
-ROOMS = ("corpora", "evals", "graphs", "minds", "models", "nodes", "prompts")
+ROOMS = ("corpora", "evals", "graphs", "components", "models", "nodes", "prompts")
 """What an evaluation runs."""
 Tell = Callable[[str, int, int], None]
 """Is told the name of a part, how many of its units are done, and of how many."""

@@ -14,7 +14,7 @@ from typing import Any, TypedDict
 
 from ragweave.corpora.store.library import open_library
 from ragweave.evals.runner import Ledger
-from ragweave.evals.synthesize import KEPT, Settings, Task, read_task, walk
+from ragweave.evals.synthesize import KEPT, SynthesisSettings, Task, read_task, walk
 from ragweave.models.chat import chat
 from ragweave.models.errors import BudgetSpent, InputError, ModelError, RagweaveError
 from ragweave.models.meter import Limits, Meter
@@ -23,7 +23,7 @@ logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
-class Job:
+class SynthesisJob:
     """One synthesis.
 
     `questions` is JSON Lines or one JSON list with gold answers, `out` gets one conversation per kept question; a limit
@@ -33,7 +33,7 @@ class Job:
     questions: Path
     out: Path
     library: str = "default"
-    settings: Settings = field(default_factory=Settings)
+    settings: SynthesisSettings = field(default_factory=SynthesisSettings)
     width: int = 4
     limit: int = 0
     limits: Limits = field(default_factory=lambda: Limits(calls=-1))
@@ -49,7 +49,7 @@ class Job:
         return self.out.with_name(f"{self.out.name}.report.json")
 
 
-class Report(TypedDict):
+class SynthesisReport(TypedDict):
     """What became of a question set."""
 
     questions: int
@@ -75,7 +75,7 @@ class Report(TypedDict):
     seconds: float
 
 
-async def synthesize(job: Job, told: Callable[[int, int], None] = lambda done, of: None) -> Report:
+async def synthesize(job: SynthesisJob, told: Callable[[int, int], None] = lambda done, of: None) -> SynthesisReport:
     """Walk every question that the journal does not hold yet, write the conversations, and return the report.
 
     A question that a model failed on is tried again by the next run; a spent budget ends the job with what is there.
@@ -121,7 +121,7 @@ async def synthesize(job: Job, told: Callable[[int, int], None] = lambda done, o
     kept = [r for r in rows if r["outcome"] == KEPT]
     await asyncio.to_thread(_write, job.out, kept)
     spent = meter.spent
-    report: Report = {
+    report: SynthesisReport = {
         "questions": len(tasks),
         "kept": len(kept),
         "dropped": dict(Counter(r["outcome"] for r in rows if r["outcome"] != KEPT)),

@@ -7,15 +7,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ragweave.components.llm.conversation import Round, documents_message
+from ragweave.components.llm.expand import clean
+from ragweave.components.llm.prose import long
+from ragweave.components.llm.reason import today
+from ragweave.components.llm.turn import turn_of
 from ragweave.corpora.store.library import Library
 from ragweave.evals.data import listed
 from ragweave.evals.metrics import exact_match, token_f1
 from ragweave.evals.retrieval import ranking
-from ragweave.minds.llm.conversation import Round, documents_message
-from ragweave.minds.llm.expand import clean
-from ragweave.minds.llm.prose import long
-from ragweave.minds.llm.reason import today
-from ragweave.minds.llm.turn import turn_of
 from ragweave.models.chat import Chat
 from ragweave.models.errors import InputError
 from ragweave.models.meter import Meter
@@ -54,7 +54,7 @@ class Task:
 
 
 @dataclass(frozen=True)
-class Settings:
+class SynthesisSettings:
     """How questions are walked.
 
     Most rounds of retrieval (T: 10 for 2WikiMultihopQA and 5 for Natural Questions in the paper), documents per round,
@@ -67,7 +67,7 @@ class Settings:
 
 
 @dataclass(frozen=True)
-class Walk:
+class SynthesisWalk:
     """What became of one question.
 
     `missed` counts the rounds in which no candidate query found a (sub-)answer, so that the first one was kept; the
@@ -101,7 +101,9 @@ def read_task(row: Mapping[str, Any]) -> Task:
     return Task(name, question, golds, tuple(dict.fromkeys(p for p in bare if p)))
 
 
-async def walk(task: Task, library: Library, teacher: Chat, rewriter: Chat, settings: Settings, meter: Meter) -> Walk:
+async def walk(
+    task: Task, library: Library, teacher: Chat, rewriter: Chat, settings: SynthesisSettings, meter: Meter
+) -> SynthesisWalk:
     """Let the teacher reason and search until it needs nothing more, and keep the walk if its answer is right.
 
     Raises:
@@ -114,21 +116,21 @@ async def walk(task: Task, library: Library, teacher: Chat, rewriter: Chat, sett
     missed = 0
     while said[-1] and NEED.search(said[-1]):
         if len(past) >= settings.rounds:
-            return Walk(ENDLESS, len(past), missed)
+            return SynthesisWalk(ENDLESS, len(past), missed)
         queries = await _queries(task, past, said[-1], rewriter, settings.candidates, meter)
         if not queries:
-            return Walk(NO_QUERY, len(past), missed)
+            return SynthesisWalk(NO_QUERY, len(past), missed)
         found, useful = await _first_useful(task, queries, library, settings.passages, seen)
         missed += not useful
         past.append(found)
         said.append(await _reason(task, past, said, teacher, meter))
     if not said[-1]:
-        return Walk(SILENT, len(past), missed)
+        return SynthesisWalk(SILENT, len(past), missed)
     messages = load("synthesize_answer", room=PROMPTS, question=task.question, history=history(past, said))
     answer = (await teacher.text(messages, node=NODE, meter=meter)).strip().strip("\"'.")
     if not same(answer, task.answers):
-        return Walk(WRONG, len(past), missed)
-    return Walk(KEPT, len(past), missed, tuple(conversation(task.question, past, said, answer)))
+        return SynthesisWalk(WRONG, len(past), missed)
+    return SynthesisWalk(KEPT, len(past), missed, tuple(conversation(task.question, past, said, answer)))
 
 
 def same(answer: str, golds: Sequence[str]) -> bool:

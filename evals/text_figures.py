@@ -10,12 +10,12 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from ragweave.components.context import Context
 from ragweave.evals.answers import Question, ask_all, figures, question_of
-from ragweave.evals.corpus import Prepared, prepare, use_home
+from ragweave.evals.corpus import PreparedLibrary, prepare, use_home
 from ragweave.evals.data import read_jsonl, sample, text_sets
 from ragweave.evals.report import of_rows
 from ragweave.evals.retrieval import Query, compare
-from ragweave.minds.context import Context
 
 
 async def retrieval(data: Path, work: Path, limit: int) -> dict[str, dict[str, dict[str, float]]]:
@@ -34,12 +34,12 @@ async def answers(data: Path, work: Path, limit: int, graph: str) -> dict[str, d
     build = import_module(f"ragweave.graphs.{graph}").build
     out: dict[str, dict[str, float]] = {}
     for name, prepared, questions in await question_sets(data, work, limit):
-        context = Context(library=prepared.library.name, mind="small")
+        context = Context(library=prepared.library.name, mode="extractive")
         out[name] = figures(await ask_all(build, questions, context, name_of=prepared.id_of))
     return out
 
 
-async def question_sets(data: Path, work: Path, limit: int) -> list[tuple[str, Prepared, list[Question]]]:
+async def question_sets(data: Path, work: Path, limit: int) -> list[tuple[str, PreparedLibrary, list[Question]]]:
     """Return the question sets with the library to ask: XQuAD, HotpotQA, and the own ones."""
     squad, two_hops, passages = text_sets(data)
     xquad, hotpot = [question_of(q, "xquad") for q in squad], [question_of(q, "hotpotqa") for q in two_hops]

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ragweave.evals.evaluator_data import Asked
+from ragweave.evals.evaluator_data import LabelledQuestion
 from ragweave.evals.pairs import Scorer
 from ragweave.models.errors import InputError
 
@@ -24,7 +24,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Point:
+class ThresholdPoint:
     """What one threshold does.
 
     `present` and `absent` are the shares that pass of the questions with a relevant candidate and of the same without
@@ -47,12 +47,12 @@ class Calibration:
 
     upper: float
     lower: float
-    curve: tuple[Point, ...]
+    curve: tuple[ThresholdPoint, ...]
     questions: int
 
-    def at(self, threshold: float) -> Point:
+    def at(self, threshold: float) -> ThresholdPoint:
         """Return the point of the first threshold of the curve at or above the given one."""
-        return next((p for p in self.curve if p.threshold >= threshold), Point(threshold, 0.0, 0.0, 1.0))
+        return next((p for p in self.curve if p.threshold >= threshold), ThresholdPoint(threshold, 0.0, 0.0, 1.0))
 
 
 def calibrate(present: Sequence[float], absent: Sequence[float], precision: float, kept: float) -> Calibration:
@@ -77,12 +77,12 @@ def calibrate(present: Sequence[float], absent: Sequence[float], precision: floa
     return Calibration(max(upper, lower), lower, curve, len(with_gold))
 
 
-def _point(threshold: float, present: Floats, absent: Floats) -> Point:
+def _point(threshold: float, present: Floats, absent: Floats) -> ThresholdPoint:
     hit, false = float((present >= threshold).mean()), float((absent >= threshold).mean())
-    return Point(threshold, hit, false, hit / (hit + false) if hit + false else 1.0)
+    return ThresholdPoint(threshold, hit, false, hit / (hit + false) if hit + false else 1.0)
 
 
-async def best_scores(asked: Sequence[Asked], score: Scorer) -> tuple[list[float], list[float]]:
+async def best_scores(asked: Sequence[LabelledQuestion], score: Scorer) -> tuple[list[float], list[float]]:
     """Return the best score of each question with its relevant candidates, and without them.
 
     Where both kinds of candidates are there, one irrelevant candidate is left out of the full list for each relevant

@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from ragweave.evals.evaluator_data import Asked, Labels, halves, hotpot, idf_of, looked, untitled
+from ragweave.evals.evaluator_data import LabelledQuestion, Labels, halves, hotpot, idf_of, looked, untitled
 from ragweave.evals.trees import arrays, from_dump
-from ragweave.models.relevance import HEAD, Head, evidence, stand
+from ragweave.models.relevance import HEAD, RelevanceHead, evidence, stand
 from ragweave.models.relevance_features import Idf, Looked, Matrix, comparison
 
 ROUNDS = 150
@@ -39,12 +39,12 @@ BOOSTER: dict[str, Any] = {
 """Parameters of both boosters."""
 
 
-def views(asked: Asked) -> tuple[Asked, ...]:
+def views(asked: LabelledQuestion) -> tuple[LabelledQuestion, ...]:
     """Return the question as given, with halved passages, and without titles: libraries differ in both."""
     return asked, halves(asked), untitled(asked)
 
 
-def fit(seen: Sequence[tuple[tuple[Asked, Looked], ...]], rounds: int = ROUNDS) -> Head:
+def fit(seen: Sequence[tuple[tuple[LabelledQuestion, Looked], ...]], rounds: int = ROUNDS) -> RelevanceHead:
     """Fit the evaluator.
 
     `seen` are the `views` of each question with their features.
@@ -60,7 +60,7 @@ def fit(seen: Sequence[tuple[tuple[Asked, Looked], ...]], rounds: int = ROUNDS) 
     typical = float(np.concatenate([sums for _, sums, _ in whole]).mean())
     raw = np.concatenate([stand(sums, typical)[first] for _, sums, first in whole])
     slope, offset = logistic(raw, np.concatenate([a.labels[first] for a, _, first in whole]))
-    return Head(from_dump(full.dump_model()), from_dump(own.dump_model()), typical, slope, offset)
+    return RelevanceHead(from_dump(full.dump_model()), from_dump(own.dump_model()), typical, slope, offset)
 
 
 def boost(x: Matrix, labels: Labels, rounds: int = ROUNDS) -> Any:
@@ -81,12 +81,12 @@ def logistic(x: Matrix, labels: Labels) -> tuple[float, float]:
     return float(beta[0]), float(-beta[1] / beta[0])
 
 
-def examples(asked: Sequence[Asked], idf: Idf) -> list[tuple[tuple[Asked, Looked], ...]]:
+def examples(asked: Sequence[LabelledQuestion], idf: Idf) -> list[tuple[tuple[LabelledQuestion, Looked], ...]]:
     """Pair the views of each question with the features of their candidates."""
     return [tuple((view, looked(view, idf)) for view in views(a)) for a in asked]
 
 
-def save(head: Head, path: Path, source: Path, questions: int) -> None:
+def save(head: RelevanceHead, path: Path, source: Path, questions: int) -> None:
     """Write weights and their provenance.
 
     The path has no suffix; the training file is named by its hash.
@@ -105,7 +105,7 @@ def save(head: Head, path: Path, source: Path, questions: int) -> None:
     path.with_suffix(".json").write_text(json.dumps(card, indent=2) + "\n", encoding="utf-8")
 
 
-def train(data: Path, path: Path = HEAD, limit: int | None = None, rounds: int = ROUNDS) -> Head:
+def train(data: Path, path: Path = HEAD, limit: int | None = None, rounds: int = ROUNDS) -> RelevanceHead:
     """Train on the first `limit` questions of the data set (all by default) and write the weights."""
     asked = hotpot(data)
     idf = idf_of([p for a in asked for p in a.passages])

@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ragweave.evals.data import Routed, groups
+from ragweave.evals.data import RoutedQuestion, groups
 from ragweave.evals.runner import Row, Runner
 from ragweave.evals.templates import Template
 from ragweave.models.errors import InputError
-from ragweave.models.router import Head
+from ragweave.models.router import RouterHead
 from ragweave.models.router_features import CUES, features
 from ragweave.models.text import words
 
@@ -28,7 +28,7 @@ logger = logging.getLogger(__name__)
 
 TEMPLATE_WEIGHT = 1.5
 """Weight of a template question beside a public one, as the penalty chosen on the folds, each source left out in turn
-and the probe set together (docs/routing.md)."""
+and the probe set together (docs/results.md)."""
 COST = 0.5
 """Inverse strength of the penalty."""
 SHARPNESS = 3.3
@@ -57,7 +57,7 @@ class Corpus:
     names: tuple[str, ...]
 
     @classmethod
-    def of(cls, rows: Sequence[Routed], templates: Sequence[Template], names: Sequence[str]) -> Corpus:
+    def of(cls, rows: Sequence[RoutedQuestion], templates: Sequence[Template], names: Sequence[str]) -> Corpus:
         """Put public rows and template questions together.
 
         Raises:
@@ -91,7 +91,7 @@ class Corpus:
         return np.setdiff1d(np.arange(len(self.texts), dtype=np.int64), held_out)
 
 
-def fit(corpus: Corpus, rows: Rows | None = None) -> Head:
+def fit(corpus: Corpus, rows: Rows | None = None) -> RouterHead:
     """Fit a head on the given rows of a corpus, or on all."""
     from sklearn.svm import LinearSVC
 
@@ -105,17 +105,17 @@ def fit(corpus: Corpus, rows: Rows | None = None) -> Head:
     weights, bias = np.zeros((corpus.rows.shape[1], len(corpus.names))), np.full(len(corpus.names), -30.0)
     weights[:, model.classes_], bias[model.classes_] = margins, middle
     found = weights.astype(np.float16).astype(np.float32), bias.astype(np.float32)
-    return Head(corpus.names, *found, np.unique(_hashes([corpus.texts[i] for i in rows])))
+    return RouterHead(corpus.names, *found, np.unique(_hashes([corpus.texts[i] for i in rows])))
 
 
-def save(head: Head, path: Path) -> None:
+def save(head: RouterHead, path: Path) -> None:
     """Write a head as a compressed npz without pickled objects, weights in half precision."""
     path.parent.mkdir(parents=True, exist_ok=True)
     half, labels = head.weights.astype(np.float16), np.array(head.labels)
     np.savez_compressed(path, weights=half, labels=labels, cues=np.array(CUES), bias=head.bias, seen=head.seen)
 
 
-def overlap(head: Head, texts: Sequence[str]) -> int:
+def overlap(head: RouterHead, texts: Sequence[str]) -> int:
     """Return how many of the questions the head was trained on, by their words."""
     return int(np.isin(_hashes(texts), head.seen).sum())
 
@@ -126,7 +126,7 @@ def _hashes(texts: Sequence[str]) -> NDArray[np.uint32]:
 
 
 async def cross_validate(
-    rows: Sequence[Routed],
+    rows: Sequence[RoutedQuestion],
     templates: Sequence[Template],
     names: Sequence[str],
     number: int = 5,

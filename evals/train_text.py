@@ -14,10 +14,10 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from ragweave.components.llm.route import messages
 from ragweave.evals.metrics import accuracy, auc, ece
-from ragweave.evals.train_text_data import Row, evaluator_rows, router_rows, split
+from ragweave.evals.train_text_data import LabelledText, evaluator_rows, router_rows, split
 from ragweave.evals.training import Plan, Progress, Workplace
-from ragweave.minds.llm.route import messages
 from ragweave.models.checkpoint import TextModel
 from ragweave.models.checkpoint_files import Sheet, find, load_model, quiet, read_config, torch_and_transformers
 from ragweave.models.errors import InputError
@@ -98,7 +98,7 @@ def router_prompt(labels: Sequence[str]) -> str:
 
 
 def _train(
-    rows: Sequence[Row],
+    rows: Sequence[LabelledText],
     labels: tuple[str, ...],
     base: str,
     out: Path,
@@ -171,7 +171,7 @@ def _open(folder: Path, labels: tuple[str, ...], recipe: Recipe, sheet: Sheet) -
     return TextModel(folder.name, model, tokenizer, sheet, labels if generates else ())
 
 
-def _inputs(reader: TextModel, rows: Sequence[Row], form: Form) -> tuple[list[str], list[str]]:
+def _inputs(reader: TextModel, rows: Sequence[LabelledText], form: Form) -> tuple[list[str], list[str]]:
     if form != "regress":
         return [reader.question(r.text) for r in rows], []
     pairs = [reader.pair(r.text, r.passage) for r in rows if r.passage]
@@ -181,7 +181,7 @@ def _inputs(reader: TextModel, rows: Sequence[Row], form: Form) -> tuple[list[st
 def _trainer(
     transformers: Any,
     reader: TextModel,
-    rows: Sequence[Row],
+    rows: Sequence[LabelledText],
     labels: Sequence[str],
     recipe: Recipe,
     args: Any,
@@ -196,7 +196,7 @@ def _trainer(
             self.log(told)
             return told
 
-    def collate(batch: Sequence[Row]) -> dict[str, Any]:
+    def collate(batch: Sequence[LabelledText]) -> dict[str, Any]:
         return {
             **reader.encode(*_inputs(reader, batch, recipe.form)),
             "labels": _targets(reader, batch, labels, recipe),
@@ -209,7 +209,7 @@ def _trainer(
     return made
 
 
-def _targets(reader: TextModel, batch: Sequence[Row], labels: Sequence[str], recipe: Recipe) -> Any:
+def _targets(reader: TextModel, batch: Sequence[LabelledText], labels: Sequence[str], recipe: Recipe) -> Any:
     import torch
 
     if recipe.form == "generate":
@@ -219,7 +219,7 @@ def _targets(reader: TextModel, batch: Sequence[Row], labels: Sequence[str], rec
     return torch.tensor([r.target for r in batch], dtype=torch.float if recipe.form == "regress" else torch.long)
 
 
-def _classification(raw: Floats, rows: Sequence[Row], labels: Sequence[str]) -> dict[str, float]:
+def _classification(raw: Floats, rows: Sequence[LabelledText], labels: Sequence[str]) -> dict[str, float]:
     gold = np.array([int(r.target) for r in rows])
     temperature = _temperature(raw, gold)
     log_p = _log_softmax(raw / temperature)
@@ -249,7 +249,7 @@ def _log_softmax(scores: Floats) -> Floats:
     return np.asarray(shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True)))
 
 
-def _regression(raw: Floats, rows: Sequence[Row]) -> dict[str, float]:
+def _regression(raw: Floats, rows: Sequence[LabelledText]) -> dict[str, float]:
     wanted = np.array([r.target for r in rows])
     found = {"loss": float(np.mean((raw[:, 0] - wanted) ** 2))}
     relevant = [int(t > 0) for t in wanted]

@@ -16,7 +16,7 @@ from ragweave.models.relevance import Passage
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class LabelledText:
     """One labelled text.
 
     `target` is the index of its label, or the relevance of the passage in [-1, 1]; `group` is label and source of a
@@ -29,7 +29,7 @@ class Row:
     passage: Passage | None = None
 
 
-def router_rows(path: Path) -> tuple[list[Row], tuple[str, ...]]:
+def router_rows(path: Path) -> tuple[list[LabelledText], tuple[str, ...]]:
     """Return the rows of a router file and the labels that occur in it, in the order of the vocabulary.
 
     Raises:
@@ -43,10 +43,10 @@ def router_rows(path: Path) -> tuple[list[Row], tuple[str, ...]]:
     labels = tuple(label for label in LABELS if label in found)
     if len(labels) < 2:
         raise InputError(f"every row of {path.name} has the label {labels[0]}", "a router needs two labels to tell")
-    return [Row(r.query, labels.index(r.label), f"{r.label} {r.source}") for r in routed], labels
+    return [LabelledText(r.query, labels.index(r.label), f"{r.label} {r.source}") for r in routed], labels
 
 
-def evaluator_rows(path: Path) -> list[Row]:
+def evaluator_rows(path: Path) -> list[LabelledText]:
     """Return the rows of a file of question, passage (title where known) and label: 0 and 1, or -1 to 1.
 
     Raises:
@@ -65,7 +65,7 @@ def evaluator_rows(path: Path) -> list[Row]:
         raise InputError(f"every row of {path.name} has the same label", "an evaluator needs relevant and irrelevant")
     binary = values <= {0.0, 1.0}
     return [
-        Row(
+        LabelledText(
             row["question"],
             2 * float(row["label"]) - 1 if binary else float(row["label"]),
             str(row.get("qid", row["question"])),
@@ -75,7 +75,9 @@ def evaluator_rows(path: Path) -> list[Row]:
     ]
 
 
-def split(rows: Sequence[Row], share: float, seed: int, *, whole: bool) -> tuple[list[Row], list[Row]]:
+def split(
+    rows: Sequence[LabelledText], share: float, seed: int, *, whole: bool
+) -> tuple[list[LabelledText], list[LabelledText]]:
     """Return training and held-out rows.
 
     `whole` holds out whole groups, so that no question is on both sides; else the share of every group.

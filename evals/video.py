@@ -10,13 +10,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from ragweave.components.context import Context
 from ragweave.corpora.ingest.run import index
 from ragweave.corpora.store.library import open_library
 from ragweave.corpora.types import Locator
 from ragweave.corpora.video.cues import read_transcript
 from ragweave.corpora.video.recording import Cue
 from ragweave.evals.data import listed, read_jsonl
-from ragweave.minds.context import Context
 from ragweave.models.text import content_terms, fold, words
 from ragweave.nodes.answer import Answer
 
@@ -32,7 +32,7 @@ _TURN_TERMS = 10
 
 
 @dataclass(frozen=True)
-class Asked:
+class VideoQuestion:
     """One question over recordings.
 
     `videos` are names of recordings without suffix, empty where none answers; `at` is the gold second; `evidence` is
@@ -48,10 +48,10 @@ class Asked:
 
 
 @dataclass
-class Outcome:
+class VideoVerdict:
     """What became of one question."""
 
-    asked: Asked
+    asked: VideoQuestion
     answer: Answer
     seconds: float
     pooled: list[tuple[set[str], Locator]] = field(default_factory=list)
@@ -94,14 +94,14 @@ class Outcome:
         )
 
 
-def read_asked(path: Path) -> list[Asked]:
+def read_asked(path: Path) -> list[VideoQuestion]:
     """Read questions: `id, question, answers, videos, t, evidence`.
 
     Raises:
         InputError: a line lacks a field.
     """
     return [
-        Asked(
+        VideoQuestion(
             str(row["id"]),
             str(row["question"]),
             listed(row["answers"]),
@@ -147,9 +147,9 @@ def _copied(data: Path, work: Path, subtitles: bool) -> Path:
     return folder
 
 
-async def ask_all(graph: Any, asked: Sequence[Asked], context: Context) -> list[Outcome]:
+async def ask_all(graph: Any, asked: Sequence[VideoQuestion], context: Context) -> list[VideoVerdict]:
     """Ask every question of a compiled graph, one after the other."""
-    out: list[Outcome] = []
+    out: list[VideoVerdict] = []
     library = await open_library(context.library)
     for question in asked:
         began = time.perf_counter()
@@ -157,11 +157,11 @@ async def ask_all(graph: Any, asked: Sequence[Asked], context: Context) -> list[
         seconds = time.perf_counter() - began
         items = await library.items(state.get("candidates", []))
         pooled = [(_of(i.title, i.locator), i.locator) for i in items.values()]
-        out.append(Outcome(question, state["answer"], seconds, pooled))
+        out.append(VideoVerdict(question, state["answer"], seconds, pooled))
     return out
 
 
-def figures(outcomes: Sequence[Outcome]) -> dict[str, float]:
+def figures(outcomes: Sequence[VideoVerdict]) -> dict[str, float]:
     """Return shares: answers over all questions, times and recordings over those that have a gold one."""
     timed = [o for o in outcomes if o.asked.at is not None]
     placed = [o for o in outcomes if o.asked.videos]

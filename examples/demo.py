@@ -1,7 +1,7 @@
 """Index the example library into a throw-away home and ask it seven questions, with the commands a person would type.
 
 Run `make demo`. It needs no key and no language model: the answers are quotes of the closest passages. With
-RAGWEAVE_MIND=auto a configured chat model writes them.
+RAGWEAVE_MODE=auto a configured chat model writes them.
 """
 
 from __future__ import annotations
@@ -87,12 +87,12 @@ def run() -> int:
     """Show everything; the exit code is 1 where something did not go as it should."""
     shutil.rmtree(HOME, ignore_errors=True)
     for name in [
-        n for n in os.environ if n.startswith("RAGWEAVE_") and not n.startswith(("RAGWEAVE_MIND", "RAGWEAVE_CHAT"))
+        n for n in os.environ if n.startswith("RAGWEAVE_") and not n.startswith(("RAGWEAVE_MODE", "RAGWEAVE_CHAT"))
     ]:
         del os.environ[name]
     os.environ["RAGWEAVE_HOME"] = str(HOME)
     os.environ["RAGWEAVE_LIBRARY"] = "default"
-    os.environ.setdefault("RAGWEAVE_MIND", "small")
+    os.environ.setdefault("RAGWEAVE_MODE", "extractive")
     os.chdir(ROOT)
     fine = show("A small library: nine files", ["index", "examples/library"], 0, ["9 files"])
     fine &= show(

@@ -14,7 +14,7 @@ from langgraph.graph import StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Overwrite
 
-from ragweave.minds.context import Context
+from ragweave.components.context import Context
 from ragweave.models import tracing
 from ragweave.models.errors import InputError
 from ragweave.nodes.run import RETRY

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from langchain_core.messages import AnyMessage
     from langgraph.graph.state import CompiledStateGraph
 
-    from ragweave.minds.context import Context
-    from ragweave.minds.evidence import Evidence
+    from ragweave.components.context import Context
+    from ragweave.components.evidence import Evidence
 
 GRAPHS: dict[str, str] = {
     name: f"ragweave.graphs.{name}"
@@ -91,7 +91,7 @@ async def follow(
     """
     from langgraph.errors import EmptyInputError
 
-    from ragweave.minds.context import ROUNDS
+    from ragweave.components.context import ROUNDS
 
     context = in_library(context, None)
     # A superstep is one node wide. What any context allows, for the turn may have begun with another, ends it before.
@@ -119,7 +119,7 @@ def in_library(context: Context | dict[str, Any] | None, library: str | None) ->
     Raises:
         InputError: if they cannot be used.
     """
-    from ragweave.minds.context import Context
+    from ragweave.components.context import Context
 
     if not isinstance(context, Context | dict | None):
         remedy = "give a ragweave.Context, or its settings as a dict"
@@ -152,8 +152,8 @@ async def asearch(
     The library that is named comes before that of the context. With `whole`, for a language model, what holds another
     passage takes its place. Else a paragraph and the document that it is of may both be there, each with its own place.
     """
+    from ragweave.components.passages import distinct
     from ragweave.graphs.search import graph as search
-    from ragweave.minds.passages import distinct
 
     knobs = in_library(context, library)
     most = knobs.kept

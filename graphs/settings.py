@@ -12,15 +12,17 @@ from ragweave.models.errors import InputError
 from ragweave.models.settings import Settings, read_settings
 
 if TYPE_CHECKING:
-    from ragweave.minds.context import Context
+    from ragweave.components.context import Context
 
 
 class RunSettings(Settings):
     """What the commands and the server use where a request does not say."""
 
     library: str = Field("default", min_length=1, max_length=200, description="Library that is asked.")
-    mind: Literal["auto", "small", "llm"] = Field(
-        "auto", description="Mind that answers: the small models that ship, the chat model, or whichever there is."
+    mode: Literal["auto", "extractive", "llm"] = Field(
+        "auto",
+        description="extractive quotes the closest passages, llm has the chat model write, "
+        "auto is llm where one is configured.",
     )
     web: Literal["off", "ask", "auto"] = Field("off", description="Web search: never, after consent, or when needed.")
     graph: str = Field("agent", description="Graph that answers: one of the names that `ragweave graph` lists.")
@@ -34,8 +36,8 @@ def run_settings() -> RunSettings:
 
 def with_settings(given: Mapping[str, Any], settings: list[str] | None = None, **options: Any) -> Context:
     """Build a context from values, with `KEY=VALUE` pairs over them, and options over both; None is not given."""
-    from ragweave.minds.context import Context
-    from ragweave.minds.method import Method
+    from ragweave.components.context import Context
+    from ragweave.components.method import Method
 
     values = dict(given)
     for pair in settings or []:

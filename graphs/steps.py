@@ -24,7 +24,7 @@ class Step(NamedTuple):
 
 
 STEPS: dict[str, Step] = {
-    "condense": Step("Understood the question", "Choosing where to look", "Question", ("mind",)),
+    "condense": Step("Understood the question", "Choosing where to look", "Question", ("mode",)),
     "route": Step("Chose where to look", "Looking", "Where", ("route_by", "corpora"), "unified"),
     "expand": Step("Asked in other words", "Looking", "Rephrase", ("expand_when", "phrasings"), "never"),
     "plan": Step("Planned the search", "Searching", "Plan"),
@@ -47,7 +47,7 @@ STEPS: dict[str, Step] = {
     "recall": Step(
         "Wrote down what the model remembers", "Thinking about what is missing", "Memory", ("max_recalls",), 0
     ),
-    "generate": Step("Wrote the answer", "Checking the answer", "Write", ("mind", "model", "sentences", "answer_form")),
+    "generate": Step("Wrote the answer", "Checking the answer", "Write", ("mode", "model", "sentences", "answer_form")),
     "check": Step("Checked the answer", "Done", "Check", ("check_by", "strict"), "off"),
 }
 

@@ -6,8 +6,8 @@ from typing import Any
 
 from langgraph.graph import END, START, StateGraph
 
+from ragweave.components.context import Context
 from ragweave.graphs.base import Builder, new_graph
-from ragweave.minds.context import Context
 from ragweave.nodes.check import check
 from ragweave.nodes.condense import condense
 from ragweave.nodes.fuse import fuse

@@ -106,10 +106,10 @@ def _load(name: str, settings: ModelSettings) -> Asr:
 
         return Whisper(model)
     if kind == "api" and model:
-        from ragweave.models.asr_api import Endpoint
+        from ragweave.models.asr_api import TranscriptionServer
 
         _, url, key = settings.endpoint("asr")
-        return Endpoint(model, url, key.get_secret_value())
+        return TranscriptionServer(model, url, key.get_secret_value())
     raise InputError(
         f"RAGWEAVE_ASR cannot be used: {name!r}", "set it to auto, off, pocketsphinx, whisper:NAME or api:MODEL"
     )

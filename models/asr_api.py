@@ -20,7 +20,7 @@ _SURE = 0.85
 """Confidence of a reply that states none, and of its words: enough to be quoted, not for a rude word."""
 
 
-class Endpoint(Asr):
+class TranscriptionServer(Asr):
     """A transcription server."""
 
     label = "endpoint"

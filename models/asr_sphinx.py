@@ -20,8 +20,8 @@ from typing import Any
 import numpy as np
 
 from ragweave.models.asr import Asr, Transcript, Word
-from ragweave.models.child import environment
 from ragweave.models.errors import ModelError
+from ragweave.models.subprocess_env import environment
 from ragweave.models.vad import RATE, Sound
 
 LENGTH = struct.Struct(">I")

@@ -29,7 +29,7 @@ _COLUMN_LINES = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class TextLine:
     """One line of text in a picture, with the recogniser's confidence in [0, 1]."""
 
     text: str
@@ -42,7 +42,7 @@ class Ocr(Protocol):
 
     name: str
 
-    def lines(self, image: Pixels) -> list[Line]:
+    def lines(self, image: Pixels) -> list[TextLine]:
         """Return the lines of a picture in reading order."""
 
 
@@ -67,7 +67,7 @@ class RapidOcr:
         )
         self._lock = threading.Lock()
 
-    def lines(self, image: Pixels) -> list[Line]:
+    def lines(self, image: Pixels) -> list[TextLine]:
         """Return the lines of a picture in reading order."""
         if min(image.shape[:2]) < _SMALLEST:
             return []
@@ -77,7 +77,7 @@ class RapidOcr:
         if found.boxes is None or found.txts is None:
             return []
         lines = [
-            Line(" ".join(text.split()), _upright(box), round(float(score), 3))
+            TextLine(" ".join(text.split()), _upright(box), round(float(score), 3))
             for text, box, score in zip(found.txts, found.boxes, found.scores, strict=True)
             if text.strip() and score >= SURE
         ]

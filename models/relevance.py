@@ -4,7 +4,7 @@ Two scores are given, because they serve two ends. `order` compares the candidat
 means nothing across questions. `floor` is absolute: calibrated to [-1, 1] with 0 undecided, it carries CRAG's verdict
 (section 4.3), the choice of strips and the check of sentences. `order` is fitted, on features that are relative to the
 other candidates; `floor` is a stated sum of a few features, of which only the scale is fitted, because fitted absolute
-scores do not carry over to another library. docs/evaluator.md has the figures and the model card.
+scores do not carry over to another library. docs/results.md has the figures and the model card.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ class Trees:
 
 
 @dataclass(frozen=True)
-class Head:
+class RelevanceHead:
     """Fitted parts of the evaluator."""
 
     full: Trees
@@ -165,13 +165,13 @@ embed = Remembering(lambda texts: encoder("wordllama").texts(texts), 30_000)
 
 
 @lru_cache(maxsize=4)
-def head(path: Path = HEAD) -> Head:
+def head(path: Path = HEAD) -> RelevanceHead:
     """Load weights, never by pickle; WeightsError if a file is missing or broken."""
     try:
         scale = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))["floor"]
         with np.load(path.with_suffix(".npz"), allow_pickle=False) as stored:
             full, own = Trees.load(stored, "full"), Trees.load(stored, "own")
-        return Head(full, own, float(scale["typical"]), float(scale["slope"]), float(scale["offset"]))
+        return RelevanceHead(full, own, float(scale["typical"]), float(scale["slope"]), float(scale["offset"]))
     except (OSError, KeyError, ValueError, TypeError, BadZipFile) as exc:
         raise WeightsError(
             f"the weights of the relevance evaluator at {path} cannot be read ({exc})",

@@ -1,7 +1,7 @@
 """The small router: which corpus and granularity can answer a question (UniversalRAG, section 3.2).
 
 One linear layer; it ships with the package and needs numpy alone; `ragweave train router` reproduces its weights.
-Figures are in docs/routing.md.
+Figures are in docs/results.md.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ corpora on average, and a higher one within that finds no more (`ragweave eval r
 
 
 @dataclass(frozen=True, slots=True)
-class Head:
+class RouterHead:
     """A router head as stored: weights (features, labels) and bias (labels,)."""
 
     labels: tuple[str, ...]
@@ -45,7 +45,7 @@ class Head:
 
 
 @lru_cache(maxsize=4)
-def head(path: Path = HEAD) -> Head:
+def head(path: Path = HEAD) -> RouterHead:
     """Return a head, read once per process.
 
     Raises:
@@ -56,7 +56,7 @@ def head(path: Path = HEAD) -> Head:
             a = {name: file[name] for name in file.files}
         if tuple(a["cues"].tolist()) != CUES or len(a["weights"]) < 3 * BUCKETS:
             raise WeightsError(f"{path.name} was trained for other features", "run: ragweave train router")
-        return Head(tuple(a["labels"].tolist()), a["weights"].astype(np.float32), a["bias"], a["seen"])
+        return RouterHead(tuple(a["labels"].tolist()), a["weights"].astype(np.float32), a["bias"], a["seen"])
     except OSError as error:
         raise WeightsError(f"the router head {path.name} cannot be read ({error})", "reinstall Ragweave") from error
     except (KeyError, ValueError, BadZipFile) as error:
@@ -115,7 +115,7 @@ def label_set(scores: Mapping[str, float], threshold: float = 0.8) -> list[str]:
     return best if fired else best[:1]
 
 
-def matters(corpora: Collection[str]) -> list[tuple[str, ...]]:
+def modalities(corpora: Collection[str]) -> list[tuple[str, ...]]:
     """Group corpora that hold the same matter in different granularities; any other stands alone."""
     pairs = [tuple(k for k in pair if k in corpora) for pair in GRANULARITIES]
     paired = {k for pair in pairs for k in pair}

@@ -7,8 +7,8 @@ from typing import Literal
 
 from pydantic import BaseModel, Field
 
-from ragweave.minds.evidence import Citation, Sentence
-from ragweave.minds.phrases import UNVERIFIED
+from ragweave.components.evidence import Citation, Sentence
+from ragweave.components.phrases import UNVERIFIED
 
 Kind = Literal["answer", "quotes", "closest", "nothing"]
 
@@ -44,7 +44,7 @@ class Answer(BaseModel, frozen=True):
     """Sentences that a model wrote; quotes, where no model read what was found; the closest alone; or nothing."""
     why: str = ""
     """Reason for an abstention, or empty."""
-    mind: Literal["small", "llm"] = "small"
+    mode: Literal["extractive", "llm"] = "extractive"
     """Who wrote it."""
     model: str = ""
     """Name and host of the chat model used, or empty."""

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from langchain_core.messages import AIMessage
 
+from ragweave.components.evidence import Citation, Sentence
+from ragweave.components.phrases import ABSTAIN, QUOTED, SET_UP, UNSUPPORTED
+from ragweave.components.run_context import chosen
 from ragweave.corpora.types import LABELS
-from ragweave.minds.desk import chosen
-from ragweave.minds.evidence import Citation, Sentence
-from ragweave.minds.phrases import ABSTAIN, QUOTED, SET_UP, UNSUPPORTED
 from ragweave.models import tracing
 from ragweave.models.chat import chat
 from ragweave.nodes.answer import Answer, Kind, told
-from ragweave.nodes.run import NodeRuntime, Run
+from ragweave.nodes.run import NodeRun, NodeRuntime
 from ragweave.nodes.state import State, Update, message_id
 
 _UNJUDGED = ("unchecked", "quoted")
@@ -20,7 +20,7 @@ _UNJUDGED = ("unchecked", "quoted")
 
 async def check(state: State, runtime: NodeRuntime) -> Update:
     """Return the answer of this turn: the sentences that passed, their citations, confidence, or why there are none."""
-    run = Run("check", state, runtime, by="rule")
+    run = NodeRun("check", state, runtime, by="rule")
     draft = [Sentence.model_validate(s) for s in state.get("draft", [])]
     cited = {n for s in draft for n in s.citations}
     kept = [Citation.model_validate(c) for c in state.get("citations", [])]
@@ -49,7 +49,7 @@ async def check(state: State, runtime: NodeRuntime) -> Update:
         abstained=not draft,
         kind=kind,
         why=why,
-        mind=state.get("mind", "small"),
+        mode=state.get("mode", "extractive"),
         model=f"{writer.name} at {writer.host}" if writer is not None else "",
         preset=run.context.preset if run.context.preset != "none" else "",
         dropped=state.get("dropped", 0),

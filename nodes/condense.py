@@ -8,12 +8,12 @@ from typing import Any
 from langchain_core.messages import AnyMessage, HumanMessage
 from langgraph.types import Overwrite
 
-from ragweave.minds.attached import attached, said
-from ragweave.minds.contracts import Talk
-from ragweave.minds.desk import rewrites
-from ragweave.minds.mind import Made
+from ragweave.components.attachments import attached, said
+from ragweave.components.component import Outcome
+from ragweave.components.protocols import Talk
+from ragweave.components.run_context import rewrites
 from ragweave.models.errors import InputError
-from ragweave.nodes.run import NodeRuntime, Run
+from ragweave.nodes.run import NodeRun, NodeRuntime
 from ragweave.nodes.state import State, Update, anew
 
 QUESTION_LIMIT = 8_000
@@ -27,7 +27,7 @@ async def condense(state: State, runtime: NodeRuntime) -> Update:
         InputError: if the last turn holds no text, or more than QUESTION_LIMIT characters.
     """
     turn = uuid.uuid4().hex
-    run = Run("condense", state, runtime, turn)
+    run = NodeRun("condense", state, runtime, turn)
     messages, edited = _with_edit(state)
     last = max((i for i, m in enumerate(messages) if isinstance(m, HumanMessage)), default=None)
     if last is None:
@@ -35,12 +35,12 @@ async def condense(state: State, runtime: NodeRuntime) -> Update:
     asked, history = messages[last].text.strip(), messages[:last]
     check_question(asked)
     humans = [said(m) for m in history if isinstance(m, HumanMessage)]
-    made = Made(asked, "small")
+    made = Outcome(asked, "local")
     if humans:
         talk = Talk([(m.type, said(m)) for m in history], humans[-1])
-        made = await run.minds.condenser(run, asked, talk)
+        made = await run.components.condenser(run, asked, talk)
     if pictures := attached(messages[last]):
-        made = await run.minds.seer(run, made.value, pictures)
+        made = await run.components.seer(run, made.value, pictures)
     question = made.value
     reworded: Update = {"messages": [messages[last]]} if edited else {}
     if any(map(_no_text, messages[last].content)):

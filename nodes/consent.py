@@ -9,15 +9,15 @@ from langgraph.config import get_config
 from langgraph.func import task
 from langgraph.types import interrupt
 
+from ragweave.components.component import Fallback, Outcome
 from ragweave.corpora.web.plain import one_line
 from ragweave.corpora.web.search import MAX_QUERY
-from ragweave.minds.mind import Fallback, Made
 from ragweave.nodes.answer import NodeUsage
-from ragweave.nodes.run import Run
+from ragweave.nodes.run import NodeRun
 from ragweave.nodes.state import Consent
 
 
-async def ask(run: Run, question: str, provider: str) -> tuple[Consent, Made[str] | None, list[NodeUsage]]:
+async def ask(run: NodeRun, question: str, provider: str) -> tuple[Consent, Outcome[str] | None, list[NodeUsage]]:
     """Return what the reader says, and the query that was shown, with what it cost, where there was a reader to ask."""
     if run.context.web == "auto":
         return "granted", None, []
@@ -28,14 +28,14 @@ async def ask(run: Run, question: str, provider: str) -> tuple[Consent, Made[str
     @task
     async def web_query() -> dict[str, Any]:
         said = len(run.notes)
-        made = await run.minds.web_querist(run, question)
+        made = await run.components.web_querist(run, question)
         spent = [asdict(row) for row in run.meter.take(run.node)]
         return {**asdict(made), "notes": run.notes[said:], "spent": spent}
 
     kept = await web_query()
     shown = one_line(kept["value"], MAX_QUERY)
     run.notes += kept["notes"]
-    written = Made(shown, kept["by"], Fallback(**kept["fallback"]) if kept["fallback"] else None)
+    written = Outcome(shown, kept["by"], Fallback(**kept["fallback"]) if kept["fallback"] else None)
     reply = interrupt({"type": "consent", "action": "search_web", "query": shown, "provider": provider})
     agreed = reply.get("granted", reply.get("approved")) if isinstance(reply, dict) else reply
     yes = agreed is True or str(agreed).strip().lower() in {"yes", "y", "true", "ok"}

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from ragweave.minds.evidence import Phrasings
-from ragweave.minds.mind import Made
-from ragweave.minds.small.expand import strong
-from ragweave.nodes.run import NodeRuntime, Run
+from ragweave.components.component import Outcome
+from ragweave.components.evidence import Phrasings
+from ragweave.components.local.expand import strong
+from ragweave.nodes.run import NodeRun, NodeRuntime
 from ragweave.nodes.state import State, Update
 
 _TOLD = {"gate": "the first look is strong, no rewrites", "off": "rewrites are off"}
@@ -16,14 +16,14 @@ async def expand(state: State, runtime: NodeRuntime) -> Update:
 
     A model that fails or cannot be read leaves the query alone. Its replies are cached with their prompt and model.
     """
-    run = Run("expand", state, runtime)
+    run = NodeRun("expand", state, runtime)
     query, context = state["query"], run.context
     if context.phrasings == 0 or context.expand_when == "never":
-        made: Made[list[str]] = Made([], "off")
-    elif run.minds.expander.alone or context.expand_when == "always" or not await strong(run, query):
-        made = await run.minds.expander(run, query)
+        made: Outcome[list[str]] = Outcome([], "off")
+    elif run.components.expander.alone or context.expand_when == "always" or not await strong(run, query):
+        made = await run.components.expander(run, query)
     else:
-        made = Made([], "gate")
+        made = Outcome([], "gate")
     row: Phrasings = {"hop": run.hop, "query": query, "rewrites": made.value, "by": made.by}
     summary = " | ".join(made.value) or _TOLD.get(made.by, "no useful rewrite")
     return run.done(summary, made, data={"phrasings": row}, queries=[row])

@@ -9,18 +9,18 @@ from itertools import chain, zip_longest
 
 from langgraph.types import Overwrite
 
+from ragweave.components.corpus_merge import blended, merged
+from ragweave.components.duplicates import TEXTUAL
+from ragweave.components.evidence import Evidence, RankedList
+from ragweave.components.fusion import fused
+from ragweave.components.llm.conversation import shown as shown_of
+from ragweave.components.local.rank import EACH, score_pools
+from ragweave.components.passages import distinct
+from ragweave.components.picture_relevance import worth_a_look
+from ragweave.components.recency import HALF_LIFE, by_age
+from ragweave.components.run_context import has_writer_model
 from ragweave.corpora.store.library import Library
-from ragweave.minds.desk import reads
-from ragweave.minds.evidence import Evidence, RankedList
-from ragweave.minds.fusion import fused
-from ragweave.minds.llm.conversation import shown as shown_of
-from ragweave.minds.looks import worth_a_look
-from ragweave.minds.merge import blended, merged
-from ragweave.minds.passages import distinct
-from ragweave.minds.recency import HALF_LIFE, by_age
-from ragweave.minds.sameness import TEXTUAL
-from ragweave.minds.small.rank import EACH, score_pools
-from ragweave.nodes.run import NodeRuntime, Run
+from ragweave.nodes.run import NodeRun, NodeRuntime
 from ragweave.nodes.state import State, Update, of_hop
 
 LATER = 6
@@ -34,7 +34,7 @@ async def fuse(state: State, runtime: NodeRuntime) -> Update:
     ranks, and the pool is ordered by the relevance model or a cross-encoder. The relevance model reads each item
     once: `grade` uses the same scores. Where newer documents are preferred, age counts last.
     """
-    run = Run("fuse", state, runtime)
+    run = NodeRun("fuse", state, runtime)
     run.by = run.context.method.fusion
     query, found, also = state["query"], state.get("found", []), state.get("also", [])
     library = await run.library()
@@ -50,7 +50,7 @@ async def fuse(state: State, runtime: NodeRuntime) -> Update:
         taken.setdefault(row["id"], row)
     rows = list(taken.values())
     most, read = run.context.kept, list[Evidence]()
-    if reads(run.context) and run.hop > 1:
+    if has_writer_model(run.context) and run.hop > 1:
         # What the model has read stays in its conversation; a further round adds to it.
         kept = {s["evidence"] for s in state.get("knowledge", [])}
         shown = {i for ids in shown_of(state.get("hops", []), kept, run.context.method.turn_passages) for i in ids}
@@ -62,7 +62,7 @@ async def fuse(state: State, runtime: NodeRuntime) -> Update:
         rows = await asyncio.to_thread(by_age, rows, half_life, now)
         aged = f", newer first (half-life {half_life:g} days)"
     found_all = len(rows)
-    if reads(run.context):
+    if has_writer_model(run.context):
         # A picture without words takes no passage's place where nobody is going to look at it.
         worth = worth_a_look(rows)
         rows = distinct((r for r in rows if r["text"].strip() or r["id"] in worth), most, read)
@@ -83,7 +83,7 @@ async def fuse(state: State, runtime: NodeRuntime) -> Update:
 
 
 async def _order(
-    run: Run, library: Library, query: str, found: list[RankedList], confidence: Mapping[str, float] | None
+    run: NodeRun, library: Library, query: str, found: list[RankedList], confidence: Mapping[str, float] | None
 ) -> list[Evidence]:
     """Score what a query found; with a confidence what each corpus gave, the likeliest as if it were alone."""
     compared = frozenset(i for row in found if row["kind"] == "visual" for i in row["ids"])

@@ -8,19 +8,19 @@ from langchain_core.messages import AIMessageChunk
 from langgraph.config import get_config
 from langgraph.graph.message import push_message
 
-from ragweave.minds.choices import offered
-from ragweave.minds.contracts import Brief
-from ragweave.minds.desk import reads
-from ragweave.minds.evidence import Citation, Sentence, Strip, Support
-from ragweave.minds.known import Checked
-from ragweave.minds.mind import Made
-from ragweave.minds.page import Claim, Page
+from ragweave.components.answer_builder import AnswerBuilder, Claim
+from ragweave.components.choices import offered
+from ragweave.components.component import Outcome
+from ragweave.components.evidence import Citation, Sentence, Strip, Support
+from ragweave.components.knowledge import CheckResult
+from ragweave.components.protocols import GenerationInput
+from ragweave.components.run_context import has_writer_model
 from ragweave.nodes.answer import following
-from ragweave.nodes.run import NodeRuntime, Run
+from ragweave.nodes.run import NodeRun, NodeRuntime
 from ragweave.nodes.state import State, Update, bound, known, message_id, of_hop
 
 
-async def open_page(run: Run, state: State, strips: Sequence[Strip]) -> Page:
+async def open_builder(run: NodeRun, state: State, strips: Sequence[Strip]) -> AnswerBuilder:
     """Return the page of the turn, with what is written on it already."""
     question = state["question"]
     rows = {e["id"]: e for e in state.get("evidence", [])}
@@ -28,19 +28,19 @@ async def open_page(run: Run, state: State, strips: Sequence[Strip]) -> Page:
     ids = list(dict.fromkeys([*(s["evidence"] for s in strips), *rows]))
     items = await (await run.library()).items(ids)
 
-    async def check(text: str, against: Sequence[Strip]) -> Checked:
-        return (await run.minds.checker(run, text, against, question)).value
+    async def check(text: str, against: Sequence[Strip]) -> CheckResult:
+        return (await run.components.checker(run, text, against, question)).value
 
     def emit(sentence: Sentence, citations: list[Citation]) -> None:
         said = sentence.model_dump(include={"text", "support", "sign", "marked"})
         run.event({"type": "sentence", **said, "citations": [c.model_dump() for c in citations]})
-        before = page.sentences[-2].sign if len(page.sentences) > 1 else None
+        before = builder.sentences[-2].sign if len(builder.sentences) > 1 else None
         title = citations[0].title if citations else ""
         if hasattr(get_config().get("callbacks"), "handlers"):
             chunk = AIMessageChunk(content=following(sentence, before, title), id=message_id(state))
             push_message(chunk, state_key=None)
 
-    second = run.minds.second
+    second = run.components.second
 
     async def again(claims: Sequence[Claim]) -> list[Support]:
         assert second is not None
@@ -49,17 +49,17 @@ async def open_page(run: Run, state: State, strips: Sequence[Strip]) -> Page:
         return made.value
 
     by, opinion = run.context.check_by, None if second is None else again
-    page = Page(check, emit, rows, items, opinion, run.context.strict, by == "llm", by != "off")
+    builder = AnswerBuilder(check, emit, rows, items, opinion, run.context.strict, by == "llm", by != "off")
     if draft := state.get("draft"):
-        page.sentences = [Sentence.model_validate(s) for s in draft]
-        page.citations = [Citation.model_validate(c) for c in state.get("citations", [])]
-        page.dropped = state.get("dropped", 0)
-    return page
+        builder.sentences = [Sentence.model_validate(s) for s in draft]
+        builder.citations = [Citation.model_validate(c) for c in state.get("citations", [])]
+        builder.dropped = state.get("dropped", 0)
+    return builder
 
 
-def written(page: Page) -> Update:
+def written(builder: AnswerBuilder) -> Update:
     """Return what is kept of a page."""
-    return {"draft": page.sentences, "citations": page.citations, "dropped": page.dropped}
+    return {"draft": builder.sentences, "citations": builder.citations, "dropped": builder.dropped}
 
 
 async def generate(state: State, runtime: NodeRuntime) -> Update:
@@ -67,12 +67,12 @@ async def generate(state: State, runtime: NodeRuntime) -> Update:
 
     What the reasoning turn said while it was written is shown already, and only closed here.
     """
-    run = Run("generate", state, runtime)
+    run = NodeRun("generate", state, runtime)
     question, strips = state["question"], known(state, run.context.shown)
     asked, choices = offered(run.context, question)
     routed = of_hop(state.get("routes"), run.hop)
-    page = await open_page(run, state, strips)
-    brief = Brief(
+    builder = await open_builder(run, state, strips)
+    given = GenerationInput(
         question=asked,
         strips=strips,
         rows={e["id"]: e for e in state.get("evidence", [])},
@@ -82,14 +82,14 @@ async def generate(state: State, runtime: NodeRuntime) -> Update:
         chunks=state.get("chunks", []),
         searched=routed is None or routed["corpora"] != ["none"],
     )
-    made = Made("", "llm") if page.sentences else await run.minds.writer(run, brief, page)
-    why = "" if page.sentences else made.value
-    if why and not page.citations and made.by == "llm":
-        page.nearest()
-    if run.meter.refused and not page.sentences and reads(run.context):
+    made = Outcome("", "llm") if builder.sentences else await run.components.writer(run, given, builder)
+    why = "" if builder.sentences else made.value
+    if why and not builder.citations and made.by == "llm":
+        builder.nearest()
+    if run.meter.refused and not builder.sentences and has_writer_model(run.context):
         why = f"{run.meter.refused} was spent before an answer could be written"
-    n, noun = len(page.sentences), "quote" if any(s.support == "quoted" for s in page.sentences) else "sentence"
+    n, noun = len(builder.sentences), "quote" if any(s.support == "quoted" for s in builder.sentences) else "sentence"
     summary = f"{n} {noun}{'s' * (n > 1)}" if n else f"nothing: {why}"
-    if page.dropped:
-        summary += f", {page.dropped} left out"
-    return run.done(summary, made, mind="llm" if made.by == "llm" else "small", **written(page), abstain=why)
+    if builder.dropped:
+        summary += f", {builder.dropped} left out"
+    return run.done(summary, made, mode="llm" if made.by == "llm" else "extractive", **written(builder), abstain=why)

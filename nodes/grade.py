@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from ragweave.minds.context import Context
-from ragweave.minds.contracts import Graded
-from ragweave.minds.evidence import Action, Evidence, Grade
-from ragweave.minds.llm.look import look_first
-from ragweave.minds.looks import worth_a_look
-from ragweave.minds.mind import Made
+from ragweave.components.component import Outcome
+from ragweave.components.context import Context
+from ragweave.components.evidence import Action, Evidence, Grade
+from ragweave.components.llm.look import look_first
+from ragweave.components.picture_relevance import worth_a_look
+from ragweave.components.protocols import Graded
 from ragweave.models import relevance
 from ragweave.nodes.refine import shown_whole
-from ragweave.nodes.run import NodeRuntime, Run
+from ragweave.nodes.run import NodeRun, NodeRuntime
 from ragweave.nodes.state import State, Update
 
 
@@ -21,15 +21,15 @@ async def grade(state: State, runtime: NodeRuntime) -> Update:
     by what an image encoder makes of them, or by what a vision model, asked first, sees in them. A model's verdict
     that cannot be read is `ambiguous`. Where newer items are preferred, age changes their order and never the verdict.
     """
-    run = Run("grade", state, runtime)
+    run = NodeRun("grade", state, runtime)
     rows = {e["id"]: e for e in state.get("evidence", [])}
     items = [rows[i] for i in state.get("candidates", []) if i in rows]
     worth = worth_a_look(items)
     looked = await look_first(run, state["query"], [e for e in items if e["id"] in worth], relevance.UPPER)
     items = [Evidence(**{**e, "seen": looked[e["id"]]}) if e["id"] in looked else e for e in items]
-    made = Made(Graded([], relevance.UPPER, relevance.LOWER), "small")
+    made = Outcome(Graded([], relevance.UPPER, relevance.LOWER), "local")
     if items:
-        made = await run.minds.evaluator(run, state["query"], items, looked)
+        made = await run.components.evaluator(run, state["query"], items, looked)
     scores = made.value.scores
     upper, lower = thresholds(run.context, made.value)
     best = max(scores, default=-1.0)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ragweave.minds.evidence import RankedList
-from ragweave.minds.passages import passage_of
-from ragweave.nodes.run import NodeRuntime, Run
+from ragweave.components.evidence import RankedList
+from ragweave.components.passages import passage_of
+from ragweave.nodes.run import NodeRun, NodeRuntime
 from ragweave.nodes.state import Update, VideoState
 
 
@@ -14,13 +14,13 @@ async def judge(state: VideoState, runtime: NodeRuntime) -> Update:
     A filter may only take away what is surely of no use. A verdict of its evaluator goes along, so that `grade` need
     not ask about the same clip again.
     """
-    run = Run("judge", state, runtime)
+    run = NodeRun("judge", state, runtime)
     query, clips = state["query"], state.get("clips", [])
     items = await (await run.library()).items(clips)
     held = [i for i in clips if i in items]
     if not held:
         return run.done("no clip to judge", data={"clips": []}, clips=[])
-    made = await run.minds.clip_filter(run, query, [passage_of(items[i], query) for i in held])
+    made = await run.components.clip_filter(run, query, [passage_of(items[i], query) for i in held])
     kept = [held[n] for n in made.value.places]
     worth = dict(zip(clips, state.get("scores", []), strict=False))
     scores = [worth.get(i, 0.0) for i in kept]

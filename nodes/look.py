@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from ragweave.nodes.run import NodeRuntime, Run
+from ragweave.nodes.run import NodeRun, NodeRuntime
 from ragweave.nodes.state import Update, VideoState
 
 
 async def look(state: VideoState, runtime: NodeRuntime) -> Update:
     """Return what is seen in each kept clip; one that cannot be looked at costs a note, not the others."""
-    run = Run("look", state, runtime)
+    run = NodeRun("look", state, runtime)
     clips = state.get("clips", [])
     items = await (await run.library()).items(clips) if clips else {}
     kept = [items[i] for i in clips if i in items]
-    made = await run.minds.looker(run, state["query"], state["forms"]["keywords"], kept)
+    made = await run.components.looker(run, state["query"], state["forms"]["keywords"], kept)
     shown = sum(map(bool, made.value.values()))
     told = f"{shown} clips show something" if shown else "nothing was seen"
     return run.done(told, made, data={"looked": made.value}, looked=made.value)

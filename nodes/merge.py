@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 
+from ragweave.components.evidence import RankedList
+from ragweave.components.fusion import Ranking, fuse_ranks, ordered
 from ragweave.corpora.chunks import best_chunks, chunks_of
 from ragweave.corpora.store.library import Library
 from ragweave.corpora.types import Item
 from ragweave.corpora.video.scope import Scope
-from ragweave.minds.evidence import RankedList
-from ragweave.minds.fusion import Ranking, fuse_ranks, ordered
-from ragweave.nodes.run import NodeRuntime, Run
+from ragweave.nodes.run import NodeRun, NodeRuntime
 from ragweave.nodes.state import Retriever, Update, VideoState
 
 WEIGHTS: Mapping[Retriever, float] = {"speech": 1.0, "chunk": 0.45, "entity": 0.5, "visual": 0.5}
@@ -25,7 +25,7 @@ async def merge(state: VideoState, runtime: NodeRuntime) -> Update:
 
     The union counts: a retriever that found nothing takes nothing away from the others.
     """
-    run = Run("merge", state, runtime, by="rrf")
+    run = NodeRun("merge", state, runtime, by="rrf")
     lists = {row["retriever"]: row["ids"] for row in state.get("lists", [])}
     joined = fuse_ranks([(WEIGHTS[r], [(i, 0.0) for i in ids]) for r, ids in lists.items() if r in WEIGHTS])
     library = await run.library()
@@ -43,7 +43,7 @@ async def merge(state: VideoState, runtime: NodeRuntime) -> Update:
     return run.done(told, data={"clips": clips}, clips=clips, scores=worth, found=found, chunks=chunked)
 
 
-async def _chunked(run: Run, library: Library, ranking: Sequence[str]) -> list[str]:
+async def _chunked(run: NodeRun, library: Library, ranking: Sequence[str]) -> list[str]:
     """Return the clips of the chunks that lie nearest to the query, chunk by chunk (VideoRAG, section 3.3)."""
     if not run.context.method.chunk_tokens:
         return []

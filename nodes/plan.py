@@ -8,8 +8,8 @@ from langgraph.types import Send
 
 from ragweave.corpora.types import CORPORA, Corpus
 from ragweave.corpora.video.scope import Scope, named_scope, scope_of
-from ragweave.nodes.run import NodeRuntime, Run
-from ragweave.nodes.state import RetrieveTask, Round, State, Update, of_hop
+from ragweave.nodes.run import NodeRun, NodeRuntime
+from ragweave.nodes.state import RetrieveTask, RoundState, State, Update, of_hop
 
 WITHOUT_ROUTER: tuple[Corpus, ...] = ("paragraph", "image", "clip")
 """What a graph without a router searches: the finest granularity of each modality."""
@@ -28,7 +28,7 @@ async def plan_recordings(state: State, runtime: NodeRuntime) -> Update:
 
 
 async def _plan(state: State, runtime: NodeRuntime, without_router: Sequence[Corpus]) -> Update:
-    run = Run("plan", state, runtime, by="rule")
+    run = NodeRun("plan", state, runtime, by="rule")
     corpora = await _corpora(state, run, without_router)
     library, context = await run.library(), run.context
     scope: Scope | None = Scope()
@@ -50,7 +50,7 @@ async def _plan(state: State, runtime: NodeRuntime, without_router: Sequence[Cor
     return run.done(summary, data={"corpora": corpora, "queries": queries}, tasks=tasks)
 
 
-async def _corpora(state: State, run: Run, without_router: Sequence[Corpus]) -> list[Corpus]:
+async def _corpora(state: State, run: NodeRun, without_router: Sequence[Corpus]) -> list[Corpus]:
     if run.context.max_hops == 0:
         return []
     if (routed := of_hop(state.get("routes"), run.hop)) is not None:
@@ -80,7 +80,7 @@ def dispatch_recordings(state: State) -> list[Send] | str:
     recorded = [t for t in tasks if t["corpus"] in RECORDINGS]
     sent = [_sent(state, t) for t in tasks if t not in recorded]
     if recorded:
-        first, known = recorded[0], {key: value for key, value in state.items() if key in Round.__annotations__}
+        first, known = recorded[0], {key: value for key, value in state.items() if key in RoundState.__annotations__}
         within = {"sources": first["sources"], "titles": first["titles"]}
         sent.append(Send("retrieve_video", {**known, **within, "corpora": [t["corpus"] for t in recorded]}))
         if further := first["queries"][1:]:

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ragweave.minds.chain import scored
-from ragweave.minds.desk import chosen, reads, rewrites
-from ragweave.minds.evidence import Evidence, Reply, Route, Strip
-from ragweave.minds.known import Decision, Known
-from ragweave.minds.llm.prose import tell
-from ragweave.minds.mind import Made
-from ragweave.minds.page import Page
-from ragweave.minds.passages import as_strip
-from ragweave.nodes.generate import open_page, written
+from ragweave.components.answer_builder import AnswerBuilder
+from ragweave.components.component import Outcome
+from ragweave.components.evidence import Evidence, Reply, Route, Strip
+from ragweave.components.hop_rank import scored
+from ragweave.components.knowledge import Decision, Knowledge
+from ragweave.components.llm.prose import tell
+from ragweave.components.passages import as_strip
+from ragweave.components.run_context import chosen, has_writer_model, rewrites
+from ragweave.nodes.generate import open_builder, written
 from ragweave.nodes.route import fallback_corpora
-from ragweave.nodes.run import NodeRuntime, Run
+from ragweave.nodes.run import NodeRun, NodeRuntime
 from ragweave.nodes.state import State, Then, Update, bound, ended, merge_strips
 
 SELECTED = 5
@@ -28,7 +28,7 @@ async def reason(state: State, runtime: NodeRuntime) -> Update:
     Rounds are counted here; when all are spent, or a limit is reached, what is there has to do. The sentences of a chat
     model's answer are shown as it writes them.
     """
-    run = Run("reason", state, runtime)
+    run = NodeRun("reason", state, runtime)
     context = run.context
     opening = not (state.get("tasks") or state.get("routes") or state.get("recalls"))
     rows = {e["id"]: e for e in state.get("evidence", [])}
@@ -40,24 +40,26 @@ async def reason(state: State, runtime: NodeRuntime) -> Update:
     placed = await scored(library, state["question"], found, hops) if len(hops) > 1 else found
     others = not context.corpora and bool(fallback_corpora(state, state["query"], await run.held()))
     can_search = context.max_hops > (0 if opening else state["hop"])
-    can_recall = state.get("recalls", 0) < context.max_recalls and run.minds.recaller is not None
+    can_recall = state.get("recalls", 0) < context.max_recalls and run.components.recaller is not None
     last = not (opening or can_search or can_recall)
-    page: Page | None = None
+    builder: AnswerBuilder | None = None
 
     async def say(raw: str, shown: Sequence[str]) -> None:
-        nonlocal page
-        if page is None:
-            page = await open_page(run, state, strips)
-        await tell(raw, [[s for s in strips if s["evidence"] == i] for i in shown], page)
+        nonlocal builder
+        if builder is None:
+            builder = await open_builder(run, state, strips)
+        await tell(raw, [[s for s in strips if s["evidence"] == i] for i in shown], builder)
 
-    first = state["query"] if opening and not reads(context) else state["question"]  # a query that was edited counts
-    known = Known(first, hops, placed, strips, others, last, say, state.get("plan", ""), bound(state))
+    first = (
+        state["query"] if opening and not has_writer_model(context) else state["question"]
+    )  # a query that was edited counts
+    known = Knowledge(first, hops, placed, strips, others, last, say, state.get("plan", ""), bound(state))
     spent = _spent(run)
-    if not spent and (reads(context) or not last):
-        made = await run.minds.reasoner(run, known)
+    if not spent and (has_writer_model(context) or not last):
+        made = await run.components.reasoner(run, known)
         spent = _spent(run)
     else:
-        made = Made(Decision(known.learnt(), query=first if opening else ""), "budget" if spent else "rule")
+        made = Outcome(Decision(known.learnt(), query=first if opening else ""), "budget" if spent else "rule")
     decision = made.value
     repeated = not (opening or decision.again) and known.asked(decision.query)
     if repeated or (spent and not opening):
@@ -66,9 +68,9 @@ async def reason(state: State, runtime: NodeRuntime) -> Update:
     update: Update = {"then": then, "enough": not (decision.query or spent or repeated), "also": []}
     if decision.answer and then == "generate":
         update["reply"] = Reply(text=decision.answer, shown=list(decision.shown))
-    if page is not None:
-        await page.close()
-        update |= written(page)
+    if builder is not None:
+        await builder.close()
+        update |= written(builder)
     asked = " | ".join([decision.query, *decision.more])
     done = "asked only what was asked before" if repeated else "enough"
     told = {"more": f"next: {asked}", "recall": f"recall: {decision.query}", "generate": done}[then]
@@ -95,7 +97,7 @@ async def reason(state: State, runtime: NodeRuntime) -> Update:
     return run.done("; ".join(filter(None, (decision.learnt, decision.missing, told))), made, data=data, **update)
 
 
-def _spent(run: Run) -> str:
+def _spent(run: NodeRun) -> str:
     """Return the limit that leaves nothing to go on with; without a model only time counts."""
     late = run.meter.out_of_time() or run.meter.refused or chosen("reasoner", run.context) is None
     return run.meter.refused if late else run.meter.exhausted

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from ragweave.minds.evidence import TEXT_LIMIT, Evidence
-from ragweave.minds.mind import Made
-from ragweave.minds.passages import as_strip
+from ragweave.components.component import Outcome
+from ragweave.components.evidence import TEXT_LIMIT, Evidence
+from ragweave.components.passages import as_strip
 from ragweave.models.text import clip
-from ragweave.nodes.run import NodeRuntime, Run
+from ragweave.nodes.run import NodeRun, NodeRuntime
 from ragweave.nodes.state import State, Update
 
 TITLE = "The model's own knowledge"
@@ -14,10 +14,10 @@ TITLE = "The model's own knowledge"
 
 async def recall(state: State, runtime: NodeRuntime) -> Update:
     """Return one parametric passage. It is marked as the model's own, ordered last, and never cited as a source."""
-    run = Run("recall", state, runtime)
+    run = NodeRun("recall", state, runtime)
     count = state.get("recalls", 0) + 1
-    ask = run.minds.recaller
-    made = await ask(run, state["question"], state["query"]) if ask is not None else Made("", "small")
+    ask = run.components.recaller
+    made = await ask(run, state["question"], state["query"]) if ask is not None else Outcome("", "local")
     if not made.value:
         return run.done("the model knows nothing about it", made, recalls=count)
     row: Evidence = {

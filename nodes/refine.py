@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ragweave.minds.context import Context
-from ragweave.minds.desk import reads
-from ragweave.minds.evidence import Strip
-from ragweave.minds.mind import Made
-from ragweave.minds.passages import as_read, as_seen, as_strip
-from ragweave.minds.recency import faded
-from ragweave.minds.strips import cut, select, strip_of
-from ragweave.nodes.run import NodeRuntime, Run
+from ragweave.components.component import Outcome
+from ragweave.components.context import Context
+from ragweave.components.evidence import Strip
+from ragweave.components.passages import as_read, as_seen, as_strip
+from ragweave.components.recency import faded
+from ragweave.components.run_context import has_writer_model
+from ragweave.components.strips import cut, select, strip_of
+from ragweave.nodes.run import NodeRun, NodeRuntime
 from ragweave.nodes.state import State, Update, bound
 
 NEAREST = 3
@@ -23,7 +23,7 @@ async def refine(state: State, runtime: NodeRuntime) -> Update:
 
     A chat model is shown every item whole: it leaves out itself what does not help.
     """
-    run = Run("refine", state, runtime)
+    run = NodeRun("refine", state, runtime)
     lower = bound(state)
     rows = {e["id"]: e for e in state.get("evidence", [])}
     found = [rows[i] for i in state.get("candidates", []) if i in rows]
@@ -54,13 +54,13 @@ async def refine(state: State, runtime: NodeRuntime) -> Update:
 
 def shown_whole(context: Context) -> bool:
     """Tell whether items stay whole because a chat model reads them."""
-    return context.method.strip_mode == "auto" and reads(context)
+    return context.method.strip_mode == "auto" and has_writer_model(context)
 
 
-async def score_strips(run: Run, query: str, made: Sequence[Strip]) -> Made[list[Strip]]:
+async def score_strips(run: NodeRun, query: str, made: Sequence[Strip]) -> Outcome[list[Strip]]:
     """Score strips with the run's evaluator for strips, all at once."""
     if not made:
-        return Made([], "small")
-    judged = await run.minds.strip_evaluator(run, query, [as_read(s) for s in made])
+        return Outcome([], "local")
+    judged = await run.components.strip_evaluator(run, query, [as_read(s) for s in made])
     scored = [Strip(**{**s, "score": round(v, 4)}) for s, v in zip(made, judged.value, strict=True)]
-    return Made(scored, judged.by, judged.fallback)
+    return Outcome(scored, judged.by, judged.fallback)

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+from ragweave.components.evidence import ListKind, RankedList
 from ragweave.corpora.types import Corpus, Hit, Lists
 from ragweave.corpora.video.scope import Scope, in_window, search_within
-from ragweave.minds.evidence import ListKind, RankedList
 from ragweave.models.errors import RagweaveError
-from ragweave.nodes.run import NodeRuntime, Run
+from ragweave.nodes.run import NodeRun, NodeRuntime
 from ragweave.nodes.state import RetrieveTask, Update
 
 
 async def retrieve(task: RetrieveTask, runtime: NodeRuntime) -> Update:
     """Return the dense, lexical and visual lists of each phrasing; a corpus that fails is noted, the others go on."""
-    run = Run("retrieve", task, runtime, by=task["corpus"])
+    run = NodeRun("retrieve", task, runtime, by=task["corpus"])
     try:
         library = await run.library()
         context = run.context

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from ragweave.components.fusion import Ranking, fuse_ranks, fuse_scores, ordered
 from ragweave.corpora.knowledge.search import ask_graph
 from ragweave.corpora.store.library import Library
 from ragweave.corpora.types import Hit, Item
 from ragweave.corpora.video.scope import Scope, search_within
-from ragweave.minds.fusion import Ranking, fuse_ranks, fuse_scores, ordered
 from ragweave.models.errors import RagweaveError
-from ragweave.nodes.run import NodeRuntime, Run
+from ragweave.nodes.run import NodeRun, NodeRuntime
 from ragweave.nodes.state import ClipTask, Update
 
 BESIDE = 0.3
@@ -22,7 +22,7 @@ RECORDINGS = 20
 async def retrieve_clips(task: ClipTask, runtime: NodeRuntime) -> Update:
     """Return the list of one retriever; one that fails or finds nothing is noted or silent, and the others go on."""
     name = task["retriever"]
-    run = Run("retrieve_clips", task, runtime, by=name)
+    run = NodeRun("retrieve_clips", task, runtime, by=name)
     sources, titles = tuple(task.get("sources", [])), tuple(task.get("titles", []))
     scope = Scope(sources, titles, run.context.from_time, run.context.to_time)
     try:
@@ -36,7 +36,7 @@ async def retrieve_clips(task: ClipTask, runtime: NodeRuntime) -> Update:
     return run.done(f"{len(ids)} {noun}", data=data, lists=[{"retriever": name, "ids": ids}] if ids else [])
 
 
-async def _ids(run: Run, library: Library, task: ClipTask, scope: Scope) -> list[str]:
+async def _ids(run: NodeRun, library: Library, task: ClipTask, scope: Scope) -> list[str]:
     """Return the ids that one retriever ranks, best first."""
     name, query, forms, length = task["retriever"], task["query"], task["forms"], run.context.method.pool
     if name == "video":

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from langgraph.types import Send
 
-from ragweave.nodes.run import NodeRuntime, Run
+from ragweave.nodes.run import NodeRun, NodeRuntime
 from ragweave.nodes.state import Retriever, Update, VideoState, VideoTask
 
 
 async def rewrite(state: VideoState, runtime: NodeRuntime) -> Update:
     """Return the statement, the scene and the keywords of the hop's query."""
-    run = Run("rewrite", state, runtime)
-    made = await run.minds.rewriter(run, state["query"])
+    run = NodeRun("rewrite", state, runtime)
+    made = await run.components.rewriter(run, state["query"])
     forms = made.value
     told = f"{forms['statement']} | {forms['scene']} | {', '.join(forms['keywords'])}"
     method = run.context.method

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+from ragweave.components.component import Outcome
+from ragweave.components.evidence import Route
+from ragweave.components.local.route import labels
+from ragweave.components.protocols import Routed
 from ragweave.corpora.types import CORPORA, Label
-from ragweave.minds.contracts import Routed
-from ragweave.minds.evidence import Route
-from ragweave.minds.mind import Made
-from ragweave.minds.small.route import labels
-from ragweave.models.router import matters
-from ragweave.nodes.run import NodeRuntime, Run
+from ragweave.models.router import modalities
+from ragweave.nodes.run import NodeRun, NodeRuntime
 from ragweave.nodes.state import State, Update
 
 
@@ -20,21 +20,21 @@ async def route(state: State, runtime: NodeRuntime) -> Update:
     Corpora that the library lacks are masked; `none` is masked after hop 1, because a hop is only made to search. A
     query that is asked again goes to what was not searched for it before.
     """
-    run = Run("route", state, runtime)
+    run = NodeRun("route", state, runtime)
     held: set[Label] = {*labels(await run.held())}
     if run.context.corpora:
         for missing in sorted(set(run.context.corpora) - held):
             run.note(f"The library holds nothing in its {missing} corpus.")
         wanted: list[Label] = [c for c in run.context.corpora if c in held]
-        made = Made(Routed(wanted, {}, "these corpora were asked for"), "asked")
+        made = Outcome(Routed(wanted, {}, "these corpora were asked for"), "asked")
     elif others := fallback_corpora(state, state["query"], held):
         why = "what was searched before holds nothing that bears on the question"
-        made = Made(Routed(others, {}, why), "fallback")
+        made = Outcome(Routed(others, {}, why), "fallback")
     elif run.context.route_by == "unified":
         why = "everything is searched and ordered as one"
-        made = Made(Routed([c for c in CORPORA if c in held], {}, why), "unified")
+        made = Outcome(Routed([c for c in CORPORA if c in held], {}, why), "unified")
     else:
-        made = await run.minds.router(run, state["query"], held)
+        made = await run.components.router(run, state["query"], held)
     chosen, confidence, why = made.value
     row: Route = {"hop": run.hop, "corpora": chosen, "confidence": confidence, "by": made.by, "why": why}
     shown = ", ".join(f"{c} {confidence[c]:.2f}" if c in confidence else c for c in chosen) or "nothing is indexed"
@@ -53,5 +53,5 @@ def fallback_corpora(state: State, query: str, held: Collection[str]) -> list[La
         return []
     searched: set[str] = {t["corpus"] for t in state.get("tasks", []) if query in t["queries"][:1]}
     searched |= {c for hop in state.get("hops", []) if hop["query"] == query for c in hop["corpora"]}
-    groups = matters([c for c in CORPORA if c in held])
+    groups = modalities([c for c in CORPORA if c in held])
     return labels([group[0] for group in groups if not searched & {*group}]) if searched else []

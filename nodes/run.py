@@ -11,11 +11,11 @@ from typing import Any
 from langgraph.runtime import Runtime
 from langgraph.types import RetryPolicy
 
-from ragweave.minds.build import build
-from ragweave.minds.context import Context
-from ragweave.minds.contracts import Minds
-from ragweave.minds.desk import Desk, Turn
-from ragweave.minds.mind import Fallback, Made
+from ragweave.components.build import build
+from ragweave.components.component import Fallback, Outcome
+from ragweave.components.context import Context
+from ragweave.components.protocols import Components
+from ragweave.components.run_context import RunContext, TurnState
 from ragweave.models.chat import is_transient
 from ragweave.models.meter import Limits, Meter, Spend
 from ragweave.models.settings import model_settings
@@ -32,18 +32,18 @@ ANSWERING = ("reason", "generate")
 """Nodes whose model can answer: one call is kept for them."""
 
 
-class Run(Desk):
-    """One execution of one node: the desk that it lends to minds, and what it says when it is done.
+class NodeRun(RunContext):
+    """One execution of one node: the run context that it lends to components, and its step.
 
-    `turn` is the id of the turn, from the node that opens it; `by` the maker that decides where no mind is asked.
+    `turn` is the id of the turn, from the node that opens it; `by` the strategy where no component is asked.
 
     Attributes:
-        fallback: of a mind that was asked beside the one that decides.
+        fallback: of a component that was asked beside the one that decides.
         event: sends a typed event to the `custom` stream.
     """
 
     def __init__(
-        self, node: str, state: Mapping[str, Any], runtime: NodeRuntime, turn: str = "", by: str = "small"
+        self, node: str, state: Mapping[str, Any], runtime: NodeRuntime, turn: str = "", by: str = "local"
     ) -> None:
         # The node that opens a turn is set by its run alone: nothing of the turn before may reach into it.
         context = Context.of(runtime, None if turn else state.get("knobs"))
@@ -57,18 +57,18 @@ class Run(Desk):
         self._in_turn, self._started = bool(named), time.perf_counter()
 
     @property
-    def minds(self) -> Minds:
+    def components(self) -> Components:
         """Who decides in this run, chosen when it is first asked."""
-        minds: Minds = self.turn.minds or build(self.context)
-        self.turn.minds = minds
-        return minds
+        components: Components = self.turn.components or build(self.context)
+        self.turn.components = components
+        return components
 
     def done(
-        self, summary: str, made: Made[Any] | None = None, /, *, data: dict[str, Any] | None = None, **update: Any
+        self, summary: str, made: Outcome[Any] | None = None, /, *, data: dict[str, Any] | None = None, **update: Any
     ) -> Update:
         """Close the node: emit its step event, and add its usage and notes to the update.
 
-        The summary says in words what was decided, `data` as data; `made` is the decision, where a mind made it;
+        The summary says in words what was decided, `data` as data; `made` is the decision, where a component made it;
         `usage` in the update is what the meter no longer holds.
         """
         seconds = time.perf_counter() - self._started
@@ -86,10 +86,10 @@ class Run(Desk):
         return {**update, "usage": usage, **({"notes": [*dict.fromkeys(self.notes)]} if self.notes else {})}
 
 
-def _opened(context: Context, usage: Sequence[NodeUsage]) -> Turn:
+def _opened(context: Context, usage: Sequence[NodeUsage]) -> TurnState:
     """Open a turn; after a restart its meter is rebuilt from what the state recorded."""
     limits = Limits(context.max_model_calls, context.max_tokens, context.max_seconds, context.max_cost, ANSWERING)
-    turn = Turn(Meter(limits, model_settings().rate_table()))
+    turn = TurnState(Meter(limits, model_settings().rate_table()))
     for row in usage:
         spent = NodeUsage.model_validate(row)
         turn.meter.record(Spend(**spent.model_dump()))

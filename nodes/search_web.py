@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import asyncio
 
+from ragweave.components.evidence import Evidence, Strip
+from ragweave.components.strips import cut, select
+from ragweave.components.web_evidence import key_of, web_row, web_strip
 from ragweave.corpora.web.plain import inert
 from ragweave.corpora.web.providers import make
 from ragweave.corpora.web.search import search
-from ragweave.corpora.web.types import Page, WebResult
-from ragweave.minds.evidence import Evidence, Strip
-from ragweave.minds.pages import key_of, web_row, web_strip
-from ragweave.minds.strips import cut, select
+from ragweave.corpora.web.types import WebPage, WebResult
 from ragweave.models import relevance
 from ragweave.models.errors import RagweaveError, WebDown
 from ragweave.nodes import consent as reader
 from ragweave.nodes.refine import score_strips
-from ragweave.nodes.run import NodeRuntime, Run
+from ragweave.nodes.run import NodeRun, NodeRuntime
 from ragweave.nodes.state import State, Update
 
 WEB_RESULTS = 5
@@ -29,7 +29,7 @@ async def search_web(state: State, runtime: NodeRuntime) -> Update:
     from its top. Where no search could be made anyway, nothing is asked.
     """
     provider, obstacle = await asyncio.to_thread(_provider)
-    run = Run("search_web", state, runtime)
+    run = NodeRun("search_web", state, runtime)
     if obstacle:
         run.note(f"The web was not searched: {obstacle}")
         return run.done(f"not searched: {obstacle}")
@@ -43,7 +43,7 @@ async def search_web(state: State, runtime: NodeRuntime) -> Update:
     server = f"web search {provider}"
     if server in run.turn.down:  # an earlier round has noted it
         return run.done(f"not searched: {provider} did not answer before", **told)
-    written = written or await run.minds.web_querist(run, state["query"])
+    written = written or await run.components.web_querist(run, state["query"])
     query = written.value
     try:
         result = await _searched(run, query)
@@ -59,7 +59,7 @@ async def search_web(state: State, runtime: NodeRuntime) -> Update:
     return run.done(summary, written, data=data, **told, evidence=evidence, knowledge=kept)
 
 
-async def _searched(run: Run, query: str) -> WebResult:
+async def _searched(run: NodeRun, query: str) -> WebResult:
     """Search within what is left of the run's seconds; raises as `search` does, and BudgetSpent when they are over."""
     try:
         async with asyncio.timeout(run.meter.seconds_left):
@@ -77,7 +77,7 @@ def _provider() -> tuple[str, str]:
         return "", str(error)
 
 
-async def _grade(run: Run, query: str, pages: list[Page]) -> tuple[list[Evidence], list[Strip]]:
+async def _grade(run: NodeRun, query: str, pages: list[WebPage]) -> tuple[list[Evidence], list[Strip]]:
     """Cut pages into strips and keep those that the evaluator of the library's strips finds relevant."""
     method = run.context.method
     texts = [(page, inert(page.text)) for page in pages]

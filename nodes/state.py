@@ -11,9 +11,7 @@ from langgraph.graph.message import add_messages
 from langgraph.types import Overwrite
 from typing_extensions import TypedDict
 
-from ragweave.corpora.types import Corpus
-from ragweave.minds.contracts import Forms
-from ragweave.minds.evidence import (
+from ragweave.components.evidence import (
     Citation,
     Evidence,
     Grade,
@@ -25,7 +23,9 @@ from ragweave.minds.evidence import (
     Sentence,
     Strip,
 )
-from ragweave.minds.passages import as_seen, as_strip
+from ragweave.components.passages import as_seen, as_strip
+from ragweave.components.protocols import Forms
+from ragweave.corpora.types import Corpus
 from ragweave.models.relevance import LOWER
 from ragweave.nodes.answer import Answer, NodeUsage
 
@@ -69,7 +69,7 @@ class Input(TypedDict, total=False):
     before the turn begins takes the place of its words."""
 
 
-class Round(TypedDict, total=False):
+class RoundState(TypedDict, total=False):
     """What a round of search knows, in the recordings as well."""
 
     turn: str
@@ -97,7 +97,7 @@ class VideoResult(TypedDict, total=False):
     """What each node spent."""
 
 
-class State(Input, Round, VideoResult, total=False):
+class State(Input, RoundState, VideoResult, total=False):
     """Everything a run knows. Per-turn keys are reset by `condense`."""
 
     posed: str
@@ -143,7 +143,7 @@ class State(Input, Round, VideoResult, total=False):
     """Checked sentences in order, as they were emitted."""
     citations: list[Citation]
     """The numbered sources of the draft."""
-    mind: Literal["small", "llm"]
+    mode: Literal["extractive", "llm"]
     """Who wrote the draft."""
     dropped: int
     """Sentences written but not shown, because nothing supported them."""
@@ -210,7 +210,7 @@ Retriever = Literal["chunk", "entity", "visual", "speech", "video"]
 """Ways into the recordings. `video` finds the recording."""
 
 
-class VideoTask(Round, total=False):
+class VideoTask(RoundState, total=False):
     """What `plan` sends to the recordings."""
 
     corpora: list[Corpus]
@@ -258,7 +258,7 @@ Update = dict[str, Any]
 
 def anew() -> Update:
     """Return what a turn begins with, whatever the turn before left."""
-    begun = State(hop=1, recalls=0, enough=False, looked={}, plan="", mind="small", dropped=0, abstain="")
+    begun = State(hop=1, recalls=0, enough=False, looked={}, plan="", mode="extractive", dropped=0, abstain="")
     empty = State(candidates=[], tasks=[], chunks=[], draft=[], citations=[])
     absent = State(grade=None, reply=None, consent=None, answer=None)
     joined = {key: Overwrite([]) for key in ("routes", "queries", "found", "evidence", "knowledge", "hops")}

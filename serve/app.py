@@ -30,7 +30,7 @@ from ragweave.serve import (
     watches,
 )
 from ragweave.serve.access import Keys, Slots
-from ragweave.serve.desk import opened
+from ragweave.serve.app_state import opened
 from ragweave.serve.drain import drained
 from ragweave.serve.guard import Guard
 from ragweave.serve.pictures import PictureDesk
@@ -47,9 +47,9 @@ def create_app(settings: ServeSettings | None = None, *, exposed: bool = False) 
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        async with opened(settings, store, slots, pictures) as desk, assistants.session_manager.run():
-            app.state.desk = desk
-            with drained(desk):
+        async with opened(settings, store, slots, pictures) as app_state, assistants.session_manager.run():
+            app.state.app_state = app_state
+            with drained(app_state):
                 yield
 
     app = FastAPI(title="Ragweave", version=__version__, lifespan=lifespan, docs_url=None, redoc_url=None)

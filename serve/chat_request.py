@@ -9,9 +9,9 @@ from typing import Any, Literal
 from langchain_core.messages import AIMessage, AnyMessage
 from pydantic import BaseModel, ConfigDict, Field
 
-from ragweave.minds.attached import asked_with, held
+from ragweave.components.attachments import asked_with, held
 from ragweave.models.errors import InputError
-from ragweave.serve.desk import Body
+from ragweave.serve.app_state import Body
 from ragweave.serve.pictures import PictureDesk, bytes_of, id_of
 
 _OWN_LINK = re.compile(r" ?\[\[(\d+)\]\]\([^)\s]*\)")
@@ -22,7 +22,7 @@ SOURCES = "\n\n---\n"
 """Stands between an answer and its sources."""
 
 
-class Address(BaseModel):
+class PictureAddress(BaseModel):
     """Where a picture is."""
 
     url: str
@@ -33,7 +33,7 @@ class Part(BaseModel):
 
     type: str
     text: str = ""
-    image_url: Address | None = None
+    image_url: PictureAddress | None = None
 
 
 class Message(BaseModel):
@@ -94,7 +94,7 @@ def check(request: ChatRequest) -> None:
             raise InputError(f"{name} cannot be other than its default here", f"leave out {name}")
 
 
-async def conversation(messages: Sequence[Message], desk: PictureDesk) -> list[AnyMessage]:
+async def conversation(messages: Sequence[Message], app_state: PictureDesk) -> list[AnyMessage]:
     """Return the turns of user and assistant; what a system message asks for is no part of a question.
 
     The pictures of the question are read. Those of earlier turns, which clients send again, count for the words that
@@ -108,7 +108,7 @@ async def conversation(messages: Sequence[Message], desk: PictureDesk) -> list[A
             parts = message.content if isinstance(message.content, list) else []
             urls = [part.image_url.url if part.image_url else "" for part in parts if part.type == "image_url"]
             if n + 1 == len(messages):
-                pictures = await desk.read(urls)
+                pictures = await app_state.read(urls)
             else:
                 pictures = [p for p in (held(id_of(bytes_of(url))) for url in urls) if p is not None]
             found.append(asked_with(_FILES.sub("", _text(message)), pictures))

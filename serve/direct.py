@@ -14,11 +14,11 @@ from typing import Any, TypeVar
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, convert_to_messages
 from starlette.requests import Request
 
+from ragweave.components.context import Context
 from ragweave.corpora.store.catalog import LibraryRow
 from ragweave.graphs import run as graphs
 from ragweave.graphs.settings import run_settings
 from ragweave.graphs.steps import step_of
-from ragweave.minds.context import Context
 from ragweave.models.errors import InputError, RagweaveError
 from ragweave.nodes.condense import check_question
 from ragweave.serve.access import Slots
@@ -66,7 +66,7 @@ def context_of(given: Mapping[str, Any], library: LibraryRow) -> Context:
     """Build a run's context from what a request sets; the library is the one that was checked."""
     if given.get("library", library.name) != library.name:
         raise invalid(("context", "library"), "names another library than the request")
-    defaults = {"mind": run_settings().mind, "web": run_settings().web}
+    defaults = {"mode": run_settings().mode, "web": run_settings().web}
     try:
         return Context.model_validate({**defaults, **given, "library": library.name})
     except InputError as error:

@@ -18,14 +18,14 @@ from typing import Any
 import uvicorn
 from uvicorn.server import HANDLED_SIGNALS
 
-from ragweave.serve.desk import Desk
+from ragweave.serve.app_state import AppState
 
 _TELLING = 2.0
 """Seconds in which those who read answers that are broken off are told."""
 
 
 @contextmanager
-def drained(desk: Desk) -> Iterator[None]:
+def drained(app_state: AppState) -> Iterator[None]:
     """Have the first signal to stop wait for the answers under way, where uvicorn serves; a second breaks them off."""
     before: dict[int, Any] = {}
     if threading.current_thread() is threading.main_thread():
@@ -34,10 +34,10 @@ def drained(desk: Desk) -> Iterator[None]:
     loop, tasks, at_once = asyncio.get_running_loop(), set[asyncio.Task[None]](), threading.Event()
 
     def hear(number: int, frame: FrameType | None) -> None:
-        stop, first = before[number], not desk.slots.draining
-        desk.slots.draining = True
+        stop, first = before[number], not app_state.slots.draining
+        app_state.slots.draining = True
         if first:
-            drain = partial(_drain, desk, stop.__self__, at_once, lambda: stop(number, frame))
+            drain = partial(_drain, app_state, stop.__self__, at_once, lambda: stop(number, frame))
             loop.call_soon_threadsafe(lambda: tasks.add(loop.create_task(drain())))
         elif at_once.is_set() or stop.__self__.should_exit:
             stop(number, frame)
@@ -53,19 +53,21 @@ def drained(desk: Desk) -> Iterator[None]:
             signal.signal(number, handler)
 
 
-async def _drain(desk: Desk, server: uvicorn.Server, at_once: threading.Event, stop: Callable[[], None]) -> None:
+async def _drain(
+    app_state: AppState, server: uvicorn.Server, at_once: threading.Event, stop: Callable[[], None]
+) -> None:
     loop = asyncio.get_running_loop()
-    ends = loop.time() + desk.settings.shutdown_seconds
+    ends = loop.time() + app_state.settings.shutdown_seconds
 
     async def wait(until: float, cut_short: Callable[[], bool]) -> None:
-        while desk.slots.taken and loop.time() < until and not cut_short():  # noqa: ASYNC110
+        while app_state.slots.taken and loop.time() < until and not cut_short():  # noqa: ASYNC110
             await asyncio.sleep(0.1)
 
     try:
         await wait(ends, lambda: at_once.is_set() or server.should_exit)
-        broken_off = desk.slots.taken
-        desk.slots.end()
-        await desk.runs.close()  # while those who read them can still be told
+        broken_off = app_state.slots.taken
+        app_state.slots.end()
+        await app_state.runs.close()  # while those who read them can still be told
         await wait(loop.time() + _TELLING, lambda: server.should_exit)
         if broken_off:  # what was said last is on its way
             await asyncio.sleep(0.1)

@@ -10,8 +10,8 @@ from typing import Any
 
 from ragweave.corpora.settings import corpora_settings
 from ragweave.corpora.store.objects import here
-from ragweave.models.child import environment
 from ragweave.models.errors import SourceError
+from ragweave.models.subprocess_env import environment
 from ragweave.serve.problems import NotFound
 
 SECONDS = 20.0

@@ -19,10 +19,10 @@ from ragweave.corpora.store.objects import discard, here
 from ragweave.corpora.store.stores import stores
 from ragweave.graphs.indexing import aindex
 from ragweave.serve.access import Caller, visible
-from ragweave.serve.followed import Followed
 from ragweave.serve.journal import Journal
 from ragweave.serve.problems import NotFound, Refused, problem
 from ragweave.serve.records import Record, Records, Status
+from ragweave.serve.remote_journal import Followed
 from ragweave.serve.uploads import not_indexed, sweep
 
 logger = logging.getLogger(__name__)

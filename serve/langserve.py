@@ -23,14 +23,14 @@ from pydantic.fields import FieldInfo
 from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from ragweave.components.attachments import MOST, asked_with
+from ragweave.components.context import Context
 from ragweave.graphs import run as graphs
 from ragweave.graphs.settings import run_settings
-from ragweave.minds.attached import MOST, asked_with
-from ragweave.minds.context import Context
 from ragweave.models.errors import InputError, RagweaveError
 from ragweave.serve import batch, problems
 from ragweave.serve.access import Caller, Slots, library_for
-from ragweave.serve.desk import Body
+from ragweave.serve.app_state import Body
 from ragweave.serve.direct import Events, answering, messages_of, pictures_of, unless_left
 from ragweave.serve.pictures import PictureDesk
 from ragweave.serve.problems import problem
@@ -60,25 +60,25 @@ _QUESTION_FIRST = b"\nh1 + div { order: 1 }\n"
 """The heading is followed by the form of the knobs."""
 
 
-class Said(Body):
+class EarlierMessage(Body):
     """One earlier message."""
 
     role: Literal["user", "assistant"]
     content: str
 
 
-class Asked(Body):
+class LangServeInput(Body):
     """A question and what was said before it; or messages, as the graphs take them, the last of them the question."""
 
     question: str = Field("", description="What you want to know.")
-    history: list[Said] = Field(default_factory=list, description="The conversation so far.")
+    history: list[EarlierMessage] = Field(default_factory=list, description="The conversation so far.")
     pictures: list[str] = Field(
         default_factory=list, max_length=MOST, description="Pictures that belong to the question, as data URLs."
     )
     messages: list[Any] = Field(default_factory=list, description="Instead of both: messages of LangChain or OpenAI.")
 
     @model_validator(mode="after")
-    def _either(self) -> Asked:
+    def _either(self) -> LangServeInput:
         if self.messages if self.question else not self.model_fields_set & {"question", "messages"}:
             raise ValueError("send a question or messages, one of them")
         return self
@@ -122,9 +122,9 @@ class ServedGraph(Runnable[Any, dict[str, Any]]):
         return [_form(name, field) for name, field in Context.model_fields.items() if name != "method"]
 
     @property
-    def InputType(self) -> type[Asked]:
+    def InputType(self) -> type[LangServeInput]:
         """What it takes."""
-        return Asked
+        return LangServeInput
 
     @property
     def OutputType(self) -> type[dict[str, Any]]:
@@ -192,7 +192,7 @@ class ServedGraph(Runnable[Any, dict[str, Any]]):
             caller = Caller("nobody", frozenset())
         context = {k: v for k, v in given.items() if k in Context.model_fields and v not in (None, "")}
         library = await library_for(caller, context.get("library"))
-        asked = Asked.model_validate(input)
+        asked = LangServeInput.model_validate(input)
         said = [*((s.role, s.content) for s in asked.history), ("user", asked.question)]
         *before, last = messages_of(asked.messages or said)
         pictures = await self._pictures.read(asked.pictures or pictures_of(last))

@@ -19,9 +19,9 @@ from mcp_types import ToolAnnotations
 from pydantic import Field
 
 from ragweave import __version__
+from ragweave.components.attachments import MOST
 from ragweave.corpora.store.catalog import LibraryRow
 from ragweave.corpora.store.stores import stores
-from ragweave.minds.attached import MOST
 from ragweave.models.errors import RagweaveError
 from ragweave.models.text import clip
 from ragweave.serve import tools
@@ -45,8 +45,8 @@ Pictures = Annotated[
 CallerOf = Callable[[Context[Any, Any]], Caller]
 
 
-def build(caller_of: CallerOf, slots: Slots, desk: PictureDesk) -> MCPServer[Any]:
-    """Return the MCP server; `caller_of` says who asks, `desk` reads pictures."""
+def build(caller_of: CallerOf, slots: Slots, app_state: PictureDesk) -> MCPServer[Any]:
+    """Return the MCP server; `caller_of` says who asks, `app_state` reads pictures."""
     server: MCPServer[Any] = MCPServer(
         "ragweave", title="Ragweave", instructions=_ABOUT, version=__version__, log_level="WARNING"
     )
@@ -62,7 +62,7 @@ def build(caller_of: CallerOf, slots: Slots, desk: PictureDesk) -> MCPServer[Any
         with in_words():
             row, steps = await library_for(caller_of(ctx), library), itertools.count(1)
             return await tools.asked(
-                slots, row, question, sources or (), _item(row), await desk.read(pictures or ()),
+                slots, row, question, sources or (), _item(row), await app_state.read(pictures or ()),
                 lambda step: ctx.report_progress(next(steps), message=step),
             )  # fmt: skip
 
@@ -73,7 +73,7 @@ def build(caller_of: CallerOf, slots: Slots, desk: PictureDesk) -> MCPServer[Any
         library: Library = None,
         limit: tools.Limit = 8,
         sources: Sources = None,
-    ) -> list[tools.Passage]:
+    ) -> list[tools.FoundPassage]:
         with in_words():
             row = await library_for(caller_of(ctx), library)
             return await tools.sought(row, query, limit, sources or (), _item(row))

@@ -25,8 +25,8 @@ from ragweave.corpora.store.stores import stores
 from ragweave.models.errors import RagweaveError
 from ragweave.serve.access import LibraryOfId
 from ragweave.serve.chapters import chapters_of
+from ragweave.serve.http_cache import is_range, unless_held, without_vain_range
 from ragweave.serve.problems import NotFound
-from ragweave.serve.unchanged import is_range, unless_held, without_vain_range
 
 router = APIRouter()
 

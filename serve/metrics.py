@@ -27,7 +27,7 @@ from prometheus_client import (
 
 from ragweave.models import tracing
 from ragweave.serve.access import CallerNow, Slots
-from ragweave.serve.desk import DeskNow
+from ragweave.serve.app_state import AppStateNow
 
 _SECONDS = (0.005, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60, 120, 300)
 
@@ -113,8 +113,8 @@ def mount(app: FastAPI, slots: Slots) -> None:
     tracing.provider().add_span_processor(metrics)
 
     @app.get("/metrics", include_in_schema=False)
-    async def shown(caller: CallerNow, desk: DeskNow) -> Response:
+    async def shown(caller: CallerNow, app_state: AppStateNow) -> Response:
         caller.require_all()
-        metrics.uploads.set(await desk.jobs.under_way())
+        metrics.uploads.set(await app_state.jobs.under_way())
         text = await asyncio.to_thread(generate_latest, metrics.registry)
         return Response(text, media_type=CONTENT_TYPE_LATEST)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ragweave.minds.evidence import Evidence
+from ragweave.components.evidence import Evidence
 from ragweave.models.text import clip, content_terms, sentences
 from ragweave.nodes.answer import Answer
 

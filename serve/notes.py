@@ -14,13 +14,13 @@ from pydantic import Field
 from ragweave.corpora.store.catalog import LibraryRow
 from ragweave.models.text import clip
 from ragweave.serve.access import Caller, CallerNow, NamedLibrary, library_named
+from ragweave.serve.app_state import AppStateNow, Body
 from ragweave.serve.database import sent
-from ragweave.serve.desk import Body, DeskNow
 from ragweave.serve.problems import NotFound, Refused
 from ragweave.serve.proof import Form, as_file, proof
 from ragweave.serve.routes_ask import find_thread
 from ragweave.serve.routes_library import item_of
-from ragweave.serve.store import Store, Turn, now, packed
+from ragweave.serve.store import ConversationTurn, Store, now, packed
 
 router = APIRouter(prefix="/api/notes")
 
@@ -40,22 +40,22 @@ class NewNote(Body):
     page: int | None = Field(None, ge=1)
 
 
-class Words(Body):
+class NoteWords(Body):
     """Other words of a note."""
 
     text: str = Field(max_length=20_000)
 
 
 @router.post("", status_code=201)
-async def keep(caller: CallerNow, desk: DeskNow, body: NewNote) -> dict[str, Any]:
+async def keep(caller: CallerNow, app_state: AppStateNow, body: NewNote) -> dict[str, Any]:
     """Keep a note. An answer is taken from the conversation, and the place of a passage from the library."""
     row = await library_named(caller, body.library)
     text, title, kept = body.text.strip(), "", None
     if body.thread is not None:
-        thread, of_it = await find_thread(caller, desk, body.thread)
+        thread, of_it = await find_thread(caller, app_state, body.thread)
         if of_it.id != row.id:
             raise Refused(409, f"this conversation is with the library {of_it.name!r}", "keep the note there")
-        turns = await asyncio.to_thread(desk.store.turns, thread.id)
+        turns = await asyncio.to_thread(app_state.store.turns, thread.id)
         title, kept = next(((t.question, t.answer) for t in turns if t.n == body.turn and t.answer), ("", None))
         if kept is None:
             raise NotFound("There is no such answer", "wait until the question has been answered")
@@ -64,7 +64,7 @@ async def keep(caller: CallerNow, desk: DeskNow, body: NewNote) -> dict[str, Any
     elif not text:
         raise Refused(400, "an empty note is none", "write something, or name an answer or a passage")
     new = {"id": secrets.token_hex(8), "title": title, "text": text, "answer": packed(kept) or "", "created": now()}
-    await asyncio.to_thread(_add, desk.store, caller, row, new)
+    await asyncio.to_thread(_add, app_state.store, caller, row, new)
     return _told(new)
 
 
@@ -77,41 +77,46 @@ async def _passage(row: LibraryRow, id: str, quote: str, page: int | None) -> tu
             place["page"] = page
             place.pop("bbox", None)
     cited = {"n": 1, "quote": quote, "origin": "library", **{k: item[k] for k in ("id", "title", "locator", "open")}}
-    return item["title"], {"text": "", "sentences": [], "citations": [cited], "notes": [], "mind": ""}
+    return item["title"], {"text": "", "sentences": [], "citations": [cited], "notes": [], "mode": ""}
 
 
 @router.get("")
 def list_notes(
-    caller: CallerNow, desk: DeskNow, row: NamedLibrary, q: Annotated[str, Query(max_length=500)] = ""
+    caller: CallerNow, app_state: AppStateNow, row: NamedLibrary, q: Annotated[str, Query(max_length=500)] = ""
 ) -> dict[str, Any]:
     """List the caller's notes on a library, the last kept first; with `q`, those alone that hold these words."""
-    notes = [note for note in _all(desk.store, caller, row) if q.casefold() in _words(note)]
+    notes = [note for note in _all(app_state.store, caller, row) if q.casefold() in _words(note)]
     return {"library": row.name, "notes": notes}
 
 
 @router.get("/proof")
 async def save_notes(
-    caller: CallerNow, desk: DeskNow, request: Request, row: NamedLibrary, id: str | None = None, form: Form = "html"
+    caller: CallerNow,
+    app_state: AppStateNow,
+    request: Request,
+    row: NamedLibrary,
+    id: str | None = None,
+    form: Form = "html",
 ) -> Response:
     """Send the notes on a library, or one of them, as a file that needs nothing else."""
-    found = [note for note in await asyncio.to_thread(_all, desk.store, caller, row) if id in (None, note["id"])]
+    found = [note for note in await asyncio.to_thread(_all, app_state.store, caller, row) if id in (None, note["id"])]
     if not found:
         raise NotFound("There is no such note", "list the notes, and name one of them")
     title = f"Notes on {row.name}" if id is None else _name(found[0])
     turns = [_turn(n, note) for n, note in enumerate(found, 1)]
-    return as_file(await proof(row, title, turns, form, desk.address(request)), form)
+    return as_file(await proof(row, title, turns, form, app_state.address(request)), form)
 
 
 @router.put("/{id}", status_code=204)
-def write(caller: CallerNow, desk: DeskNow, id: str, body: Words) -> None:
+def write(caller: CallerNow, app_state: AppStateNow, id: str, body: NoteWords) -> None:
     """Give a note other words; only one that keeps an answer or a passage may have none."""
-    _change(desk.store, caller, id, "UPDATE notes SET text = :text", text=body.text.strip())
+    _change(app_state.store, caller, id, "UPDATE notes SET text = :text", text=body.text.strip())
 
 
 @router.delete("/{id}", status_code=204)
-def forget(caller: CallerNow, desk: DeskNow, id: str) -> None:
+def forget(caller: CallerNow, app_state: AppStateNow, id: str) -> None:
     """Delete a note."""
-    _change(desk.store, caller, id, "DELETE FROM notes")
+    _change(app_state.store, caller, id, "DELETE FROM notes")
 
 
 def _change(store: Store, caller: Caller, id: str, statement: str, **given: Any) -> None:
@@ -160,9 +165,9 @@ def _name(note: Mapping[str, Any]) -> str:
     return note["title"] or clip(note["text"].split("\n", 1)[0], 80)
 
 
-def _turn(n: int, note: Mapping[str, Any]) -> Turn:
+def _turn(n: int, note: Mapping[str, Any]) -> ConversationTurn:
     """Return a note as the proof shows a turn: her words below a kept answer, or in place of one."""
     text = note["text"]
-    answer = note["answer"] or {"sentences": [], "citations": [], "notes": [], "mind": "", "text": ""}
+    answer = note["answer"] or {"sentences": [], "citations": [], "notes": [], "mode": "", "text": ""}
     beside = {"notes": [*answer["notes"], text]} if answer["text"] and text else {"text": answer["text"] or text}
-    return Turn(n, "", "", _name(note), "done", {**answer, **beside}, None, note["created"], [], 0)
+    return ConversationTurn(n, "", "", _name(note), "done", {**answer, **beside}, None, note["created"], [], 0)

@@ -19,8 +19,8 @@ from ragweave.graphs.settings import run_settings
 from ragweave.models.errors import RagweaveError
 from ragweave.nodes.answer import set_out
 from ragweave.serve.access import Caller, CallerNow, library_for, visible
+from ragweave.serve.app_state import AppState, AppStateNow
 from ragweave.serve.chat_request import SOURCES, ChatRequest, check, conversation
-from ragweave.serve.desk import Desk, DeskNow
 from ragweave.serve.direct import Events, answering, unless_left
 from ragweave.serve.formulas import in_markdown
 from ragweave.serve.problems import NotFound, invalid, openai_error
@@ -46,18 +46,20 @@ async def model(caller: CallerNow, name: str) -> dict[str, Any]:
 
 
 @router.post("/chat/completions")
-async def complete(caller: CallerNow, desk: DeskNow, request: Request, body: ChatRequest) -> Response:
+async def complete(caller: CallerNow, app_state: AppStateNow, request: Request, body: ChatRequest) -> Response:
     """Answer the last message."""
-    return await reply(caller, desk, request, body, Writer)
+    return await reply(caller, app_state, request, body, ChatCompletionWriter)
 
 
-async def reply(caller: Caller, desk: Desk, request: Request, chat: ChatRequest, write: type[Writer]) -> Response:
+async def reply(
+    caller: Caller, app_state: AppState, request: Request, chat: ChatRequest, write: type[ChatCompletionWriter]
+) -> Response:
     """Answer the last message in the form that `write` gives it, whole or streamed."""
     check(chat)
     graph, library = await resolve(caller, chat.model, chat.ragweave.library)
-    messages = await conversation(chat.messages, desk.pictures)
-    events = answering(desk.slots, library, messages, graph, chat.ragweave.context)
-    writer = write(chat, desk.address(request))
+    messages = await conversation(chat.messages, app_state.pictures)
+    events = answering(app_state.slots, library, messages, graph, chat.ragweave.context)
+    writer = write(chat, app_state.address(request))
     if chat.stream:
         # Waited for here, so that what cannot be asked is refused with a status and not within a stream.
         deltas = writer.deltas(events)
@@ -84,7 +86,7 @@ def _model(name: str) -> dict[str, Any]:
     return {"id": name, "object": "model", "created": 0, "owned_by": "ragweave"}
 
 
-class Writer:
+class ChatCompletionWriter:
     """Writes the events of one run in the standard's form; `base` is the address of this server, for links."""
 
     def __init__(self, request: ChatRequest, base: str) -> None:

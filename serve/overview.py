@@ -11,13 +11,13 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from ragweave.components.context import Context
+from ragweave.components.llm.questions import questions_of
 from ragweave.corpora.store.catalog import LibraryRow
 from ragweave.corpora.store.rows import Source
 from ragweave.corpora.store.stores import stores
 from ragweave.corpora.types import Item
 from ragweave.graphs import run as graphs
-from ragweave.minds.context import Context
-from ragweave.minds.llm.questions import questions_of
 from ragweave.models.chat import chat
 from ragweave.models.meter import Limits, Meter
 from ragweave.serve.media import with_openings
@@ -118,7 +118,7 @@ def _passages(library: LibraryRow) -> list[Item]:
 
 async def _answered(library: LibraryRow, parts: Sequence[_Part]) -> list[_Part]:
     """Return those whose question finds their own passage."""
-    context = Context(library=library.name, mind="small", web="off", corpora=["paragraph"], expand_when="never")
+    context = Context(library=library.name, mode="extractive", web="off", corpora=["paragraph"], expand_when="never")
     kept: list[_Part] = []
     for part in parts:
         hits = await graphs.asearch(part.question, context=context)

@@ -10,12 +10,12 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
+from ragweave.components.attachments import MOST, Attachment, held
 from ragweave.corpora.formats.probe import PICTURE
 from ragweave.corpora.ingest.readers import Readers
 from ragweave.corpora.parts import part
 from ragweave.corpora.settings import corpora_settings
 from ragweave.corpora.store.temporary import temporary
-from ragweave.minds.attached import MOST, Attached, held
 from ragweave.models.errors import InputError
 from ragweave.serve.problems import Refused
 
@@ -39,7 +39,7 @@ class PictureDesk:
         self._readers: Readers | None = None
         self._end: asyncio.TimerHandle | None = None
 
-    async def read(self, urls: Sequence[str]) -> list[Attached]:
+    async def read(self, urls: Sequence[str]) -> list[Attachment]:
         """Return the pictures of a question; one that is known from an earlier turn is not read again."""
         if len(urls) > MOST:
             raise InputError(f"a question may have {MOST} pictures, and {len(urls)} were sent", "send fewer")
@@ -61,7 +61,7 @@ class PictureDesk:
             if readers is not None:
                 await asyncio.to_thread(readers.close)
 
-    async def _one_picture(self, data: bytes) -> Attached:
+    async def _one_picture(self, data: bytes) -> Attachment:
         id = id_of(data)
         async with self._one:
             if (known := held(id)) is not None:
@@ -101,7 +101,7 @@ def id_of(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def _read(readers: Readers, id: str, data: bytes) -> Attached:
+def _read(readers: Readers, id: str, data: bytes) -> Attachment:
     with temporary() as folder:
         path, media = folder / "sent", folder / "kept"
         media.mkdir()
@@ -112,4 +112,4 @@ def _read(readers: Readers, id: str, data: bytes) -> Attached:
             raise InputError(*_NONE)
         image = (media / Path(shots[0].locator["image"]).name).read_bytes()
         words = "\n".join(filter(None, (part(i, "words") for i in shots)))
-        return Attached(id, image, words, next((w for w in made.warnings if "not read" in w), ""))
+        return Attachment(id, image, words, next((w for w in made.warnings if "not read" in w), ""))

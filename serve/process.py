@@ -66,7 +66,7 @@ def _shown(text: str) -> str:
     return _CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
-class Words(logging.Formatter):
+class WordsFormatter(logging.Formatter):
     """One line of words per record."""
 
     def format(self, record: logging.LogRecord) -> str:
@@ -96,7 +96,7 @@ def set_up(form: str) -> None:
     if form == "none":
         return
     handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(Json() if form == "json" else Words())
+    handler.setFormatter(Json() if form == "json" else WordsFormatter())
     for name in ("ragweave.serve", "uvicorn.error"):
         logger = logging.getLogger(name)
         logger.handlers = [handler]

@@ -12,18 +12,18 @@ from typing import Any, Literal
 from fastapi import Response
 
 from ragweave import __version__
+from ragweave.components.phrases import HEARD
 from ragweave.corpora.store.catalog import LibraryRow
 from ragweave.corpora.store.media import Media
 from ragweave.corpora.store.rows import Source
 from ragweave.corpora.store.stores import stores
-from ragweave.minds.phrases import HEARD
 from ragweave.models.errors import RagweaveError
 from ragweave.models.text import clock
 from ragweave.serve.drawing import drawn, first_file
 from ragweave.serve.formulas import in_markdown, with_formulas
 from ragweave.serve.problems import NotFound
 from ragweave.serve.quotes import as_html, as_markdown, in_block
-from ragweave.serve.store import Turn, now
+from ragweave.serve.store import ConversationTurn, now
 from ragweave.serve.uploads import digest_of
 
 Form = Literal["html", "markdown"]
@@ -57,7 +57,9 @@ dd{margin:0;overflow-wrap:anywhere}sup a{text-decoration:none}p{overflow-wrap:an
 """.strip()
 
 
-async def proof(library: LibraryRow, title: str, turns: Sequence[Turn], form: Form = "html", base: str = "") -> str:
+async def proof(
+    library: LibraryRow, title: str, turns: Sequence[ConversationTurn], form: Form = "html", base: str = ""
+) -> str:
     """Return turns that have an answer as a page of HTML, pictures and all, or as Markdown, which links to the places.
 
     `base` is the address of this server, for those links.
@@ -87,7 +89,7 @@ def as_file(page: str, form: Form) -> Response:
     return Response(page, media_type=f"{kind}; charset=utf-8", headers=named)
 
 
-async def _turn(library: LibraryRow, turn: Turn, answer: Mapping[str, Any], held: Mapping[str, Any]) -> str:
+async def _turn(library: LibraryRow, turn: ConversationTurn, answer: Mapping[str, Any], held: Mapping[str, Any]) -> str:
     cards = [await _card(library, turn.n, c, held.get(c["open"].get("source", ""))) for c in answer["citations"]]
     titles = {c["n"]: c["title"] for c in answer["citations"]}
     said = (
@@ -98,11 +100,11 @@ async def _turn(library: LibraryRow, turn: Turn, answer: Mapping[str, Any], held
     return f"<section>{head}{said}{notes}{''.join(cards)}</section>"
 
 
-def _asked(turn: Turn, answer: Mapping[str, Any]) -> str:
+def _asked(turn: ConversationTurn, answer: Mapping[str, Any]) -> str:
     at = _time(turn.created)
-    if not answer["mind"]:
+    if not answer["mode"]:
         return f"Noted on {at} by the reader."
-    by = "answered without a language model" if answer["mind"] == "small" else f"written by {answer.get('model')}"
+    by = "answered without a language model" if answer["mode"] == "extractive" else f"written by {answer.get('model')}"
     return f"Asked on {at}; {by}."
 
 
@@ -141,7 +143,7 @@ async def _card(library: LibraryRow, turn: int, citation: Mapping[str, Any], fou
     )
 
 
-def _markdown(turn: Turn, answer: Mapping[str, Any], held: Mapping[str, Any], base: str) -> list[str]:
+def _markdown(turn: ConversationTurn, answer: Mapping[str, Any], held: Mapping[str, Any], base: str) -> list[str]:
     """Return the paragraphs of a turn."""
     titles = {c["n"]: c["title"] for c in answer["citations"]}
     said = [_line(s, titles) for s in answer["sentences"]] or [_lines(answer["text"])]

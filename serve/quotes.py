@@ -20,7 +20,7 @@ Stretch = tuple[str, bool]
 
 
 @dataclass(frozen=True)
-class Block:
+class QuoteBlock:
     """A paragraph, as one row of stretches; or a table, whose rows hold cells."""
 
     rows: tuple[tuple[Stretch, ...], ...]
@@ -29,7 +29,7 @@ class Block:
     """The first row holds the heads of the columns."""
 
 
-def blocks(sentence: Mapping[str, Any]) -> Iterator[Block]:
+def blocks(sentence: Mapping[str, Any]) -> Iterator[QuoteBlock]:
     """Yield the paragraphs and tables of a quote; what was left out between two rows is a row of one cell."""
     low, high = sentence.get("marked") or (0, 0)
     lines = sentence["text"].split("\n")
@@ -43,11 +43,11 @@ def blocks(sentence: Mapping[str, Any]) -> Iterator[Block]:
                 tuple((cell, low < starts[n] + len(lines[n]) and starts[n] < high) for cell in cells(lines[n]))
                 for n in held
             )
-            yield Block(told, True, _has_heads(told))
+            yield QuoteBlock(told, True, _has_heads(told))
         elif (text := "\n".join(lines[n] for n in held)).strip():
             a, b = (min(max(edge - starts[held[0]], 0), len(text)) for edge in (low, high))
             parts = ((text[:a], False), (text[a:b], True), (text[b:], False))
-            yield Block((tuple((re.sub(r"\s+", " ", part), best) for part, best in parts if part),))
+            yield QuoteBlock((tuple((re.sub(r"\s+", " ", part), best) for part, best in parts if part),))
 
 
 def _has_heads(rows: tuple[tuple[Stretch, ...], ...]) -> bool:
@@ -68,7 +68,7 @@ def as_markdown(sentence: Mapping[str, Any]) -> str:
     return "\n".join(f"> {line}".rstrip() for line in "\n\n".join(parts).split("\n"))
 
 
-def _rows(block: Block) -> Iterator[str]:
+def _rows(block: QuoteBlock) -> Iterator[str]:
     width = max(map(len, block.rows))
     if not block.heads:
         yield "|" + "   |" * width
@@ -78,7 +78,7 @@ def _rows(block: Block) -> Iterator[str]:
         yield "| " + " | ".join([*(_bold(*cell) for cell in row), *[""] * (width - len(row))]) + " |"
 
 
-def _paragraph(block: Block) -> str:
+def _paragraph(block: QuoteBlock) -> str:
     said = ""
     for text, best in block.rows[0]:
         gap = " " if said and text[:1] == " " else ""
@@ -103,7 +103,7 @@ def as_html(sentence: Mapping[str, Any]) -> str:
     )
 
 
-def _table(block: Block) -> str:
+def _table(block: QuoteBlock) -> str:
     rows = []
     for n, row in enumerate(block.rows):
         name = "th" if block.heads and n == 0 else "td"

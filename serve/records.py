@@ -17,7 +17,7 @@ from sqlalchemy import Connection, bindparam, text
 from ragweave.serve.database import sent
 from ragweave.serve.journal import Entry
 from ragweave.serve.problems import Refused
-from ragweave.serve.store import Store, Thread, add_thread, begin_turn, packed, set_turn
+from ragweave.serve.store import ConversationThread, Store, add_thread, begin_turn, packed, set_turn
 
 Status = Literal["running", "waiting", "done", "failed", "cancelled"]
 
@@ -42,7 +42,7 @@ class Record:
     server: str
 
 
-class Lost(Refused):
+class RunLost(Refused):
     """This server is no longer the one that a run belongs to."""
 
     def __init__(self) -> None:
@@ -64,7 +64,7 @@ class Records:
         record: Record,
         pictures: Sequence[bytes] = (),
         knobs: dict[str, Any] | None = None,
-        new: Thread | None = None,
+        new: ConversationThread | None = None,
         replaces: int = 0,
         seen: str = "",
     ) -> int:
@@ -174,7 +174,7 @@ class Records:
     def _tell(self, db: Connection, id: str, entries: Sequence[Entry]) -> None:
         change = "UPDATE runs SET told = told + :more WHERE id = :id AND status = 'running' AND server = :server"
         if not sent(db, change, id=id, more=len(entries), server=self._server).rowcount:
-            raise Lost
+            raise RunLost
         if entries:
             rows = [{"run": id, "n": e.id, "type": e.type, "data": e.data} for e in entries]
             db.execute(text("INSERT INTO events VALUES (:run, :n, :type, :data)"), rows)

@@ -18,10 +18,10 @@ from sse_starlette import ServerSentEvent
 
 from ragweave.models.errors import InputError, RagweaveError
 from ragweave.serve.access import CallerNow
+from ragweave.serve.app_state import AppStateNow, Body
 from ragweave.serve.chat_request import ChatRequest, Own
-from ragweave.serve.desk import Body, DeskNow
 from ragweave.serve.direct import Events
-from ragweave.serve.openai import Writer, reply, usage_of
+from ragweave.serve.openai import ChatCompletionWriter, reply, usage_of
 from ragweave.serve.problems import openai_error
 
 router = APIRouter(prefix="/v1")
@@ -45,9 +45,9 @@ class ResponseRequest(Body):
 
 
 @router.post("/responses")
-async def respond(caller: CallerNow, desk: DeskNow, request: Request, body: ResponseRequest) -> Response:
+async def respond(caller: CallerNow, app_state: AppStateNow, request: Request, body: ResponseRequest) -> Response:
     """Answer the last message of the input."""
-    return await reply(caller, desk, request, as_chat(body), Responder)
+    return await reply(caller, app_state, request, as_chat(body), Responder)
 
 
 def as_chat(body: ResponseRequest) -> ChatRequest:
@@ -92,7 +92,7 @@ def _content(row: dict[str, Any]) -> Any:
     return parts
 
 
-class Responder(Writer):
+class Responder(ChatCompletionWriter):
     """Writes the events of one run as a response."""
 
     def __init__(self, request: ChatRequest, base: str) -> None:

@@ -11,25 +11,25 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Path, Request, Response
 from pydantic import Field, StrictBool, model_validator
 
+from ragweave.components.attachments import MOST
+from ragweave.components.context import Context
 from ragweave.corpora.store.catalog import LibraryRow
 from ragweave.graphs import run as graphs
 from ragweave.graphs.settings import run_settings
 from ragweave.graphs.steps import step_of
-from ragweave.minds.attached import MOST
-from ragweave.minds.context import Context
 from ragweave.models.settings import model_settings
 from ragweave.nodes.condense import check_question
 from ragweave.serve import journal
 from ragweave.serve.access import CallerNow, library_by_id, library_for, library_named, usual_for, visible
-from ragweave.serve.aside import said_before
-from ragweave.serve.desk import Body, Desk, DeskNow
+from ragweave.serve.app_state import AppState, AppStateNow, Body
 from ragweave.serve.direct import context_of, messages_of, pictures_of
 from ragweave.serve.media import with_openings
 from ragweave.serve.problems import NotFound, Refused
 from ragweave.serve.proof import Form, as_file, proof
+from ragweave.serve.rerun import said_before
 from ragweave.serve.routes_library import forget_threads
 from ragweave.serve.run import new_thread
-from ragweave.serve.store import GoneOn, NoSuchTurn, Thread, add_thread
+from ragweave.serve.store import ConversationThread, GoneOn, NoSuchTurn, add_thread
 
 router = APIRouter(prefix="/api")
 plain = APIRouter()
@@ -40,7 +40,7 @@ Ordinal = Annotated[int, Path(ge=1, le=_MOST)]
 """The number of a turn or of a picture in the path, from 1."""
 
 
-class Question(Body):
+class QuestionBody(Body):
     """A question to a library; or messages, as the graphs take them, the last of them the question."""
 
     question: str = ""
@@ -54,7 +54,7 @@ class Question(Body):
     seen: str = Field("", max_length=200)
 
     @model_validator(mode="after")
-    def _either(self) -> Question:
+    def _either(self) -> QuestionBody:
         if self.messages if self.question else not self.model_fields_set & {"question", "messages"}:
             raise ValueError("send a question or messages, one of them")
         if self.replaces and not self.thread:
@@ -62,7 +62,7 @@ class Question(Body):
         return self
 
 
-class Query(Body):
+class QueryBody(Body):
     """What to look for."""
 
     query: str
@@ -122,7 +122,7 @@ def _drawn(graph: Any) -> dict[str, Any]:
 @router.get("/context")
 async def context_form(caller: CallerNow) -> dict[str, Any]:
     """Return the knobs of a run as a JSON schema, and their defaults here."""
-    defaults = Context(mind=run_settings().mind, web=run_settings().web)
+    defaults = Context(mode=run_settings().mode, web=run_settings().web)
     schema = Context.model_json_schema()
     others = model_settings().writers[1:]
     schema["properties"]["model"]["enum"] = ["", *others]
@@ -132,50 +132,52 @@ async def context_form(caller: CallerNow) -> dict[str, Any]:
 
 
 @router.get("/threads")
-async def list_threads(caller: CallerNow, desk: DeskNow, library: str | None = None, q: str = "") -> dict[str, Any]:
+async def list_threads(
+    caller: CallerNow, app_state: AppStateNow, library: str | None = None, q: str = ""
+) -> dict[str, Any]:
     """List the caller's conversations, the last used first; with `q`, those alone that hold these words."""
     rows = {row.id: row for row in await visible(caller)}
     only = (await library_named(caller, library)).id if library is not None else None
-    found = await asyncio.to_thread(desk.store.threads, caller.id, only, q[:500])
+    found = await asyncio.to_thread(app_state.store.threads, caller.id, only, q[:500])
     return {"threads": [_thread(t, rows[t.library]) for t in found if t.library in rows]}
 
 
 @router.post("/threads", status_code=201)
-async def create_thread(caller: CallerNow, desk: DeskNow, body: NewThread) -> dict[str, Any]:
+async def create_thread(caller: CallerNow, app_state: AppStateNow, body: NewThread) -> dict[str, Any]:
     """Begin a conversation with a library."""
     row = await library_for(caller, body.library)
     thread = new_thread(caller, row, body.title)
-    await asyncio.to_thread(_add, desk, thread)
+    await asyncio.to_thread(_add, app_state, thread)
     return _thread(thread, row)
 
 
-def _add(desk: Desk, thread: Thread) -> None:
-    with desk.store.writing() as db:
+def _add(app_state: AppState, thread: ConversationThread) -> None:
+    with app_state.store.writing() as db:
         add_thread(db, thread)
 
 
-async def find_thread(caller: CallerNow, desk: DeskNow, id: str) -> tuple[Thread, LibraryRow]:
+async def find_thread(caller: CallerNow, app_state: AppStateNow, id: str) -> tuple[ConversationThread, LibraryRow]:
     """Return a conversation of a caller with its library, or raise NotFound."""
-    thread = await asyncio.to_thread(desk.store.thread, caller.id, id)
+    thread = await asyncio.to_thread(app_state.store.thread, caller.id, id)
     if thread is None or not caller.sees(thread.library):
         raise NotFound("There is no such conversation", "it may have been deleted; choose one of those that are listed")
     return thread, await library_by_id(caller, thread.library)
 
 
-ThreadOfId = Annotated[tuple[Thread, LibraryRow], Depends(find_thread)]
+ThreadOfId = Annotated[tuple[ConversationThread, LibraryRow], Depends(find_thread)]
 """The conversation whose id stands in the path as `id`, and its library."""
 
 
 @router.get("/threads/{id}")
-def read_thread(desk: DeskNow, found: ThreadOfId) -> dict[str, Any]:
+def read_thread(app_state: AppStateNow, found: ThreadOfId) -> dict[str, Any]:
     """Return a conversation with all its turns."""
-    return {**_thread(*found), "turns": [asdict(turn) for turn in desk.store.turns(found[0].id)]}
+    return {**_thread(*found), "turns": [asdict(turn) for turn in app_state.store.turns(found[0].id)]}
 
 
 @router.get("/threads/{id}/turns/{turn}/pictures/{n}")
-def sent_picture(desk: DeskNow, found: ThreadOfId, turn: Ordinal, n: Ordinal) -> Response:
+def sent_picture(app_state: AppStateNow, found: ThreadOfId, turn: Ordinal, n: Ordinal) -> Response:
     """Send the copy of a picture that came with a question."""
-    jpeg = desk.store.picture(found[0].id, turn, n)
+    jpeg = app_state.store.picture(found[0].id, turn, n)
     if jpeg is None:
         raise NotFound("There is no such picture", "the turns of the conversation say how many each has")
     return Response(jpeg, media_type="image/jpeg")
@@ -183,36 +185,43 @@ def sent_picture(desk: DeskNow, found: ThreadOfId, turn: Ordinal, n: Ordinal) ->
 
 @router.get("/threads/{id}/proof")
 async def save_proof(
-    desk: DeskNow, found: ThreadOfId, request: Request, turn: int | None = None, form: Form = "html"
+    app_state: AppStateNow, found: ThreadOfId, request: Request, turn: int | None = None, form: Form = "html"
 ) -> Response:
     """Send a conversation, or one answer of it, as a file that needs nothing else."""
-    return as_file((await proof_of(desk, *found, turn, form, desk.address(request)))[1], form)
+    return as_file((await proof_of(app_state, *found, turn, form, app_state.address(request)))[1], form)
 
 
 async def proof_of(
-    desk: Desk, thread: Thread, row: LibraryRow, turn: int | None, form: Form = "html", base: str = ""
+    app_state: AppState,
+    thread: ConversationThread,
+    row: LibraryRow,
+    turn: int | None,
+    form: Form = "html",
+    base: str = "",
 ) -> tuple[str, str]:
     """Return the title of a conversation, or of one turn of it, and its proof."""
-    turns = [t for t in await asyncio.to_thread(desk.store.turns, thread.id) if turn in (None, t.n)]
+    turns = [t for t in await asyncio.to_thread(app_state.store.turns, thread.id) if turn in (None, t.n)]
     title = thread.title if turn is None or not turns else turns[0].question
     return title, await proof(row, title, turns, form, base)
 
 
 @router.patch("/threads/{id}")
-def change_thread(desk: DeskNow, found: ThreadOfId, body: Change) -> dict[str, Any]:
+def change_thread(app_state: AppStateNow, found: ThreadOfId, body: Change) -> dict[str, Any]:
     """Give a conversation another title, or pin it to the head of its list."""
-    desk.store.set_thread(found[0].id, body.title, body.pinned)
+    app_state.store.set_thread(found[0].id, body.title, body.pinned)
     return {**_thread(*found), **body.model_dump(exclude_none=True)}
 
 
 @router.delete("/threads/{id}", status_code=204)
-async def delete_thread(desk: DeskNow, found: ThreadOfId) -> None:
+async def delete_thread(app_state: AppStateNow, found: ThreadOfId) -> None:
     """Delete a conversation with everything that was said in it."""
-    await forget_threads(desk, [found[0].id])
+    await forget_threads(app_state, [found[0].id])
 
 
 @router.post("/ask", status_code=202, response_model=None)
-async def ask(caller: CallerNow, desk: DeskNow, request: Request, body: Question) -> dict[str, Any] | Response:
+async def ask(
+    caller: CallerNow, app_state: AppStateNow, request: Request, body: QuestionBody
+) -> dict[str, Any] | Response:
     """Begin to answer a question; a conversation that is not named begins anew, with the messages before it.
 
     Who accepts `text/event-stream` is answered with the events of the run, in the same request.
@@ -220,25 +229,25 @@ async def ask(caller: CallerNow, desk: DeskNow, request: Request, body: Question
     *earlier, last = messages_of(body.messages or [("user", body.question)])
     check_question(last.text)
     if body.thread is not None:
-        thread, row = await find_thread(caller, desk, body.thread)
+        thread, row = await find_thread(caller, app_state, body.thread)
         if body.library is not None and body.library != row.name:
             raise Refused(409, f"this conversation is with the library {row.name!r}", "begin another one")
     else:
         row = await library_for(caller, body.library)
         thread = new_thread(caller, row)
     context = context_of(body.context, row)
-    pictures = await desk.pictures.read(body.pictures or pictures_of(last))
+    pictures = await app_state.pictures.read(body.pictures or pictures_of(last))
     graph, new, replaces = body.graph or run_settings().graph, body.thread is None, body.replaces or 0
     # What was said in a conversation that is named, the server knows itself.
     said = earlier if new else []
     if replaces:
-        turns = await asyncio.to_thread(desk.store.turns, thread.id)
+        turns = await asyncio.to_thread(app_state.store.turns, thread.id)
         if body.seen and [turn.run for turn in turns[-1:]] != [body.seen]:
             raise GoneOn
         if replaces not in [turn.n for turn in turns]:  # before a question that waits for consent is dropped
             raise NoSuchTurn
         said = said_before(turns, replaces)
-    run = await desk.runs.start(
+    run = await app_state.runs.start(
         caller, last.text, thread, row, graph, context, pictures, said, new, replaces, body.seen
     )
     if request.headers.get("accept", "").startswith("text/event-stream"):
@@ -249,34 +258,34 @@ async def ask(caller: CallerNow, desk: DeskNow, request: Request, body: Question
 
 
 @router.get("/runs/{id}")
-async def read_run(caller: CallerNow, desk: DeskNow, id: str) -> dict[str, Any]:
+async def read_run(caller: CallerNow, app_state: AppStateNow, id: str) -> dict[str, Any]:
     """Say where a run stands."""
-    run = await desk.runs.get(caller, id)
+    run = await app_state.runs.get(caller, id)
     return {"run": run.id, "thread": run.thread, "turn": run.turn, "status": run.status}
 
 
 @router.get("/runs/{id}/events")
-async def run_events(caller: CallerNow, desk: DeskNow, request: Request, id: str) -> Response:
+async def run_events(caller: CallerNow, app_state: AppStateNow, request: Request, id: str) -> Response:
     """Stream what a run tells."""
-    return journal.stream(await desk.runs.journal(await desk.runs.get(caller, id)), request)
+    return journal.stream(await app_state.runs.journal(await app_state.runs.get(caller, id)), request)
 
 
 @router.post("/runs/{id}/cancel")
-async def cancel_run(caller: CallerNow, desk: DeskNow, id: str) -> dict[str, Any]:
+async def cancel_run(caller: CallerNow, app_state: AppStateNow, id: str) -> dict[str, Any]:
     """Stop a run; one that has ended stays as it is."""
-    await desk.runs.cancel(await desk.runs.get(caller, id))
-    return {"run": id, "status": (await desk.runs.get(caller, id)).status}
+    await app_state.runs.cancel(await app_state.runs.get(caller, id))
+    return {"run": id, "status": (await app_state.runs.get(caller, id)).status}
 
 
 @router.post("/runs/{id}/resume", status_code=202)
-async def resume_run(caller: CallerNow, desk: DeskNow, id: str, body: Consent) -> dict[str, Any]:
+async def resume_run(caller: CallerNow, app_state: AppStateNow, id: str, body: Consent) -> dict[str, Any]:
     """Answer a run that asks for consent to a web search."""
-    await desk.runs.resume(caller, await desk.runs.get(caller, id), body.consent)
+    await app_state.runs.resume(caller, await app_state.runs.get(caller, id), body.consent)
     return {"run": id, "status": "running"}
 
 
 @plain.post("/search")
-async def search(caller: CallerNow, body: Query) -> dict[str, Any]:
+async def search(caller: CallerNow, body: QueryBody) -> dict[str, Any]:
     """Return ranked evidence without an answer."""
     check_question(body.query)
     row = await library_for(caller, body.library)
@@ -284,6 +293,6 @@ async def search(caller: CallerNow, body: Query) -> dict[str, Any]:
     return {"library": row.name, "query": body.query, "results": await with_openings(row, found)}
 
 
-def _thread(thread: Thread, row: LibraryRow) -> dict[str, Any]:
+def _thread(thread: ConversationThread, row: LibraryRow) -> dict[str, Any]:
     told = {k: getattr(thread, k) for k in ("id", "title", "created", "updated")}
     return {**told, "pinned": bool(thread.pinned), "library": row.name}

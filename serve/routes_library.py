@@ -28,7 +28,7 @@ from ragweave.serve.access import (
     usual_for,
     visible,
 )
-from ragweave.serve.desk import Body, Desk, DeskNow
+from ragweave.serve.app_state import AppState, AppStateNow, Body
 from ragweave.serve.fetch import fetched
 from ragweave.serve.media import opening, plain_locator
 from ragweave.serve.problems import NotFound, Refused
@@ -70,22 +70,22 @@ async def rename_library(caller: CallerNow, id: str, body: Name) -> dict[str, An
 
 
 @router.delete("/libraries/{id}", status_code=204)
-async def delete_library(caller: CallerNow, desk: DeskNow, id: str) -> None:
+async def delete_library(caller: CallerNow, app_state: AppStateNow, id: str) -> None:
     """Delete a library with all that it holds: uploads and conversations as well, a person's own files not."""
     caller.require_all()
     row = await library_by_id(caller, id)
     await libraries.delete_library(row.name)
-    await forget_threads(desk, await asyncio.to_thread(desk.store.asked_of, row.id))  # whoever's they are
-    await asyncio.to_thread(desk.store.forget_library, row.id)
+    await forget_threads(app_state, await asyncio.to_thread(app_state.store.asked_of, row.id))  # whoever's they are
+    await asyncio.to_thread(app_state.store.forget_library, row.id)
 
 
-async def forget_threads(desk: Desk, ids: list[str]) -> None:
+async def forget_threads(app_state: AppState, ids: list[str]) -> None:
     """Delete conversations: what answers them, or beside them, is stopped, their turns and their state go."""
-    ids = [*ids, *await desk.runs.beside(ids)]
+    ids = [*ids, *await app_state.runs.beside(ids)]
     for id in ids:
-        await desk.runs.cancel_thread(id)
-        await desk.saver.adelete_thread(id)
-    await asyncio.to_thread(desk.store.delete_threads, ids)
+        await app_state.runs.cancel_thread(id)
+        await app_state.saver.adelete_thread(id)
+    await asyncio.to_thread(app_state.store.delete_threads, ids)
 
 
 @router.get("/sources")
@@ -124,13 +124,13 @@ def _source_of(row: LibraryRow, id: str) -> Source:
 @router.post("/upload", status_code=202)
 async def upload(
     caller: CallerNow,
-    desk: DeskNow,
+    app_state: AppStateNow,
     files: Annotated[list[UploadFile], File()],
     library: Annotated[str, Form()] = "",
     library_id: Annotated[str, Form()] = "",
 ) -> dict[str, Any]:
     """Keep files and begin to index them."""
-    row = await _library_for_upload(caller, desk, library, library_id)
+    row = await _library_for_upload(caller, app_state, library, library_id)
     kept: list[Path | None] = []
     refused = []
     for file in files:
@@ -144,10 +144,10 @@ async def upload(
             refused.append({"file": PurePath(name).name[:200], "reason": str(error)})
     if row is None:
         raise Refused(422, "No library was made, because nothing that was sent can be kept", refused[0]["reason"])
-    return await _begun(caller, desk, row, kept, refused)
+    return await _begun(caller, app_state, row, kept, refused)
 
 
-class Address(Body):
+class AddressBody(Body):
     """An address to fetch, and the library for what lies there, by name or by id."""
 
     library: str = Field("", max_length=200)
@@ -156,17 +156,17 @@ class Address(Body):
 
 
 @router.post("/fetch", status_code=202)
-async def fetch_address(caller: CallerNow, desk: DeskNow, body: Address) -> dict[str, Any]:
+async def fetch_address(caller: CallerNow, app_state: AppStateNow, body: AddressBody) -> dict[str, Any]:
     """Fetch a page or file of the web once, and begin to index it."""
-    row = await _library_for_upload(caller, desk, body.library, body.library_id)
+    row = await _library_for_upload(caller, app_state, body.library, body.library_id)
     name, data = await fetched(body.url)
     uploads.check(name, content := io.BytesIO(data))
     row = row or await _made(caller, body.library)
     kept = await asyncio.to_thread(uploads.keep, name, content, row.id)
-    return await _begun(caller, desk, row, [kept], [])
+    return await _begun(caller, app_state, row, [kept], [])
 
 
-async def _library_for_upload(caller: Caller, desk: Desk, name: str, id: str) -> LibraryRow | None:
+async def _library_for_upload(caller: Caller, app_state: AppState, name: str, id: str) -> LibraryRow | None:
     """Return the library that files are to go to, once they could be indexed; None for a new name.
 
     An id is that of a library which somebody sees: it may have another name by now, and none is made in its place.
@@ -181,7 +181,7 @@ async def _library_for_upload(caller: Caller, desk: Desk, name: str, id: str) ->
         if caller.libraries is not None:
             raise
         return None
-    await desk.jobs.check(row)
+    await app_state.jobs.check(row)
     return row
 
 
@@ -192,11 +192,11 @@ async def _made(caller: Caller, name: str) -> LibraryRow:
 
 
 async def _begun(
-    caller: Caller, desk: Desk, row: LibraryRow, sent: list[Path | None], refused: list[dict[str, str]]
+    caller: Caller, app_state: AppState, row: LibraryRow, sent: list[Path | None], refused: list[dict[str, str]]
 ) -> dict[str, Any]:
     """Begin to index what was kept of the files that were sent, and return what is told of it."""
     kept = [path for path in sent if path]
-    job = await desk.jobs.start(caller, row, kept, refused)
+    job = await app_state.jobs.start(caller, row, kept, refused)
     return {
         "job": job.id,
         "library": row.name,
@@ -207,28 +207,28 @@ async def _begun(
 
 
 @router.get("/jobs")
-async def list_jobs(caller: CallerNow, desk: DeskNow) -> dict[str, Any]:
+async def list_jobs(caller: CallerNow, app_state: AppStateNow) -> dict[str, Any]:
     """List the caller's uploads that are being indexed, or wait for that."""
     names = {row.id: row.name for row in await visible(caller)}
     return {
         "jobs": [
             {"job": r.id, "library": names[r.library], "files": [PurePath(path).name for path in r.about["paths"]]}
-            for r in await desk.jobs.mine(caller)
+            for r in await app_state.jobs.mine(caller)
             if r.library in names
         ]
     }
 
 
 @router.get("/jobs/{id}/events")
-async def job_events(caller: CallerNow, desk: DeskNow, request: Request, id: str) -> Response:
+async def job_events(caller: CallerNow, app_state: AppStateNow, request: Request, id: str) -> Response:
     """Stream what becomes of each file."""
-    return journal.stream(await desk.jobs.journal(await desk.jobs.get(caller, id)), request)
+    return journal.stream(await app_state.jobs.journal(await app_state.jobs.get(caller, id)), request)
 
 
 @router.post("/jobs/{id}/cancel", status_code=204)
-async def cancel_job(caller: CallerNow, desk: DeskNow, id: str) -> None:
+async def cancel_job(caller: CallerNow, app_state: AppStateNow, id: str) -> None:
     """Stop indexing uploaded files; what was read stays."""
-    await desk.jobs.cancel(await desk.jobs.get(caller, id))
+    await app_state.jobs.cancel(await app_state.jobs.get(caller, id))
 
 
 @router.get("/items/{id}")

@@ -18,7 +18,7 @@ from ragweave.models.relevance_features import Passage
 from ragweave.models.rerank import EMBEDDED, reranker
 from ragweave.models.settings import Role, model_settings
 from ragweave.serve.access import CallerNow
-from ragweave.serve.desk import Body
+from ragweave.serve.app_state import Body
 from ragweave.serve.problems import Refused
 
 router = APIRouter(prefix="/api/models")

@@ -9,13 +9,13 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query
 from pydantic import Field
 
-from ragweave.corpora.knowledge.around import around, most_joined
+from ragweave.corpora.knowledge.neighbours import around, most_joined
 from ragweave.corpora.store.stores import stores
 from ragweave.corpora.types import Item
 from ragweave.models.text import clip, sentences
 from ragweave.serve import overview
 from ragweave.serve.access import CallerNow, NamedLibrary, library_named
-from ragweave.serve.desk import Body, DeskNow
+from ragweave.serve.app_state import AppStateNow, Body
 from ragweave.serve.media import with_openings
 from ragweave.serve.problems import NotFound
 
@@ -40,10 +40,10 @@ class Wanted(Body):
 
 
 @router.post("/overview/questions")
-async def write_questions(caller: CallerNow, desk: DeskNow, body: Wanted) -> dict[str, Any]:
+async def write_questions(caller: CallerNow, app_state: AppStateNow, body: Wanted) -> dict[str, Any]:
     """Have the chat model write the questions of a front page, in one call; sent to it are passages of the library."""
     row = await library_named(caller, body.library)
-    with desk.slots.held():
+    with app_state.slots.held():
         return {"library": row.name, **await overview.rewritten(row)}
 
 

@@ -21,10 +21,10 @@ from ragweave.corpora.store.stores import stores
 from ragweave.corpora.web import providers
 from ragweave.models.settings import model_settings
 from ragweave.serve.access import CallerNow, Keys
-from ragweave.serve.desk import Body, DeskNow
+from ragweave.serve.app_state import AppStateNow, Body
 from ragweave.serve.guard import COOKIE
+from ragweave.serve.http_cache import unless_held, without_vain_range
 from ragweave.serve.problems import NotFound, Refused
-from ragweave.serve.unchanged import unless_held, without_vain_range
 
 router = APIRouter()
 mimetypes.add_type("application/manifest+json", ".webmanifest")
@@ -100,8 +100,8 @@ async def health() -> dict[str, str]:
 @router.api_route("/readyz", methods=["GET", "HEAD"])
 async def ready(request: Request) -> JSONResponse:
     """Say whether questions can be sent here: the catalog can be read, and the server is not about to stop."""
-    desk = getattr(request.app.state, "desk", None)  # none beside Studio
-    status = "draining" if desk and desk.slots.draining else "ok"
+    app_state = getattr(request.app.state, "app_state", None)  # none beside Studio
+    status = "draining" if app_state and app_state.slots.draining else "ok"
     try:
         await asyncio.to_thread(lambda: stores().catalog.libraries())
     except Exception:
@@ -110,12 +110,12 @@ async def ready(request: Request) -> JSONResponse:
 
 
 @router.get("/api/me")
-async def me(caller: CallerNow, desk: DeskNow) -> dict[str, Any]:
+async def me(caller: CallerNow, app_state: AppStateNow) -> dict[str, Any]:
     """Say who asks and by a key or not, who answers, and which web search could be asked."""
     return {
         "caller": caller.id,
         "may_change": caller.libraries is None,
-        "keyed": await asyncio.to_thread(Keys(desk.store).locked),
+        "keyed": await asyncio.to_thread(Keys(app_state.store).locked),
         "version": __version__,
         "chat": model_settings().chat or None,
         "web": providers.available() or None,
@@ -123,9 +123,9 @@ async def me(caller: CallerNow, desk: DeskNow) -> dict[str, Any]:
 
 
 @router.post("/api/login", status_code=204)
-async def login(desk: DeskNow, request: Request, body: Login) -> Response:
+async def login(app_state: AppStateNow, request: Request, body: Login) -> Response:
     """Keep a key in the browser, out of reach of scripts."""
-    if await asyncio.to_thread(Keys(desk.store).caller, body.key) is None:
+    if await asyncio.to_thread(Keys(app_state.store).caller, body.key) is None:
         raise Refused(401, "this key is wrong or was revoked", "copy it as `ragweave keys create` printed it")
     answer = Response(status_code=204)
     secure = request.url.scheme == "https"

@@ -10,11 +10,11 @@ from pydantic import Field, StrictBool
 
 from ragweave.nodes.condense import check_question
 from ragweave.serve.access import CallerNow, NamedLibrary
-from ragweave.serve.aside import aside
-from ragweave.serve.desk import Body, DeskNow
+from ragweave.serve.app_state import AppStateNow, Body
 from ragweave.serve.direct import context_of
+from ragweave.serve.rerun import aside
 from ragweave.serve.routes_ask import Ordinal, ThreadOfId
-from ragweave.serve.store import NoSuchTurn, Turn, now
+from ragweave.serve.store import ConversationTurn, NoSuchTurn, now
 
 router = APIRouter(prefix="/api")
 
@@ -27,7 +27,7 @@ class Again(Body):
     context: dict[str, Any] = Field(default_factory=dict)
 
 
-class Verdict(Body):
+class VerdictBody(Body):
     """What a reader thinks of an answer; nothing takes back what was said."""
 
     good: StrictBool | None
@@ -35,36 +35,38 @@ class Verdict(Body):
 
 
 @router.post("/threads/{id}/turns/{n}/again", status_code=202)
-async def again(caller: CallerNow, desk: DeskNow, found: ThreadOfId, n: Ordinal, body: Again) -> dict[str, Any]:
+async def again(
+    caller: CallerNow, app_state: AppStateNow, found: ThreadOfId, n: Ordinal, body: Again
+) -> dict[str, Any]:
     """Begin to answer a turn once more; the run is followed like any other, and the conversation stays as it is."""
     thread, row = found
     if body.question:
         check_question(body.question)
-    run = await aside(desk, caller, thread, row, n, context_of(body.context, row), body.question, body.step)
+    run = await aside(app_state, caller, thread, row, n, context_of(body.context, row), body.question, body.step)
     return {"run": run.id, "thread": run.thread, "turn": run.turn, "step": run.step}
 
 
 @router.put("/threads/{id}/turns/{n}/verdict", status_code=204)
-def judge(desk: DeskNow, found: ThreadOfId, n: Ordinal, body: Verdict) -> None:
+def judge(app_state: AppStateNow, found: ThreadOfId, n: Ordinal, body: VerdictBody) -> None:
     """Keep whether an answer was good, and why."""
     said = None if body.good is None else {"good": body.good, "reason": body.reason.strip(), "at": now()}
-    if not desk.store.judge(found[0].id, n, said):
+    if not app_state.store.judge(found[0].id, n, said):
         raise NoSuchTurn
 
 
 @router.get("/verdicts")
-def verdicts(caller: CallerNow, desk: DeskNow, row: NamedLibrary) -> Response:
+def verdicts(caller: CallerNow, app_state: AppStateNow, row: NamedLibrary) -> Response:
     """Send what was judged of a library's answers as questions that `ragweave eval answers` reads, JSON Lines.
 
     The sentences of a good answer are gold; those of a bad one must not be said again.
     """
-    found = desk.store.judged(caller.id, row.id)
+    found = app_state.store.judged(caller.id, row.id)
     lines = [json.dumps(question_of(thread, turn), ensure_ascii=False) + "\n" for thread, turn in found]
     named = {"Content-Disposition": 'attachment; filename="questions.jsonl"'}
     return Response("".join(lines), media_type="application/x-ndjson; charset=utf-8", headers=named)
 
 
-def question_of(thread: str, turn: Turn) -> dict[str, Any]:
+def question_of(thread: str, turn: ConversationTurn) -> dict[str, Any]:
     """Return a judged turn as a question with what its answer should say, or should not."""
     answer, verdict = turn.answer or {}, turn.verdict or {}
     told = [s["text"] for s in answer.get("sentences", []) if s["support"] != "contradicted"]

@@ -9,20 +9,20 @@ from dataclasses import dataclass, field
 
 from langchain_core.messages import AnyMessage
 
+from ragweave.components.attachments import Attachment
+from ragweave.components.context import Context
 from ragweave.corpora.store.catalog import LibraryRow
-from ragweave.minds.attached import Attached
-from ragweave.minds.context import Context
 from ragweave.serve.access import Caller
 from ragweave.serve.journal import Journal
 from ragweave.serve.records import Record, Status
-from ragweave.serve.store import Thread, now
+from ragweave.serve.store import ConversationThread, now
 
 ASIDE = "aside-"
 """What the id of a thread begins with that is kept no longer than its run; the conversation beside it comes next."""
 
 
 @dataclass
-class Run:
+class ServedRun:
     """One question on its way to an answer; `owner` is the id of its caller.
 
     One without a turn is answered beside a conversation and not kept; with a step, from that step on.
@@ -35,7 +35,7 @@ class Run:
     graph: str
     question: str
     context: Context
-    pictures: Sequence[Attached] = ()
+    pictures: Sequence[Attachment] = ()
     earlier: Sequence[AnyMessage] = ()
     turn: int = 0
     step: str = ""
@@ -54,7 +54,7 @@ class Run:
         return Record(self.id, self.owner, self.library.id, self.thread, self.turn, about, self.status, "")
 
 
-def new_thread(caller: Caller, library: LibraryRow, title: str = "") -> Thread:
+def new_thread(caller: Caller, library: LibraryRow, title: str = "") -> ConversationThread:
     """Return a conversation that has not begun."""
     at = now()
-    return Thread(secrets.token_urlsafe(16), caller.id, library.id, title, at, at)
+    return ConversationThread(secrets.token_urlsafe(16), caller.id, library.id, title, at, at)

@@ -16,20 +16,20 @@ from typing import TYPE_CHECKING, Any
 
 from langchain_core.messages import AnyMessage
 
+from ragweave.components.attachments import Attachment, asked_with
+from ragweave.components.context import Context
 from ragweave.corpora.store.catalog import LibraryRow
 from ragweave.graphs import run as graphs
-from ragweave.minds.attached import Attached, asked_with
-from ragweave.minds.context import Context
 from ragweave.models.errors import RagweaveError
 from ragweave.serve.access import Caller, Slots, library_by_id
 from ragweave.serve.conversations import forget_steps
 from ragweave.serve.direct import events_of, interrupted, too_long
-from ragweave.serve.followed import Followed
 from ragweave.serve.journal import Journal
 from ragweave.serve.problems import NotFound, Refused, problem
 from ragweave.serve.records import Record, Records, Status
-from ragweave.serve.run import ASIDE, Run
-from ragweave.serve.store import Thread
+from ragweave.serve.remote_journal import Followed
+from ragweave.serve.run import ASIDE, ServedRun
+from ragweave.serve.store import ConversationThread
 
 if TYPE_CHECKING:
     from ragweave.serve.conversations import Saver
@@ -45,7 +45,7 @@ class Runs:
 
     def __init__(self, records: Records, followed: Followed, saver: Saver, slots: Slots) -> None:
         self._records, self._followed, self._saver, self._slots = records, followed, saver, slots
-        self._runs: dict[str, Run] = {}
+        self._runs: dict[str, ServedRun] = {}
         self._graphs: dict[str, Any] = {}
         self._closing = False
 
@@ -53,16 +53,16 @@ class Runs:
         self,
         caller: Caller,
         question: str,
-        thread: Thread,
+        thread: ConversationThread,
         library: LibraryRow,
         graph: str,
         context: Context,
-        pictures: Sequence[Attached] = (),
+        pictures: Sequence[Attachment] = (),
         earlier: Sequence[AnyMessage] = (),
         new: bool = False,
         replaces: int = 0,
         seen: str = "",
-    ) -> Run:
+    ) -> ServedRun:
         """Begin to answer; `earlier` is what was said before, elsewhere or up to the turn that this one replaces.
 
         A conversation that is `new` is kept, and what is replaced goes, once the answer has begun and not before.
@@ -72,18 +72,20 @@ class Runs:
             # A question that waits for consent is dropped when the next one is asked.
             if record.status == "waiting" or self.lost(record):
                 await self.cancel(record)
-        run = Run(secrets.token_urlsafe(16), caller.id, thread.id, library, graph, question, context, pictures, earlier)
+        run = ServedRun(
+            secrets.token_urlsafe(16), caller.id, thread.id, library, graph, question, context, pictures, earlier
+        )
         knobs = context.model_dump(mode="json", exclude_unset=True)
         return await self.launch(run, knobs, thread if new else None, replaces, seen)
 
     async def launch(
         self,
-        run: Run,
+        run: ServedRun,
         knobs: dict[str, Any] | None = None,
-        new: Thread | None = None,
+        new: ConversationThread | None = None,
         replaces: int = 0,
         seen: str = "",
-    ) -> Run:
+    ) -> ServedRun:
         """Begin a run: as a turn of its conversation where `knobs` are given to be kept with it, else beside it.
 
         Raises:
@@ -100,7 +102,7 @@ class Runs:
         return run
 
     @asynccontextmanager
-    async def _beginning(self, run: Run) -> AsyncIterator[None]:
+    async def _beginning(self, run: ServedRun) -> AsyncIterator[None]:
         """Hold a place for a run that is being written down; whoever stops it meanwhile waits until it can be."""
         self._slots.take()
         run.holds = True
@@ -142,7 +144,7 @@ class Runs:
         except RagweaveError as error:  # a knob of an older Ragweave
             await self.cancel(record)
             raise Refused(409, f"this run cannot go on ({error.what})", "ask again") from None
-        run = Run(record.id, record.owner, record.thread, library, about["graph"], about["question"], context)
+        run = ServedRun(record.id, record.owner, record.thread, library, about["graph"], about["question"], context)
         run.turn, run.journal = record.turn, await self._followed.take(run.id)
         if (other := self._runs.get(run.id)) and other.status == "running":  # answered here a moment ago
             raise taken
@@ -201,7 +203,7 @@ class Runs:
         if tidying := [run.task for run in self._runs.values() if run.task is not None]:
             await asyncio.wait(tidying)
 
-    def _go(self, run: Run, first: Mapping[str, Any], resume: bool | None = None) -> None:
+    def _go(self, run: ServedRun, first: Mapping[str, Any], resume: bool | None = None) -> None:
         run.journal.kept_by(partial(self._records.tell, run.id))
         run.journal.add(first)
         run.task = asyncio.create_task(self._drive(run, resume), name=f"run {run.id}")
@@ -213,7 +215,7 @@ class Runs:
             self._graphs[name] = graphs.build_agent(name, checkpointer=self._saver)
         return self._graphs[name]
 
-    async def _drive(self, run: Run, resume: bool | None) -> None:
+    async def _drive(self, run: ServedRun, resume: bool | None) -> None:
         began = time.monotonic()
         try:
             async with asyncio.timeout(self._slots.seconds):
@@ -245,7 +247,7 @@ class Runs:
         finally:
             self._leave(run)
 
-    async def _follow(self, run: Run, resume: bool | None) -> dict[str, Any]:
+    async def _follow(self, run: ServedRun, resume: bool | None) -> dict[str, Any]:
         """Tell what happens, and return the last event: the answer, or the question for consent."""
         messages = None if run.step else [*run.earlier, asked_with(run.question, run.pictures)]
         # The steps of a turn are kept, to be gone back to; those of a run beside it are not.
@@ -260,7 +262,7 @@ class Runs:
                     run.journal.add(event)
         return last
 
-    async def _stop(self, run: Run) -> None:
+    async def _stop(self, run: ServedRun) -> None:
         async with run.beginning:
             pass
         if run.task is not None:
@@ -270,17 +272,17 @@ class Runs:
                 await self._stopped(run)
                 self._leave(run)
 
-    async def _stopped(self, run: Run) -> None:
+    async def _stopped(self, run: ServedRun) -> None:
         if self._closing:
             await self._fail(run, interrupted())
         else:
             await self._end(run, "cancelled")
 
-    async def _fail(self, run: Run, error: Exception) -> None:
+    async def _fail(self, run: ServedRun, error: Exception) -> None:
         found = problem(error, f"run {run.id}")
         await self._end(run, "failed", {"type": "error", "problem": found}, problem=found)
 
-    async def _end(self, run: Run, status: Status, *events: Mapping[str, Any], **kept: Any) -> None:
+    async def _end(self, run: ServedRun, status: Status, *events: Mapping[str, Any], **kept: Any) -> None:
         run.status = status
         if status == "waiting":
             self._followed.put(run.id, run.journal)
@@ -301,11 +303,11 @@ class Runs:
         last = events if status == "waiting" else (*events, {"type": "end", "status": status})
         await journal.close(*last, keep=lambda entries: self._records.end(record, status, entries, trail=trail, **kept))
 
-    def _give(self, run: Run) -> None:
+    def _give(self, run: ServedRun) -> None:
         if run.holds:
             run.holds = False
             self._slots.give()
 
-    def _leave(self, run: Run) -> None:
+    def _leave(self, run: ServedRun) -> None:
         if self._runs.get(run.id) is run:  # it may have been resumed already
             del self._runs[run.id]

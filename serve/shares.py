@@ -16,8 +16,8 @@ from pydantic import Field
 
 from ragweave.corpora.store.stores import stores
 from ragweave.serve.access import Caller, CallerNow, Keys, hashed
+from ragweave.serve.app_state import AppStateNow, Body
 from ragweave.serve.database import sent
-from ragweave.serve.desk import Body, DeskNow
 from ragweave.serve.problems import NotFound, Refused
 from ragweave.serve.routes_ask import ThreadOfId, proof_of
 from ragweave.serve.store import Store, now
@@ -37,13 +37,15 @@ class Share(Body):
 
 
 @router.post("/api/threads/{id}/share", status_code=201)
-async def share(caller: CallerNow, desk: DeskNow, request: Request, found: ThreadOfId, body: Share) -> dict[str, Any]:
+async def share(
+    caller: CallerNow, app_state: AppStateNow, request: Request, found: ThreadOfId, body: Share
+) -> dict[str, Any]:
     """Make a link; it is told once, and kept as a hash."""
-    if not await asyncio.to_thread(Keys(desk.store).locked):
+    if not await asyncio.to_thread(Keys(app_state.store).locked):
         raise Refused(409, "this server has no keys, so a link would open to nobody else", "save a proof and send it")
-    title, page = await proof_of(desk, *found, body.turn)
-    made = await asyncio.to_thread(_add, desk.store, caller, found[0].id, title, page, body.days)
-    url = f"{desk.address(request)}/shared/{made.pop('secret')}"
+    title, page = await proof_of(app_state, *found, body.turn)
+    made = await asyncio.to_thread(_add, app_state.store, caller, found[0].id, title, page, body.days)
+    url = f"{app_state.address(request)}/shared/{made.pop('secret')}"
     return {**made, "url": url}
 
 
@@ -54,20 +56,20 @@ _LIBRARY = "(SELECT library FROM threads WHERE threads.id = shares.thread)"
 
 
 @router.get("/api/shares")
-def list_shares(caller: CallerNow, desk: DeskNow) -> dict[str, Any]:
+def list_shares(caller: CallerNow, app_state: AppStateNow) -> dict[str, Any]:
     """List the links that the caller made; whoever holds a key for all libraries sees those of all."""
     columns = "id, thread, title, created, expires"
     query = f"SELECT {columns}, {_LIBRARY} AS library FROM shares WHERE {_OPEN} AND {_MINE}"
-    with desk.store.reading() as db:
+    with app_state.store.reading() as db:
         rows = sent(db, f"{query} ORDER BY created DESC, id", now=now(), **_whose(caller)).all()
     there = stores().catalog.kept.ids()
     return {"shares": [dict(zip(columns.split(", "), row, strict=False)) for row in rows if row.library in there]}
 
 
 @router.delete("/api/shares/{id}", status_code=204)
-def take_back(caller: CallerNow, desk: DeskNow, id: str) -> None:
+def take_back(caller: CallerNow, app_state: AppStateNow, id: str) -> None:
     """End a link; what it showed is deleted."""
-    with desk.store.writing() as db:
+    with app_state.store.writing() as db:
         done = sent(db, f"DELETE FROM shares WHERE id = :id AND {_MINE}", id=id, **_whose(caller)).rowcount
     if not done:
         raise NotFound("There is no such link", "list the links, and name one of them")
@@ -78,10 +80,10 @@ def _whose(caller: Caller) -> dict[str, Any]:
 
 
 @router.get("/shared/{secret}", include_in_schema=False)
-def shared(desk: DeskNow, secret: str) -> Response:
+def shared(app_state: AppStateNow, secret: str) -> Response:
     """Send the page behind a link; one that has run out or was taken back reads like one that never was."""
     query = f"SELECT page, {_LIBRARY} AS library FROM shares WHERE hash = :hash AND {_OPEN}"
-    with desk.store.reading() as db:
+    with app_state.store.reading() as db:
         found = sent(db, query, hash=hashed(secret), now=now()).one_or_none()
     if found is None or found.library not in stores().catalog.kept.ids():
         raise NotFound("This link opens nothing", "it may have run out or been taken back; ask who sent it for another")

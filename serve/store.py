@@ -16,7 +16,7 @@ from ragweave.serve.problems import NotFound, Refused
 
 
 @dataclass(frozen=True, slots=True)
-class Thread:
+class ConversationThread:
     """One conversation with a library, by id; `title` is its first question, or the name its owner gave it."""
 
     id: str
@@ -29,7 +29,7 @@ class Thread:
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class ConversationTurn:
     """One question of a conversation and what became of it.
 
     The status is `running`, `waiting`, `done`, `failed` or `cancelled`; the trail has the steps that led there, and the
@@ -59,7 +59,7 @@ def now() -> str:
 class Store(Database):
     """Conversations, each with its turns."""
 
-    def threads(self, owner: str, library: str | None = None, words: str = "") -> list[Thread]:
+    def threads(self, owner: str, library: str | None = None, words: str = "") -> list[ConversationThread]:
         """Return the conversations of an owner, with one library or all, the last used first.
 
         With `words`, those alone whose title, questions or answers hold them.
@@ -68,7 +68,7 @@ class Store(Database):
         given = {"owner": owner, "library": library}
         with self.reading() as db:
             rows = sent(db, f"SELECT * FROM threads WHERE {mine} ORDER BY updated DESC, id", **given).mappings()
-            found = [Thread(**row) for row in rows]
+            found = [ConversationThread(**row) for row in rows]
             if not words:
                 return found
             said = f"SELECT thread, question, answer FROM turns WHERE thread IN (SELECT id FROM threads WHERE {mine})"
@@ -77,12 +77,12 @@ class Store(Database):
                 texts[row.thread] += f"\n{row.question}\n{json.loads(row.answer)['text'] if row.answer else ''}"
         return [thread for thread in found if words.casefold() in texts[thread.id].casefold()]
 
-    def thread(self, owner: str, id: str) -> Thread | None:
+    def thread(self, owner: str, id: str) -> ConversationThread | None:
         """Return one conversation of an owner."""
         with self.reading() as db:
             found = sent(db, "SELECT * FROM threads WHERE id = :id AND owner = :owner", id=id, owner=owner)
             row = found.mappings().one_or_none()
-        return Thread(**row) if row else None
+        return ConversationThread(**row) if row else None
 
     def set_thread(self, id: str, title: str | None = None, pinned: bool | None = None) -> None:
         """Give a conversation another title, or pin it, or both."""
@@ -98,7 +98,7 @@ class Store(Database):
                 sent(db, "DELETE FROM runs WHERE thread = :id", id=id)
                 sent(db, "DELETE FROM threads WHERE id = :id", id=id)
 
-    def turns(self, thread: str) -> list[Turn]:
+    def turns(self, thread: str) -> list[ConversationTurn]:
         """Return the turns of a conversation, in order."""
         with self.reading() as db:
             rows = sent(db, f"{_TURNS} WHERE thread = :thread ORDER BY n", thread=thread).mappings().all()
@@ -110,7 +110,7 @@ class Store(Database):
         with self.writing() as db:
             return bool(sent(db, change, verdict=packed(verdict), thread=thread, n=n).rowcount)
 
-    def judged(self, owner: str, library: str) -> list[tuple[str, Turn]]:
+    def judged(self, owner: str, library: str) -> list[tuple[str, ConversationTurn]]:
         """Return the turns of an owner's conversations with a library that were judged, each with its thread."""
         mine = "thread IN (SELECT id FROM threads WHERE owner = :owner AND library = :library)"
         query = f"{_TURNS} WHERE verdict IS NOT NULL AND {mine} ORDER BY created, n"
@@ -142,7 +142,7 @@ class GoneOn(Refused):
         )
 
 
-def add_thread(db: Connection, thread: Thread) -> None:
+def add_thread(db: Connection, thread: ConversationThread) -> None:
     """Keep a new conversation within a transaction."""
     values = "(:id, :owner, :library, :title, :created, :updated, :pinned)"
     sent(db, f"INSERT INTO threads VALUES {values}", **asdict(thread))
@@ -210,8 +210,8 @@ def packed(value: Any) -> str | None:
     return None if value is None else json.dumps(value, ensure_ascii=False, default=str)
 
 
-def _turn(row: Mapping[Any, Any]) -> Turn:
-    kept = {field.name: row[field.name] for field in fields(Turn)}
+def _turn(row: Mapping[Any, Any]) -> ConversationTurn:
+    kept = {field.name: row[field.name] for field in fields(ConversationTurn)}
     for name in ("answer", "problem", "trail", "context", "verdict"):
         kept[name] = json.loads(kept[name]) if kept[name] else None
-    return Turn(**{**kept, "trail": kept["trail"] or []})
+    return ConversationTurn(**{**kept, "trail": kept["trail"] or []})

@@ -16,15 +16,15 @@ from fastapi.responses import JSONResponse
 from pydantic import AfterValidator, BaseModel, Field
 
 from ragweave import __version__
+from ragweave.components.attachments import Attachment, asked_with
 from ragweave.corpora.store.catalog import LibraryRow
 from ragweave.graphs import run as graphs
 from ragweave.graphs.settings import run_settings
-from ragweave.minds.attached import Attached, asked_with
 from ragweave.models.errors import RagweaveError
 from ragweave.nodes.answer import Kind
 from ragweave.nodes.condense import check_question
 from ragweave.serve.access import CallerNow, Slots, library_for
-from ragweave.serve.desk import Body, DeskNow
+from ragweave.serve.app_state import AppStateNow, Body
 from ragweave.serve.direct import Events, answering, context_of, unless_left
 from ragweave.serve.media import with_openings
 from ragweave.serve.proof import where
@@ -90,7 +90,7 @@ class Answered(BaseModel):
     notes: list[str]
 
 
-class Passage(BaseModel):
+class FoundPassage(BaseModel):
     """One passage that was found."""
 
     id: str
@@ -101,7 +101,7 @@ class Passage(BaseModel):
     relevance: float
 
 
-class Asked(Body):
+class ToolQuestion(Body):
     """A question to a library."""
 
     question: WholeQuestion
@@ -139,7 +139,7 @@ async def asked(
     question: str,
     sources: Sequence[str],
     uri: Uri,
-    pictures: Sequence[Attached] = (),
+    pictures: Sequence[Attachment] = (),
     told: Callable[[str], Awaitable[None]] | None = None,
 ) -> Answered:
     """Answer a question; `told` hears the words of each step."""
@@ -156,12 +156,12 @@ async def asked(
     return Answered.model_validate({**answer, **found})
 
 
-async def sought(row: LibraryRow, query: str, limit: int, sources: Sequence[str], uri: Uri) -> list[Passage]:
+async def sought(row: LibraryRow, query: str, limit: int, sources: Sequence[str], uri: Uri) -> list[FoundPassage]:
     """Return passages that bear on a query."""
     check_question(query)
     found = await graphs.asearch(query, context=context_of({"top_k": limit, **_only(sources)}, row), whole=True)
     rows = await with_openings(row, found)
-    return [Passage.model_validate({**e, "place": place(e["locator"]), "uri": uri(e)}) for e in rows]
+    return [FoundPassage.model_validate({**e, "place": place(e["locator"]), "uri": uri(e)}) for e in rows]
 
 
 def _only(sources: Sequence[str]) -> dict[str, Any]:
@@ -174,29 +174,29 @@ def place(locator: Mapping[str, Any]) -> str:
 
 
 @router.post("/ask", operation_id="ask_library", summary=ASK, description=ASK)
-async def ask(caller: CallerNow, desk: DeskNow, request: Request, body: Asked) -> Answered:
+async def ask(caller: CallerNow, app_state: AppStateNow, request: Request, body: ToolQuestion) -> Answered:
     """Answer a question within one request; the assistant that leaves stops it."""
     row = await library_for(caller, body.library or None)
-    work = asked(desk.slots, row, body.question, body.sources, _opens(desk.address(request)))
+    work = asked(app_state.slots, row, body.question, body.sources, _opens(app_state.address(request)))
     return await unless_left(request, work)
 
 
 @router.post("/search", operation_id="search_library", summary=SEARCH, description=SEARCH)
-async def search(caller: CallerNow, desk: DeskNow, request: Request, body: Sought) -> list[Passage]:
+async def search(caller: CallerNow, app_state: AppStateNow, request: Request, body: Sought) -> list[FoundPassage]:
     """Search within one request."""
     row = await library_for(caller, body.library or None)
-    return await sought(row, body.query, body.limit, body.sources, _opens(desk.address(request)))
+    return await sought(row, body.query, body.limit, body.sources, _opens(app_state.address(request)))
 
 
 @router.get("/openapi.json", include_in_schema=False)
-async def description(desk: DeskNow, request: Request) -> JSONResponse:
+async def description(app_state: AppStateNow, request: Request) -> JSONResponse:
     """Describe the tools."""
     told = get_openapi(
         title="Ragweave",
         version=__version__,
         description=ABOUT,
         routes=router.routes,
-        servers=[{"url": desk.address(request)}],
+        servers=[{"url": app_state.address(request)}],
     )
     parts = told["components"]["schemas"]
     for operations in told["paths"].values():

@@ -18,8 +18,8 @@ from ragweave.corpora.store.catalog import LibraryRow
 from ragweave.corpora.store.stores import stores
 from ragweave.nodes.condense import check_question
 from ragweave.serve.access import Caller, CallerNow, NamedLibrary, library_named
+from ragweave.serve.app_state import AppState, AppStateNow, Body
 from ragweave.serve.database import sent
-from ragweave.serve.desk import Body, Desk, DeskNow
 from ragweave.serve.direct import answering, messages_of
 from ragweave.serve.problems import NotFound, Refused
 from ragweave.serve.quotes import best_of
@@ -40,36 +40,36 @@ class Watch(Body):
 
 
 @router.post("", status_code=201)
-async def watch(caller: CallerNow, desk: DeskNow, body: Watch) -> dict[str, Any]:
+async def watch(caller: CallerNow, app_state: AppStateNow, body: Watch) -> dict[str, Any]:
     """Watch a question; one that is watched already is watched anew, under its id."""
     check_question(body.question)
     row = await library_named(caller, body.library)
-    id = await asyncio.to_thread(_add, desk.store, caller, row, body.question.strip())
+    id = await asyncio.to_thread(_add, app_state.store, caller, row, body.question.strip())
     return {"id": id, "question": body.question.strip()}
 
 
 @router.get("")
-async def list_watches(caller: CallerNow, desk: DeskNow, row: NamedLibrary) -> dict[str, Any]:
+async def list_watches(caller: CallerNow, app_state: AppStateNow, row: NamedLibrary) -> dict[str, Any]:
     """List what is watched in a library, each with what is known now, after asking again where the library changed."""
-    for id, question, since in await asyncio.to_thread(_due, desk.store, caller, row):
-        known = await _ask(desk, row, question, since)
-        await asyncio.to_thread(_keep, desk.store, id, row.generation, known)
-    return {"library": row.name, "watches": await asyncio.to_thread(_all, desk.store, caller, row)}
+    for id, question, since in await asyncio.to_thread(_due, app_state.store, caller, row):
+        known = await _ask(app_state, row, question, since)
+        await asyncio.to_thread(_keep, app_state.store, id, row.generation, known)
+    return {"library": row.name, "watches": await asyncio.to_thread(_all, app_state.store, caller, row)}
 
 
 @router.delete("/{id}", status_code=204)
-def forget(caller: CallerNow, desk: DeskNow, id: str) -> None:
+def forget(caller: CallerNow, app_state: AppStateNow, id: str) -> None:
     """Watch a question no longer."""
-    with desk.store.writing() as db:
+    with app_state.store.writing() as db:
         done = sent(db, "DELETE FROM watches WHERE id = :id AND owner = :owner", id=id, owner=caller.id).rowcount
     if not done:
         raise NotFound("There is no such question", "list what is watched, and name one of it")
 
 
-async def _ask(desk: Desk, row: LibraryRow, question: str, since: str) -> str:
+async def _ask(app_state: AppState, row: LibraryRow, question: str, since: str) -> str:
     """Return the closest passage in words, where its source was indexed after `since`; else nothing."""
     asked = messages_of([("user", question)])
-    answer = await answer_of(answering(desk.slots, row, asked, "agent", {"mind": "small", "web": "off"}))
+    answer = await answer_of(answering(app_state.slots, row, asked, "agent", {"mode": "extractive", "web": "off"}))
     said = next((s for s in answer["sentences"] if s["citations"]), None)
     if said is None:
         return ""

@@ -16,15 +16,15 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-ROOMS = ("app", "serve", "evals", "graphs", "nodes", "minds", "prompts", "corpora", "models")
+ROOMS = ("app", "serve", "evals", "graphs", "nodes", "components", "prompts", "corpora", "models")
 SHIPPED = tuple(r for r in ROOMS if r != "evals")
 BELOW = {
     "app": set(ROOMS) - {"evals"},
-    "serve": {"serve", "graphs", "nodes", "minds", "prompts", "corpora", "models"},
-    "evals": {"evals", "graphs", "nodes", "minds", "prompts", "corpora", "models"},
-    "graphs": {"graphs", "nodes", "minds", "prompts", "corpora", "models"},
-    "nodes": {"nodes", "minds", "prompts", "corpora", "models"},
-    "minds": {"minds", "prompts", "corpora", "models"},
+    "serve": {"serve", "graphs", "nodes", "components", "prompts", "corpora", "models"},
+    "evals": {"evals", "graphs", "nodes", "components", "prompts", "corpora", "models"},
+    "graphs": {"graphs", "nodes", "components", "prompts", "corpora", "models"},
+    "nodes": {"nodes", "components", "prompts", "corpora", "models"},
+    "components": {"components", "prompts", "corpora", "models"},
     "prompts": {"prompts", "models"},
     "corpora": {"corpora", "models"},
     "models": {"models"},
@@ -88,16 +88,16 @@ def test_a_part_of_corpora_imports_only_what_lies_below_it() -> None:
 
 
 DECIDING = {"check", "clips", "expand", "grade", "rank", "rewrite", "route", "search_web"}
-"""Files of minds/small that language models and nodes may read; only `build` chooses who writes."""
+"""Files of components/local that language models and nodes may read; only `build` chooses who writes."""
 
 
 def test_language_models_and_nodes_read_of_the_small_mind_only_what_decides() -> None:
     wrong = []
-    for path in (*(ROOT / "minds/llm").rglob("*.py"), *(ROOT / "nodes").rglob("*.py")):
+    for path in (*(ROOT / "components/llm").rglob("*.py"), *(ROOT / "nodes").rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             module = node.module or "" if isinstance(node, ast.ImportFrom) else ""
-            of, names = module.removeprefix("ragweave.minds.small").strip("."), set[str]()
-            if module.startswith("ragweave.minds.small"):
+            of, names = module.removeprefix("ragweave.components.local").strip("."), set[str]()
+            if module.startswith("ragweave.components.local"):
                 names = {of.split(".")[0]} if of else {a.name for a in node.names}
             wrong += [f"{path.relative_to(ROOT)} imports {name}" for name in sorted(names - DECIDING)]
     assert wrong == []

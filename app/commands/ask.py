@@ -10,16 +10,16 @@ from typing import Annotated, Any
 import typer
 
 from ragweave.app import api
-from ragweave.app.aloud import answer_aloud
 from ragweave.app.commands import common
 from ragweave.app.commands import options as given
 from ragweave.app.commands.replay import RUN
+from ragweave.app.console_stream import answer_aloud
 
 
 def ask(
     question: Annotated[str, typer.Argument(help="What you want to know; `-` reads it from standard input.")],
     library: common.LibraryOption = None,
-    mind: given.MindOption = None,
+    mode: given.ModeOption = None,
     web: given.WebOption = None,
     top_k: given.TopK = None,
     length: given.Length = None,
@@ -49,7 +49,7 @@ def ask(
     from ragweave.app.threads import new_file, opened
 
     longest = given.sentences_of(length) if sentences is None else sentences
-    knobs = {"preset": preset, "mind": mind, "web": web, "top_k": top_k, "sentences": longest, "choices": choice}
+    knobs = {"preset": preset, "mode": mode, "web": web, "top_k": top_k, "sentences": longest, "choices": choice}
     knobs |= given.limits(strict, max_calls, max_cost, max_seconds)
     context = given.build_context(library, set_, **knobs, **given.scope(video, folder, from_, to))
     asked = given.read_question(question)

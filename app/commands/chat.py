@@ -13,15 +13,15 @@ import typer
 from rich.console import Console
 
 from ragweave.app import api
-from ragweave.app.aloud import answer_aloud
 from ragweave.app.commands import options as given
 from ragweave.app.commands.common import LibraryOption, Stopped, complain, console
+from ragweave.app.console_stream import answer_aloud
 from ragweave.app.render import clean, counted
 from ragweave.corpora.store.folders import of_the_disk
 from ragweave.models.errors import RagweaveError
 
 if TYPE_CHECKING:
-    from ragweave.app.threads import Thread
+    from ragweave.app.threads import SavedThread
     from ragweave.serve.conversations import Saver
 
 _HELP = """/new        begin another conversation
@@ -36,7 +36,7 @@ def chat(
     thread: Annotated[str | None, typer.Option("--thread", metavar="ID", help="Conversation to go on with.")] = None,
     last: Annotated[bool, typer.Option("--continue", "-c", help="Go on with the last conversation.")] = False,
     list_: Annotated[bool, typer.Option("--list", help="List the conversations on disk.")] = False,
-    mind: given.MindOption = None,
+    mode: given.ModeOption = None,
     web: given.WebOption = None,
     preset: given.PresetOption = None,
     strict: given.Strict = None,
@@ -54,7 +54,7 @@ def chat(
     from ragweave.app import threads
 
     bounds = given.limits(strict, max_calls, max_cost, max_seconds)
-    context = given.build_context(library, set_, preset=preset, mind=mind, web=web, **bounds)
+    context = given.build_context(library, set_, preset=preset, mode=mode, web=web, **bounds)
     with threads.conversations() as (runner, saver):
         kept = runner.run(threads.list_threads(saver, 1_000)) if list_ or thread or last else []
         if list_:
@@ -143,7 +143,7 @@ class Conversation:
             self.out.print(_HELP)
 
 
-def _print_threads(out: Console, found: list[Thread]) -> None:
+def _print_threads(out: Console, found: list[SavedThread]) -> None:
     if not found:
         out.print("There is no conversation yet.")
     for t in found:

@@ -19,7 +19,7 @@ from ragweave.app.commands.common import EXIT_ERROR, JsonOption, LibraryOption, 
 from ragweave.app.render import clean, counted, listed
 from ragweave.models.errors import RagweaveError
 
-_SIGNS = {"ok": ("ok", "green"), "off": ("off", "dim"), "warn": ("mind", "yellow"), "bad": ("BAD", "red")}
+_SIGNS = {"ok": ("ok", "green"), "off": ("off", "dim"), "warn": ("mode", "yellow"), "bad": ("BAD", "red")}
 _TIGHT = 1_000_000_000
 """Bytes of free disk below which indexing a folder may not end well."""
 
@@ -72,7 +72,7 @@ async def examine() -> list[Finding]:
         "libraries": _libraries,
         "device": _device,
         "encoder": _encoder,
-        "mind": _mind,
+        "mode": _mind,
         "pictures": _pictures,
         "recordings": _recordings,
         "web search": _web,
@@ -161,11 +161,11 @@ async def _mind() -> list[Finding]:
     writer = chat("writer")
     if writer is None:
         what = "no chat model is set: a question is answered by quotes of the closest passages"
-        return [Finding("mind", "off", what, "`ragweave setup` sets one up for written answers (docs/writer.md)")]
+        return [Finding("mode", "off", what, "`ragweave setup` sets one up for written answers (docs/writer.md)")]
     what = f"chat model {writer.name} at {writer.host}"
     url = model_settings().chat_url
     if not url:
-        return [Finding("mind", "ok", f"{what} (not called: `ragweave setup` asks it for one word)")]
+        return [Finding("mode", "ok", f"{what} (not called: `ragweave setup` asks it for one word)")]
     try:
         # No tokens are spent on looking whether a server is there.
         async with httpx.AsyncClient(timeout=5, trust_env=False) as client:
@@ -175,8 +175,8 @@ async def _mind() -> list[Finding]:
         problem = str(error) or type(error).__name__
     if problem:
         remedy = "start the server or mend RAGWEAVE_CHAT_URL"
-        return [Finding("mind", "bad", f"{what} cannot be reached ({problem})", remedy)]
-    return [Finding("mind", "ok", f"{what}, the server answers")]
+        return [Finding("mode", "bad", f"{what} cannot be reached ({problem})", remedy)]
+    return [Finding("mode", "ok", f"{what}, the server answers")]
 
 
 async def _pictures() -> list[Finding]:

@@ -19,8 +19,8 @@ def graph(
     mermaid: Annotated[bool, typer.Option("--mermaid", help="Print Mermaid text, which many editors draw.")] = False,
 ) -> None:
     """Show the steps of a graph."""
+    from ragweave.components.method import graph_of, spelled
     from ragweave.graphs.run import build_agent
-    from ragweave.minds.method import graph_of, spelled
 
     if preset is not None:
         preset = spelled(preset)
@@ -38,8 +38,8 @@ def graph(
 
 def settings(preset: str) -> list[tuple[str, str, str]]:
     """Return each setting of a preset: its name, its value, what it means."""
-    from ragweave.minds.context import Context
-    from ragweave.minds.method import Method, knobs_of
+    from ragweave.components.context import Context
+    from ragweave.components.method import Method, knobs_of
 
     fields = {**Context.model_fields, **{f"method.{k}": f for k, f in Method.model_fields.items()}}
     return [(k, shown(v), " ".join(str(fields[k].description).split())) for k, v in knobs_of(preset).items()]

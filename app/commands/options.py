@@ -12,13 +12,13 @@ from ragweave.app.commands.common import library_name
 from ragweave.models.errors import InputError
 
 if TYPE_CHECKING:
-    from ragweave.minds.context import Context
+    from ragweave.components.context import Context
 
 
-MindOption = Annotated[
+ModeOption = Annotated[
     str | None,
     typer.Option(
-        "--mind",
+        "--mode",
         metavar="auto|small|llm",
         help="small: quote passages without a language model; llm: a chat model; default: the model where one is set.",
     ),
@@ -124,8 +124,8 @@ def sentences_of(length: str | None) -> int | None:
 
 def graph_of(named: str | None, context: Context) -> str:
     """Return the graph to run: the one that is named, that of the preset, or the one of the settings."""
+    from ragweave.components import method
     from ragweave.graphs.settings import run_settings
-    from ragweave.minds import method
 
     return named or method.graph_of(context.preset) or run_settings().graph
 
@@ -134,5 +134,5 @@ def build_context(library: str | None, settings: list[str] | None = None, **opti
     """Build the run's context from options; one that was not given keeps its default."""
     from ragweave.graphs.settings import run_settings, with_settings
 
-    values = {"mind": run_settings().mind, "web": run_settings().web}
+    values = {"mode": run_settings().mode, "web": run_settings().web}
     return with_settings(values, settings, library=library_name(library), **options)

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ragweave.app.aloud import answer_aloud
 from ragweave.app.commands.common import EXIT_ABSTAINED, JsonOption
 from ragweave.app.commands.options import SaveOption, Set, TraceOption
+from ragweave.app.console_stream import answer_aloud
 from ragweave.corpora.store.temporary import temporary
 from ragweave.models.errors import InputError
 
 if TYPE_CHECKING:
     from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
-    from ragweave.minds.context import Context
+    from ragweave.components.context import Context
 
 RUN = "run"
 """Name of the one thread in the file of a saved run."""

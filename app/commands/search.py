@@ -12,8 +12,8 @@ from ragweave.app.commands.options import Folder, From, Set, To, TopK, Video, bu
 from ragweave.app.render import Lines, print_evidence
 
 if TYPE_CHECKING:
-    from ragweave.minds.context import Context
-    from ragweave.minds.evidence import Evidence
+    from ragweave.components.context import Context
+    from ragweave.components.evidence import Evidence
 
 
 def search(
@@ -46,8 +46,8 @@ def search(
 
 async def _found(query: str, context: Context) -> tuple[list[Evidence], list[Lines]]:
     """Return what was found, and of each the lines that match."""
+    from ragweave.components.local.quotes import best_lines
     from ragweave.corpora.store.library import open_library
-    from ragweave.minds.small.quotes import best_lines
     from ragweave.models.text import content_terms
 
     found = await api.asearch(query, context=context)

@@ -1,4 +1,4 @@
-"""The tables and the drawing of docs/compared.md, from what run.py kept.
+"""The tables and the drawing of docs/results.md, from what run.py kept.
 
 python benchmarks/peers/report.py quality | shown | speed | growth | graph | life | trouble | first
 python benchmarks/peers/report.py plot FILE.png

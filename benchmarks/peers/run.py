@@ -1,4 +1,4 @@
-"""Ragweave beside programs that others wrote, with the same model and the same vectors (docs/compared.md).
+"""Ragweave beside programs that others wrote, with the same model and the same vectors (docs/results.md).
 
     python benchmarks/peers/run.py build [PEER ...]           an environment for each, and the seconds it takes
     python benchmarks/peers/run.py quality PEER --chat URL    answers to the questions of against_plain_rag.py

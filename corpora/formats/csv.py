@@ -12,7 +12,7 @@ from typing import Any
 
 from ragweave.corpora.blocks import Block, Lines, Parsed
 from ragweave.corpora.decode import read_text
-from ragweave.corpora.formats.merged import MAX_COLUMNS, YEAR, Row, joined, parted
+from ragweave.corpora.formats.merged import MAX_COLUMNS, YEAR, TableRow, joined, parted
 
 _DELIMITERS = ";,\t|"
 """Where two part a table as evenly, the comma is that of its decimals."""
@@ -73,7 +73,7 @@ def delimiter(text: str) -> str:
     return best if evenness(best)[1] else ","
 
 
-def _short_heads(rows: Sequence[Row], wide: int) -> dict[int, list[str]]:
+def _short_heads(rows: Sequence[TableRow], wide: int) -> dict[int, list[str]]:
     """Return heads that are one cell short of the rows below, by their line, with an empty one in its place.
 
     The first column has none, as R writes tables, or the last where it is empty; of words over words it is not sure.
@@ -119,7 +119,7 @@ def _is_number(cell: str) -> bool:
     return True
 
 
-def _rows(text: str, mark: str, warnings: list[str], usual: int = 0) -> Iterator[Row]:
+def _rows(text: str, mark: str, warnings: list[str], usual: int = 0) -> Iterator[TableRow]:
     """Yield rows that hold anything, each with its line; a cell's own line breaks become spaces.
 
     A line whose quote swallows the rows after it is read as it stands; `usual` is how many cells most rows have.
@@ -150,7 +150,7 @@ def _rows(text: str, mark: str, warnings: list[str], usual: int = 0) -> Iterator
         wide = wide or len(row) > MAX_COLUMNS
         cells = [" ".join(cell.split()) for cell in row[:MAX_COLUMNS]]
         if any(cells):
-            yield Row(cells, start + 1, apart=apart)
+            yield TableRow(cells, start + 1, apart=apart)
         apart = not any(cells)
     if wide:
         warnings.append(f"only the first {MAX_COLUMNS} columns were read")

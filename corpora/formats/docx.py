@@ -18,9 +18,9 @@ from typing import Any
 from ragweave.corpora.archive import Archive
 from ragweave.corpora.blocks import Block, Figure, Parsed, captioned, comment
 from ragweave.corpora.formats.equation import M, equation
-from ragweave.corpora.formats.merged import Cell, Merged, Row, first_row, spanned
+from ragweave.corpora.formats.merged import Cell, MergedTable, TableRow, first_row, spanned
 from ragweave.corpora.formats.ooxml import A, R, W, attribute, core, relations
-from ragweave.corpora.formats.raised import around
+from ragweave.corpora.formats.superscript import around
 from ragweave.corpora.pages import PAGE_NUMBER
 
 _MAIN = "word/document.xml"
@@ -251,9 +251,9 @@ def _table(table: Any) -> list[Block]:
                 below[column] = down
             out.append((text, 1 if goes_on and not text else down, across))
         laid.append(out)
-    merged = Merged()
+    merged = MergedTable()
     told = [(row, merged.row(row, every=True)) for row in reversed(laid)]
-    return merged.blocks((Row(cells) for row, cells in told if any(text for text, _, _ in row)), first_row)
+    return merged.blocks((TableRow(cells) for row, cells in told if any(text for text, _, _ in row)), first_row)
 
 
 def _cells(row: Any) -> Iterator[tuple[str, int, bool]]:

@@ -14,8 +14,8 @@ from typing import Any
 from lxml import etree
 
 from ragweave.corpora.blocks import Block, Figure, Lines
-from ragweave.corpora.formats.merged import Cell, Merged, Row, spanned
-from ragweave.corpora.formats.raised import around
+from ragweave.corpora.formats.merged import Cell, MergedTable, TableRow, spanned
+from ragweave.corpora.formats.superscript import around
 
 LINE = "data-line"
 """Attribute with the line of an element that was made from another format."""
@@ -87,8 +87,8 @@ class _Flow:
         """A term whose meaning is still to come."""
         self._in_term = False
         self._counters: list[int] = []
-        self._table: list[Row] | None = None
-        self._merged = Merged()
+        self._table: list[TableRow] | None = None
+        self._merged = MergedTable()
         self._cells: list[Cell] = []
         self._cell = Lines()
         self._all_header = True
@@ -277,7 +277,7 @@ class _Flow:
             self._blocks.append(self._list.block("list"))
             self._list = Lines()
 
-    def _end_in_table(self, element: Any, table: list[Row]) -> None:
+    def _end_in_table(self, element: Any, table: list[TableRow]) -> None:
         tag = element.tag
         if tag in ("td", "th"):
             text = self._cell.text.replace("\n", " ").strip()
@@ -287,7 +287,7 @@ class _Flow:
         elif tag == "tr":
             cells = self._merged.row(self._cells, heads=self._all_header)
             if any(text for text, _, _ in self._cells):
-                table.append(Row(cells, self._row_line, self._all_header))
+                table.append(TableRow(cells, self._row_line, self._all_header))
             self._cells = []
         elif tag in _GROUPS:
             self._merged.close()
@@ -299,7 +299,7 @@ class _Flow:
             self._table = None
 
 
-def _heads(rows: Sequence[Row]) -> int:
+def _heads(rows: Sequence[TableRow]) -> int:
     return sum(1 for _ in takewhile(lambda row: row.heads, rows))
 
 

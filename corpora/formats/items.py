@@ -38,7 +38,7 @@ Text = Annotated[str, Field(max_length=MAX_CHARACTERS)]
 Seconds = Annotated[float, Field(ge=0, le=1e7)]
 
 
-class Row(BaseModel):
+class ItemLine(BaseModel):
     """One line of an item list."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
@@ -89,7 +89,7 @@ class Row(BaseModel):
         return value
 
     @model_validator(mode="after")
-    def _whole(self) -> Row:
+    def _whole(self) -> ItemLine:
         timed = self.kind in ("clip", "video")
         if not any(getattr(self, name).strip() for name in TEXT_FIELDS):
             raise ValueError(f"it has no text: give one of {', '.join(TEXT_FIELDS)}")
@@ -122,7 +122,7 @@ def parse(path: Path) -> Parsed:
         if len(records) >= MAX_ROWS:
             raise SourceError(f"{path.name} has more than {MAX_ROWS:,} rows", "split it into several files")
         try:
-            row = Row.model_validate(json.loads(line, parse_constant=_no_number))
+            row = ItemLine.model_validate(json.loads(line, parse_constant=_no_number))
             if row.id and row.id in seen:
                 raise ValueError(f"the id {row.id!r} stands on an earlier line as well")
         except (ValueError, RecursionError) as error:
@@ -154,7 +154,7 @@ def _why(error: Exception) -> str:
     return "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
 
 
-def _record(row: Row, path: Path, number: int) -> Item:
+def _record(row: ItemLine, path: Path, number: int) -> Item:
     parts = [getattr(row, name).strip() for name in TEXT_FIELDS]
     meta = {f"own_{name}" if name in _OURS else name: value for name, value in row.meta.items()}
     meta |= {"key": row.id} if row.id else {}
@@ -172,7 +172,7 @@ def _record(row: Row, path: Path, number: int) -> Item:
     )
 
 
-def _locator(row: Row, path: Path, number: int) -> Locator:
+def _locator(row: ItemLine, path: Path, number: int) -> Locator:
     """Open the file that the row names, else its own line."""
     where: Locator = {"file": str(path), "line": number}
     if row.file:

@@ -38,7 +38,7 @@ _NUMBER = re.compile(
 )
 
 
-class Row(NamedTuple):
+class TableRow(NamedTuple):
     """A row that is laid out: its cells, the line of the file they stand on, or 0, and whether all are marked heads.
 
     `apart` says that an empty row stands above it.
@@ -50,7 +50,7 @@ class Row(NamedTuple):
     apart: bool = False
 
 
-class Merged:
+class MergedTable:
     """Lays out the rows of one table after another."""
 
     def __init__(self) -> None:
@@ -119,7 +119,7 @@ class Merged:
         end = max((c for c in placed if placed[c] or not alone), default=-1) + 1
         return [placed.get(column, "") for column in range(end)]
 
-    def blocks(self, rows: Iterable[Row], heads: Callable[[Sequence[Row]], int]) -> list[Block]:
+    def blocks(self, rows: Iterable[TableRow], heads: Callable[[Sequence[TableRow]], int]) -> list[Block]:
         """Return a table of laid out rows, what stands above its heads as text.
 
         `heads` tells of the first rows below that how many are heads.
@@ -134,7 +134,7 @@ class Merged:
         if count < 2 and self._has_two(first):
             count = 2
         if 2 <= count <= min(_MOST_HEADS, len(first) - 1):
-            first[:count] = [Row(_joined([row.cells for row in first[:count]]), first[0].line)]
+            first[:count] = [TableRow(_joined([row.cells for row in first[:count]]), first[0].line)]
             count = 1
         told = [above.block("text")]
         for row, anew in parted(chain(first, after)):
@@ -144,7 +144,7 @@ class Merged:
             table.add(joined(row.cells), row.line)
         return [b for b in (*told, table.block("table", count)) if b.text]
 
-    def _has_two(self, rows: Sequence[Row]) -> bool:
+    def _has_two(self, rows: Sequence[TableRow]) -> bool:
         """Tell whether the second row only names the columns under those heads of the first that span several."""
         if len(rows) < 3 or not self._over:
             return False
@@ -167,7 +167,7 @@ def joined(cells: Iterable[str]) -> str:
     return " | ".join(_BAR.sub("/", cell) for cell in cells)
 
 
-def parted(rows: Iterable[Row]) -> Iterator[tuple[Row, bool]]:
+def parted(rows: Iterable[TableRow]) -> Iterator[tuple[TableRow, bool]]:
     """Yield rows, each with whether it heads another table: below an empty line words over figures that go on below."""
     after = iter(rows)
     before, row = None, next(after, None)
@@ -177,7 +177,7 @@ def parted(rows: Iterable[Row]) -> Iterator[tuple[Row, bool]]:
         before, row = row, under
 
 
-def _heads_anew(before: Row, row: Row, under: Row) -> bool:
+def _heads_anew(before: TableRow, row: TableRow, under: TableRow) -> bool:
     named = len(row.cells) > 1 and all(row.cells) and len(set(row.cells)) == len(row.cells)
     if not named or any(c.isdigit() for cell in row.cells for c in cell) or len(under.cells) > len(row.cells):
         return False
@@ -189,12 +189,12 @@ def spanned(said: str, least: int = 1) -> int:
     return min(max(least, int(said)), MAX_COLUMNS) if said.isdecimal() and len(said) < 9 else least
 
 
-def first_row(rows: Sequence[Row]) -> int:
+def first_row(rows: Sequence[TableRow]) -> int:
     """Say that the first row is heads, unless it is the only one."""
     return int(len(rows) > 1)
 
 
-def _is_title(rows: Sequence[Row]) -> bool:
+def _is_title(rows: Sequence[TableRow]) -> bool:
     """Tell whether the first row holds one text alone, over all columns of the row below it."""
     if len(rows) < 2:
         return False

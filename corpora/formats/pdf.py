@@ -19,7 +19,7 @@ import pypdfium2.raw as raw
 
 from ragweave.corpora.blocks import COMMENT, Block, Parsed
 from ragweave.corpora.formats.annotations import among, form_of, written
-from ragweave.corpora.grid import GAP, Cell, Line
+from ragweave.corpora.grid import GAP, Cell, PageLine
 from ragweave.corpora.layout import PageLook, blocks
 from ragweave.corpora.meta import pdf_date
 from ragweave.corpora.pages import View, without_running_lines, without_unseen_lines
@@ -54,7 +54,7 @@ def parse(path: Path, pictures: PageLook | None = None) -> Parsed:
     """Read a PDF page by page; pages that are only a picture, and were not read, are named in the warnings."""
     with _LOCK, closing(_open(path)) as document, form_of(document) as form:
         count = len(document)
-        pages: list[tuple[list[Line], View]] = []
+        pages: list[tuple[list[PageLine], View]] = []
         views: dict[int, View] = {}
         shown: dict[int, View] = {}
         warnings: list[str] = []
@@ -108,7 +108,7 @@ def _open(path: Path) -> Any:
 
 def _page(
     document: Any, number: int, pictures: PageLook | None, hidden: list[str], notes: list[Block], form: Any
-) -> tuple[list[Line], View, View]:
+) -> tuple[list[PageLine], View, View]:
     """Return the lines of a page in reading order, how they are read, and how the page is shown.
 
     What nobody sees goes into `hidden`, what is written upon the page into `notes`. Both views differ where a page is
@@ -170,7 +170,7 @@ class _Text:
         self._view = view
         self._count = min(text.count_chars(), MAX_PAGE_CHARACTERS)
 
-    def lines(self) -> Iterator[tuple[Line, bool]]:
+    def lines(self) -> Iterator[tuple[PageLine, bool]]:
         """Yield the lines of the page as they are set, each with whether it is white.
 
         PDFium ends most lines with a line break, but runs on after a hyphen at a line end, and at times after a space.
@@ -199,7 +199,7 @@ class _Text:
         to_x, to_y = self._origin(space + 1)
         return to_x < x and abs(to_y - y) > _OTHER_BASELINE
 
-    def _line(self, text: str, box: Box, inked: Sequence[int], hyphen: bool, first: int) -> Line:
+    def _line(self, text: str, box: Box, inked: Sequence[int], hyphen: bool, first: int) -> PageLine:
         """Return a line with the font size and weight of most of it; `inked` are its characters but white space.
 
         `first` is the place of the first character of `text`.
@@ -208,7 +208,7 @@ class _Text:
         samples = inked[:: -(-len(inked) // _SAMPLES)]
         clean = "".join(c for c in text if c >= " " or c == "\t")
         size = Counter(map(self._size, samples)).most_common(1)[0][0]
-        return Line(
+        return PageLine(
             text=" ".join(clean.split()),
             page=self._page,
             bbox=(round(left, 1), round(bottom, 1), round(right, 1), round(top, 1)),

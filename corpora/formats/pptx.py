@@ -12,7 +12,7 @@ from pptx import Presentation
 from ragweave.corpora.archive import Archive
 from ragweave.corpora.blocks import Block, Figure, Parsed
 from ragweave.corpora.formats.charts import C, tables
-from ragweave.corpora.formats.merged import Merged, Row, first_row
+from ragweave.corpora.formats.merged import MergedTable, TableRow, first_row
 from ragweave.corpora.formats.ooxml import A, P, R, attribute, core
 from ragweave.models.errors import SourceError
 
@@ -81,13 +81,13 @@ def _shapes(slide: Any, number: int, warnings: list[str]) -> Iterator[tuple[bool
 
 def _table(table: Any) -> list[Block]:
     """One line per row; the first row is the header unless the table has a single row."""
-    merged = Merged()
-    rows: list[Row] = []
+    merged = MergedTable()
+    rows: list[TableRow] = []
     for row in table.tr_lst:
         cells = [(_text(cell, " "), cell.rowSpan, cell.gridSpan) for cell in row.tc_lst]
         laid = merged.row(cells, every=True)
         if any(text for text, _, _ in cells):
-            rows.append(Row(laid))
+            rows.append(TableRow(laid))
     return merged.blocks(rows, first_row)
 
 

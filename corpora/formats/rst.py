@@ -16,7 +16,7 @@ from lxml import etree
 from ragweave.corpora.blocks import Parsed
 from ragweave.corpora.decode import read_text
 from ragweave.corpora.formats.flow import LINE, flow
-from ragweave.corpora.formats.raised import around
+from ragweave.corpora.formats.superscript import around
 from ragweave.corpora.meta import iso_date
 from ragweave.models.errors import SourceError
 

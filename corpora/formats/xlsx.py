@@ -19,7 +19,7 @@ from openpyxl.utils import column_index_from_string as column
 from ragweave.corpora.archive import Archive
 from ragweave.corpora.blocks import Block, Lines, Parsed
 from ragweave.corpora.formats.csv import has_header, most
-from ragweave.corpora.formats.merged import MAX_COLUMNS, TOP, Merged, Row
+from ragweave.corpora.formats.merged import MAX_COLUMNS, TOP, MergedTable, TableRow
 from ragweave.corpora.formats.ooxml import core, signed
 from ragweave.models.errors import SourceError
 
@@ -36,7 +36,7 @@ def parse(path: Path) -> Parsed:
     warnings: list[str] = []
     count = bare = 0
 
-    def counted(rows: Iterator[Row]) -> Iterator[Row]:
+    def counted(rows: Iterator[TableRow]) -> Iterator[TableRow]:
         nonlocal count
         for row in rows:
             if count == MAX_ROWS:
@@ -49,7 +49,7 @@ def parse(path: Path) -> Parsed:
         archive.refuse_document_types()
         properties = core(archive)
         for sheet in _sheets(path):
-            merged = Merged()
+            merged = MergedTable()
             spans, without = _marks(archive, str(sheet._worksheet_path))
             bare += without
             rows = counted(_rows(sheet, spans, merged, path))
@@ -68,23 +68,23 @@ def parse(path: Path) -> Parsed:
     return replace(properties, blocks=tuple(blocks), language="", warnings=tuple(warnings), parted=True)
 
 
-def above(rows: Sequence[Row]) -> int:
+def above(rows: Sequence[TableRow]) -> int:
     """Return how many rows stand above the heads, a title or a date: they hold less than most of the first rows do."""
     wide = most([len(row.cells) for row in rows])
     least = min(2, most([_filled(row) for row in rows])) if wide > 2 else 1
 
-    def is_above(row: Row) -> bool:
+    def is_above(row: TableRow) -> bool:
         held = _filled(row)
         return held < least or (len(row.cells) < wide and (2 * held <= wide or row.cells[0].endswith(":")))
 
     return next((n for n, row in enumerate(rows) if not is_above(row)), 0)
 
 
-def _filled(row: Row) -> int:
+def _filled(row: TableRow) -> int:
     return sum(map(bool, row.cells))
 
 
-def _heads(rows: Sequence[Row]) -> int:
+def _heads(rows: Sequence[TableRow]) -> int:
     return int(has_header([row.cells for row in rows[:3]]))
 
 
@@ -99,7 +99,7 @@ def _sheets(path: Path) -> Iterator[Any]:
         book.close()
 
 
-def _rows(sheet: Any, spans: Spans, merged: Merged, path: Path) -> Iterator[Row]:
+def _rows(sheet: Any, spans: Spans, merged: MergedTable, path: Path) -> Iterator[TableRow]:
     """Yield the rows of a sheet that hold anything of their own, without empty cells at their end."""
     # A sheet may claim a million rows or columns that are not there.
     sheet.reset_dimensions()
@@ -114,7 +114,7 @@ def _rows(sheet: Any, spans: Spans, merged: Merged, path: Path) -> Iterator[Row]
             while cells and not cells[-1]:
                 cells.pop()
             if held:
-                yield Row(cells, number, apart=before + 1 < number)
+                yield TableRow(cells, number, apart=before + 1 < number)
                 before = number
     except Exception as exc:  # openpyxl lets whatever a broken part causes through
         raise _damaged(path) from exc

@@ -8,7 +8,7 @@ from datetime import datetime
 from pathlib import Path
 
 from ragweave.corpora.blocks import Figure, Parsed
-from ragweave.corpora.grid import Line as PageLine
+from ragweave.corpora.grid import PageLine
 from ragweave.corpora.images.items import Items
 from ragweave.corpora.images.links import MOST_BYTES
 from ragweave.corpora.images.reader import PictureReader, Shot
@@ -17,7 +17,7 @@ from ragweave.corpora.meta import guess_language
 from ragweave.corpora.split import split
 from ragweave.corpora.types import Item, Locator, Span, union
 from ragweave.models.errors import SourceError
-from ragweave.models.ocr import Line
+from ragweave.models.ocr import TextLine
 from ragweave.models.pictures import pages
 
 PAGE_WORDS = 60
@@ -29,7 +29,7 @@ _SAME = 2
 
 
 @dataclass(slots=True)
-class Seen:
+class PictureSeen:
     """What became of a picture file: its items, what was left out, when it was taken, and the language of its words."""
 
     items: list[Item] = field(default_factory=list)
@@ -38,7 +38,7 @@ class Seen:
     language: str = ""
 
 
-def picture_file(path: Path, source: str, reader: PictureReader) -> Seen:
+def picture_file(path: Path, source: str, reader: PictureReader) -> PictureSeen:
     """Look at a picture file; of a TIFF at all its pages, of an animation at its first frame.
 
     Raises:
@@ -61,7 +61,7 @@ def picture_file(path: Path, source: str, reader: PictureReader) -> Seen:
             shots.append(shot)
         if kind != "TIFF" or n + 1 == MOST_PAGES:
             break
-    made = Seen(date=shots[0].date)
+    made = PictureSeen(date=shots[0].date)
     if frames > 1 and kind != "TIFF":
         made.warnings.append(f"only the first of {frames} frames of the animation was looked at")
     if frames > MOST_PAGES and kind == "TIFF":
@@ -87,7 +87,7 @@ def _text_items(path: Path, source: str, shots: Sequence[Shot], language: str) -
     return [_placed(item, source, shots) for item in split(source, str(path), parsed)]
 
 
-def page_line(line: Line, page: int, height: float, scale: float = 1.0) -> PageLine:
+def page_line(line: TextLine, page: int, height: float, scale: float = 1.0) -> PageLine:
     """Return a line that was read as a line of a page in points, whose heights are counted from below.
 
     `scale` is points for one pixel, `height` that of the picture.

@@ -11,7 +11,7 @@ from ragweave.corpora.images.reader import Shot
 from ragweave.corpora.meta import guess_language
 from ragweave.corpora.parts import compose, readable_name
 from ragweave.corpora.types import Item, Locator, Span, digest
-from ragweave.models.ocr import Line
+from ragweave.models.ocr import TextLine
 from ragweave.models.text import fold, sentences
 
 AROUND = 80
@@ -91,7 +91,7 @@ class Items:
         return found
 
 
-def _spans(text: str, start: int, lines: Sequence[Line]) -> tuple[Span, ...]:
+def _spans(text: str, start: int, lines: Sequence[TextLine]) -> tuple[Span, ...]:
     """Return where each line that was read stands in the item's text, with its box in pixels of the stored copy."""
     out, at = [], start
     for line in lines:

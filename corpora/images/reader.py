@@ -13,7 +13,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from ragweave.models.errors import MissingExtra, RagweaveError
-from ragweave.models.ocr import Box, Line, Ocr, installed, ocr
+from ragweave.models.ocr import Box, Ocr, TextLine, installed, ocr
 from ragweave.models.pictures import THUMBNAIL, Picture, Pixels, jpeg, open_picture
 from ragweave.models.settings import model_settings
 
@@ -38,7 +38,7 @@ class Shot:
     name: str
     size: tuple[int, int]
     stored: tuple[int, int]
-    lines: tuple[Line, ...]
+    lines: tuple[TextLine, ...]
     key: str
     date: datetime | None = None
 
@@ -123,7 +123,7 @@ class PictureReader:
         self._known[key] = shot
         return shot
 
-    def read(self, pixels: Pixels) -> list[Line]:
+    def read(self, pixels: Pixels) -> list[TextLine]:
         """Return the lines of a picture; none where there is no engine, no time left, or the engine fails."""
         if self.engine is None or time.process_time() > self._until:
             self.unread += 1

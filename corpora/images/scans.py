@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from ragweave.corpora.blocks import CAPTION, Block, Figure, captioned
-from ragweave.corpora.grid import Line as PageLine
+from ragweave.corpora.grid import PageLine
 from ragweave.corpora.images.files import page_line
 from ragweave.corpora.images.reader import PictureReader, Shot
 from ragweave.corpora.pages import View
-from ragweave.models.ocr import Box, Line
+from ragweave.models.ocr import Box, TextLine
 from ragweave.models.pictures import WORKING, Picture, Pixels
 
 logger = logging.getLogger(__name__)
@@ -93,7 +93,7 @@ class PdfPictures:
             x0, y0, x1, y1 = (round(v * ratio, 1) for v in (left, height - top, right, height - bottom))
             return x0, y0, x1, y1
 
-        placed = tuple(Line(line.text, box(line), 1.0) for line in lines)
+        placed = tuple(TextLine(line.text, box(line), 1.0) for line in lines)
         self._take(replace(shot, lines=placed), number, None)
 
     def _shoot(self, pixels: Pixels, *, words: bool = True) -> Shot | None:

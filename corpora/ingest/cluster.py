@@ -26,12 +26,12 @@ from ragweave.corpora.store.files import File
 from ragweave.corpora.store.prepared import Prepared, params_hash
 from ragweave.corpora.store.temporary import temporary
 from ragweave.corpora.video.intake import Intake
-from ragweave.corpora.video.job import Stopped
+from ragweave.corpora.video.job import JobStopped
 from ragweave.models import embed
-from ragweave.models.child import environment
 from ragweave.models.embed import Encoder
 from ragweave.models.errors import LibraryError, MissingExtra, SourceError
 from ragweave.models.settings import model_settings
+from ragweave.models.subprocess_env import environment
 
 _TRIES = 2
 """Actors that may be lost over one file before the file is taken to be the cause."""
@@ -170,13 +170,13 @@ class RayReaders:
             if one is None:  # whoever else waits is told as well
                 self._idle.put(None)
                 if self._closed:
-                    raise Stopped
+                    raise JobStopped
                 raise LibraryError("No node of the Ray cluster is left", "start nodes, and run the same command again")
             try:
                 reply = self._ray.get(getattr(one, method).remote(*given))
             except self._ray.exceptions.RayActorError:
                 if self._closed:
-                    raise Stopped from None
+                    raise JobStopped from None
                 self._left -= 1
                 if not self._left:
                     self._idle.put(None)

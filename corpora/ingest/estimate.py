@@ -21,11 +21,11 @@ from ragweave.corpora.store.catalog import check_name
 from ragweave.corpora.store.files import Known, Stat, known_paths
 from ragweave.corpora.store.prepared import params_hash
 from ragweave.corpora.store.stores import stores
-from ragweave.corpora.video.beside import subtitles_of_others
 from ragweave.corpora.video.cues import read_transcript
+from ragweave.corpora.video.estimate import EACH, FILM, LISTENED, LOOKING, hearing, spoken_in, wall, words_from
 from ragweave.corpora.video.intake import Intake, demuxer_of, installed
 from ragweave.corpora.video.items import CLIP_SECONDS, ROUGH
-from ragweave.corpora.video.pace import EACH, FILM, LISTENED, LOOKING, hearing, spoken_in, wall, words_from
+from ragweave.corpora.video.sidecars import subtitles_of_others
 from ragweave.corpora.video.streams import examine
 from ragweave.models.caption import Captioner
 from ragweave.models.chat_reply import IMAGE_TOKENS, tokens_of
@@ -64,7 +64,7 @@ class Recorded:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ModelCalls:
     """Calls of one model, and their tokens in and out; the cost is None where the model has no rate."""
 
     what: Literal["captions", "entities"]
@@ -98,7 +98,7 @@ class Estimate:
     unreadable: list[tuple[str, str]] = field(default_factory=list)
     unchanged: int = 0
     seconds: float = 0.0
-    asked: list[Asked] = field(default_factory=list)
+    asked: list[ModelCalls] = field(default_factory=list)
     work: float = 0.0
     longest: float = 0.0
     written: float = 0.0
@@ -213,7 +213,7 @@ def _take(found: Estimate) -> int:
     return clips
 
 
-def _asked(what: Literal["captions", "entities"], name: str, calls: int, given: int, reply: int) -> Asked:
+def _asked(what: Literal["captions", "entities"], name: str, calls: int, given: int, reply: int) -> ModelCalls:
     rate = model_settings().rate_table().get(name.partition(" at ")[0])
     cost = None if rate is None else (given * rate[0] + calls * reply * rate[1]) / 1e6
-    return Asked(what, name, calls, given + calls * reply, cost)
+    return ModelCalls(what, name, calls, given + calls * reply, cost)

@@ -22,13 +22,13 @@ from ragweave.corpora.ingest.in_flight import Budget
 from ragweave.corpora.ingest.readers import Readers
 from ragweave.corpora.settings import CorporaSettings
 from ragweave.corpora.store.blobs import Matrix
-from ragweave.corpora.store.commit import Committer, Outcome
+from ragweave.corpora.store.commit import Committer, FileOutcome
 from ragweave.corpora.store.files import File, Known, Stat, check_unchanged, identify
 from ragweave.corpora.store.media import Media
 from ragweave.corpora.store.prepared import Prepared, chunked, params_hash, source_id
 from ragweave.corpora.store.schema import in_parts
 from ragweave.corpora.video.intake import RECORDINGS, Intake, demuxer_of
-from ragweave.corpora.video.job import Stopped
+from ragweave.corpora.video.job import JobStopped
 from ragweave.corpora.video.perceived import Later
 from ragweave.models.embed import Encoder
 from ragweave.models.errors import SourceError
@@ -74,8 +74,8 @@ class Pipeline:
         self._readers = RayReaders(self.settings, self._inside) if self.settings.ray else Readers(self.settings)
         self._as_before: list[File] = []
         self._budget = Budget(IN_FLIGHT, self.stop)
-        self._to_embed: queue.Queue[Outcome | None] = queue.Queue()
-        self._to_commit: queue.Queue[Outcome | File | None] = queue.Queue()
+        self._to_embed: queue.Queue[FileOutcome | None] = queue.Queue()
+        self._to_commit: queue.Queue[FileOutcome | File | None] = queue.Queue()
         threads = [
             threading.Thread(target=self._guarded, args=(self._scan, files, known, again), name="ragweave-scan"),
             threading.Thread(target=self._guarded, args=(self._embed,), name="ragweave-embed"),
@@ -162,7 +162,7 @@ class Pipeline:
             return identify(path, params, most, grows=recording)
         except SourceError as error:
             nameless = File(path, source_id(f"unread\0{path}", self._params), "", Stat(0, 0, 0, 0, 0.0))
-            self._to_commit.put(Outcome(nameless, None, _EMPTY, str(error), passing=True))
+            self._to_commit.put(FileOutcome(nameless, None, _EMPTY, str(error), passing=True))
             return None
 
     def _as_it_was(self, path: str, before: Known | None, params: str) -> bool:
@@ -189,7 +189,7 @@ class Pipeline:
                 prepared = self._readers.perceive(self.intake, file, staging, partial(self._far, file.path))
             else:
                 prepared = self._readers.read(file.path, file.source, self.encoder.max_words, staging, self._inside)
-        except Stopped:
+        except JobStopped:
             return
         except SourceError as failure:
             error, passing = str(failure), isinstance(failure, Later)
@@ -200,12 +200,12 @@ class Pipeline:
         if prepared is None:
             self.media.discard(file.source)
         self._spent("read", began)
-        self._to_embed.put(Outcome(file, prepared, _EMPTY, error, passing))
+        self._to_embed.put(FileOutcome(file, prepared, _EMPTY, error, passing))
 
     def _embed(self) -> None:
         ended = False
         while not ended and not self.stop.is_set():
-            batch: list[tuple[Outcome, list[str]]] = []
+            batch: list[tuple[FileOutcome, list[str]]] = []
             count = 0
             while count < EMBED_BATCH:
                 try:
@@ -223,7 +223,7 @@ class Pipeline:
                 self._embed_batch(batch)
         self._to_commit.put(None)
 
-    def _embed_batch(self, batch: Sequence[tuple[Outcome, list[str]]]) -> None:
+    def _embed_batch(self, batch: Sequence[tuple[FileOutcome, list[str]]]) -> None:
         began = time.monotonic()
         for outcome, _ in batch:
             if outcome.prepared is not None:
@@ -238,7 +238,7 @@ class Pipeline:
             at += len(some)
 
     def _commit(self) -> list[str]:
-        outcomes: list[Outcome] = []
+        outcomes: list[FileOutcome] = []
         links: list[File] = []
         chunks, due, ended = 0, 0.0, False
         while not ended and not self.stop.is_set():
@@ -263,7 +263,7 @@ class Pipeline:
         self.committer.refresh(self._as_before)
         return [file.path for file in self._store([], links)] if links else []
 
-    def _store(self, outcomes: list[Outcome], links: list[File]) -> list[File]:
+    def _store(self, outcomes: list[FileOutcome], links: list[File]) -> list[File]:
         """Commit a batch, tell about it, and return the links whose source is not there (yet)."""
         began = time.monotonic()
         for outcome in outcomes:

@@ -25,9 +25,9 @@ from ragweave.corpora.store.prepared import VERSION, Prepared
 from ragweave.corpora.store.temporary import temporary
 from ragweave.corpora.video.intake import Intake
 from ragweave.corpora.video.job import Tell
-from ragweave.models.child import environment
 from ragweave.models.embed import Encoder
 from ragweave.models.errors import LibraryError, SourceError
+from ragweave.models.subprocess_env import environment
 
 _COMMAND = (sys.executable, "-P", "-m", "ragweave.corpora.ingest.worker")
 _TIME_IS_UP = {name: int(getattr(signal, name, 0)) for name in ("SIGPROF", "SIGALRM")}

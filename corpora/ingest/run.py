@@ -18,14 +18,14 @@ from pathlib import Path
 from ragweave.corpora.images import captions
 from ragweave.corpora.images.links import state_of
 from ragweave.corpora.images.reader import further
+from ragweave.corpora.ingest.eta import Rest
 from ragweave.corpora.ingest.events import Event, Kind, Report
 from ragweave.corpora.ingest.pipeline import Pipeline
-from ragweave.corpora.ingest.rest import Rest
 from ragweave.corpora.ingest.walk import vanished, walk
 from ragweave.corpora.knowledge import stage as knowledge
 from ragweave.corpora.knowledge.facts import Extractor
 from ragweave.corpora.settings import CorporaSettings, corpora_settings
-from ragweave.corpora.store import ledger, locks, seeing
+from ragweave.corpora.store import ledger, locks, visual_search
 from ragweave.corpora.store.background import on_this_loop, stoppable
 from ragweave.corpora.store.catalog import Catalog, LibraryRow, check_name
 from ragweave.corpora.store.commit import Committer
@@ -35,8 +35,8 @@ from ragweave.corpora.store.media import Media
 from ragweave.corpora.store.prepared import params_hash
 from ragweave.corpora.store.reembed import embed_missing
 from ragweave.corpora.store.stores import Stores, check_encoder, stores
-from ragweave.corpora.video.beside import subtitles_of_others
 from ragweave.corpora.video.intake import Intake, demuxer_of, installed
+from ragweave.corpora.video.sidecars import subtitles_of_others
 from ragweave.models import embed
 from ragweave.models.caption import Captioner
 from ragweave.models.embed import Encoder
@@ -100,18 +100,20 @@ def _index(
 ) -> Report:
     began = time.monotonic()
     roots = roots_of(paths)
-    settings, held, mind = corpora_settings(), stores(), embed.encoder()
-    library = held.catalog.row(id) if id else _opened(held.catalog, name, mind)
-    check_encoder(library, mind.name)
+    settings, held, text_encoder = corpora_settings(), stores(), embed.encoder()
+    library = held.catalog.row(id) if id else _opened(held.catalog, name, text_encoder)
+    check_encoder(library, text_encoder.name)
     with locks.writer(library.id, library.name, wait, lambda holder: tell(Event("waiting", holder=holder))):
         # Read again: another writer may have changed, or deleted, the library while this one waited.
         row = held.catalog.row(library.id)
-        check_encoder(row, mind.name)
+        check_encoder(row, text_encoder.name)
         committer = Committer(held.catalog, row, params_hash())
         committer.recover()
-        embed_missing(held, row, mind)
+        embed_missing(held, row, text_encoder)
         report = Report(row.name, id=row.id)
-        run = _Run(settings, held, library.id, mind, committer, Media.of(library.id), models, report, tell, stop, alone)
+        run = _Run(
+            settings, held, library.id, text_encoder, committer, Media.of(library.id), models, report, tell, stop, alone
+        )
         files, unread = run.walk(roots)
         run.read(files, roots)
         files_first = (partial(run.forget, files, roots, unread), partial(run.rename, files, roots))
@@ -128,12 +130,12 @@ def _index(
     return report
 
 
-def _opened(catalog: Catalog, name: str, mind: Encoder) -> LibraryRow:
+def _opened(catalog: Catalog, name: str, text_encoder: Encoder) -> LibraryRow:
     """Return the library of a name, made where it is missing; two processes that make it at once both go on in it."""
     with suppress(LibraryNotFound):
         return catalog.library(name)
     try:
-        return catalog.create(name, mind.name, mind.dim)
+        return catalog.create(name, text_encoder.name, text_encoder.dim)
     except LibraryError:
         with suppress(LibraryNotFound):
             return catalog.library(name)
@@ -209,7 +211,7 @@ class _Run:
 
     def see(self) -> None:
         """Have the image encoder see the pictures that it has not seen."""
-        self.report.seen, why = seeing.catch_up(self.held, self._row(), self.media, self.stop)
+        self.report.seen, why = visual_search.catch_up(self.held, self._row(), self.media, self.stop)
         self._note(why and f"Pictures were not seen: {why}")
 
     def caption(self) -> None:

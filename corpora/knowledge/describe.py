@@ -31,7 +31,7 @@ MOST, LONGEST = 24, 250
 
 
 @dataclass(slots=True)
-class Said:
+class EntityDescriptions:
     """What passages say of one entity, each once and in order, with its names and the sources."""
 
     names: dict[str, None] = field(default_factory=dict)
@@ -77,18 +77,20 @@ def describe(held: Stores, row: LibraryRow, merge: Merge) -> str:
     return why
 
 
-def _said(connection: Connection) -> dict[str, Said]:
+def _said(connection: Connection) -> dict[str, EntityDescriptions]:
     """Return what is said of the entities of which more than one thing is."""
     columns = (mentions.c.entity, mentions.c.name, mentions.c.description, mentions.c.source)
     query = select(*columns).where(mentions.c.description != "").order_by(mentions.c.n)
-    out: dict[str, Said] = {}
+    out: dict[str, EntityDescriptions] = {}
     for key, name, description, source in connection.execute(query):
-        one = out.setdefault(key, Said())
+        one = out.setdefault(key, EntityDescriptions())
         one.names[name] = one.told[description] = one.sources[source] = None
     return {key: one for key, one in out.items() if len(one.told) > 1}
 
 
-async def _asked(merge: Merge, said: Mapping[str, Said], wanted: Sequence[str]) -> tuple[dict[str, str], str]:
+async def _asked(
+    merge: Merge, said: Mapping[str, EntityDescriptions], wanted: Sequence[str]
+) -> tuple[dict[str, str], str]:
     """Ask for all lists side by side; what a reply leaves out is put together by the rule."""
     failed: list[str] = []
 
@@ -111,7 +113,7 @@ def _spread(told: Sequence[str]) -> list[str]:
     return [clip(told[n * len(told) // many], LONGEST) for n in range(many)]
 
 
-def _keep(connection: Connection, key: str, said: Said, text: str) -> None:
+def _keep(connection: Connection, key: str, said: EntityDescriptions, text: str) -> None:
     """Note the text with the first of its sources, and with each of the others that it is made of them as well."""
     connection.execute(delete(stages).where(stages.c.stage == MERGED, stages.c.item == key))
     for n, source in enumerate(said.sources):

@@ -42,7 +42,7 @@ Todo = tuple[Chunk, dict[str, str]]
 def catch_up(
     held: Stores,
     row: LibraryRow,
-    mind: Encoder,
+    text_encoder: Encoder,
     settings: CorporaSettings,
     extractor: Extractor | None,
     stop: threading.Event,
@@ -69,7 +69,7 @@ def catch_up(
         read, failed, why = asyncio.run(_by_model(held, row, todo, params, extractor, stop, tell))
     apart = ""
     if not stop.is_set() and (finished or not held.vectors.has(row.id, CORPUS, entity_space(row.encoder))):
-        apart = unify(held, row, mind, finished, extractor.same)
+        apart = unify(held, row, text_encoder, finished, extractor.same)
     # Last: a source that a kill left without its vectors comes here again.
     if not (stop.is_set() or failed or apart):
         with held.catalog.writing(row.id) as connection:

@@ -56,7 +56,7 @@ Pair = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
+class EntityNode:
     """An entity: its names as they were said, its type, what is said of it, how often, and by a new source."""
 
     key: str
@@ -85,7 +85,7 @@ def entities_of(connection: Connection, keys: Iterable[str]) -> dict[str, str]:
     return {item: entity for rows in found for item, entity in rows}
 
 
-def unify(held: Stores, row: LibraryRow, mind: Encoder, sources: Iterable[str], same: Same | None) -> str:
+def unify(held: Stores, row: LibraryRow, text_encoder: Encoder, sources: Iterable[str], same: Same | None) -> str:
     """Part the homonyms and join the names of new sources with those of all; the caller holds the writer lock.
 
     Candidates are the pairs that the stated rule joins, and those nearest to each other by the vectors of their names
@@ -100,19 +100,19 @@ def unify(held: Stores, row: LibraryRow, mind: Encoder, sources: Iterable[str], 
         known = connection.execute(select(stages.c.item, stages.c.params_hash).where(stages.c.stage == NAME)).all()
         connection.execute(delete(stages).where(stages.c.stage == NAME, stages.c.source.in_(new)))
         _part(connection)
-    embed_entities(held, row, mind)
+    embed_entities(held, row, text_encoder)
     with held.catalog.reading(row.id) as connection:
         nodes = _nodes(connection, new)
     alike = _able(nodes, ((key, entity) for key, entity in known if key in nodes and entity in nodes))
     sure, unsure = by_rule([(n.key, name) for n in nodes.values() for name in n.names])
     alike += _able(nodes, sure)
-    doubted = dict.fromkeys([*_able(nodes, unsure), *_able(nodes, _near(held, row, mind, nodes))])
+    doubted = dict.fromkeys([*_able(nodes, unsure), *_able(nodes, _near(held, row, text_encoder, nodes))])
     asked = [pair for pair in doubted if pair not in {*alike}]
     told, why = asyncio.run(_asked(same, nodes, asked)) if same is not None else ([], "")
     with held.catalog.writing(row.id) as connection:
         for old, entity in _joined(nodes, [*alike, *told]).items():
             _move(connection, old, entity)
-    embed_entities(held, row, mind)
+    embed_entities(held, row, text_encoder)
     return why
 
 
@@ -132,20 +132,20 @@ def _part(connection: Connection) -> None:
             _relate(connection, {entity: digest(entity, here)}, in_chunk)
 
 
-def _nodes(connection: Connection, new: set[str]) -> dict[str, Node]:
+def _nodes(connection: Connection, new: set[str]) -> dict[str, EntityNode]:
     columns = (mentions.c.entity, mentions.c.name, mentions.c.kind, mentions.c.source, mentions.c.description)
     rows = connection.execute(select(*columns).order_by(mentions.c.n)).all()
     told = described(((row[0], row[-1]) for row in rows), merged_of(connection))
-    out: dict[str, Node] = {}
+    out: dict[str, EntityNode] = {}
     for key, name, kind, source, _ in rows:
-        had = out.get(key) or Node(key, (), "", told[key], 0, False)
+        had = out.get(key) or EntityNode(key, (), "", told[key], 0, False)
         names = had.names if name in had.names else (*had.names, name)
         fresh = had.new or source in new
         out[key] = replace(had, names=names, kind=had.kind or kind, spread=had.spread + 1, new=fresh)
     return out
 
 
-def _able(nodes: Mapping[str, Node], pairs: Iterable[Pair]) -> list[Pair]:
+def _able(nodes: Mapping[str, EntityNode], pairs: Iterable[Pair]) -> list[Pair]:
     """Return the pairs, in order, of which one is new and that are not of different kinds."""
     out: dict[Pair, None] = {}
     for one, other in pairs:
@@ -156,22 +156,22 @@ def _able(nodes: Mapping[str, Node], pairs: Iterable[Pair]) -> list[Pair]:
     return [*out]
 
 
-def _near(held: Stores, row: LibraryRow, mind: Encoder, nodes: Mapping[str, Node]) -> list[Pair]:
+def _near(held: Stores, row: LibraryRow, text_encoder: Encoder, nodes: Mapping[str, EntityNode]) -> list[Pair]:
     new = [n for n in nodes.values() if n.new]
     if not new:
         return []
-    asked = mind.texts([_told(n) for n in new])
+    asked = text_encoder.texts([_told(n) for n in new])
     hits = held.vectors.query(row.id, CORPUS, entity_space(row.encoder), asked, NEAREST + 1)
     near = [(cosine, n.key, key) for n, found in zip(new, hits, strict=True) for key, cosine in found if key in nodes]
     return [(one, other) for cosine, one, other in sorted(near, reverse=True) if cosine >= ALIKE]
 
 
-def _told(n: Node) -> str:
+def _told(n: EntityNode) -> str:
     kind = f" ({n.kind})" if n.kind else ""
     return f"{' / '.join(n.names[:3])}{kind}: {clip(n.description, _TOLD)}".rstrip(": ")
 
 
-async def _asked(same: Same, nodes: Mapping[str, Node], pairs: Sequence[Pair]) -> tuple[list[Pair], str]:
+async def _asked(same: Same, nodes: Mapping[str, EntityNode], pairs: Sequence[Pair]) -> tuple[list[Pair], str]:
     """Ask a model about pairs, all batches side by side."""
     failed: list[str] = []
 
@@ -188,7 +188,7 @@ async def _asked(same: Same, nodes: Mapping[str, Node], pairs: Sequence[Pair]) -
     return out, f"{len(failed)} of {len(parts)} lists of names were not compared: {failed[0]}" if failed else ""
 
 
-def _joined(nodes: Mapping[str, Node], pairs: Iterable[Pair]) -> dict[str, str]:
+def _joined(nodes: Mapping[str, EntityNode], pairs: Iterable[Pair]) -> dict[str, str]:
     """Return the entity that each joined one becomes: of a group the one that was there before and is named most."""
     groups = {key: {key} for pair in pairs for key in pair}
     for one, other in pairs:

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 from sqlalchemy import Connection, func, select
 
 from ragweave.corpora.store.libraries import Libraries, LibraryRow, check_name
-from ragweave.corpora.store.rows import Recording, Source, unpack
+from ragweave.corpora.store.rows import RecordingRow, Source, unpack
 from ragweave.corpora.store.schema import in_parts, items, paths, sources
 from ragweave.corpora.types import CORPORA, Corpus, Item
 
@@ -91,7 +91,7 @@ class Catalog(Libraries):
             where = paths_of(connection, {source}).get(source)
         return [unpack(row, where[0] if where else None) for row in rows]
 
-    def recordings(self, library: str) -> list[Recording]:
+    def recordings(self, library: str) -> list[RecordingRow]:
         """Return every recording, in the order of the titles."""
         return list(self._once(library, _recordings))
 
@@ -149,10 +149,10 @@ def _counts(connection: Connection) -> dict[Corpus, int]:
     return {corpus: found[corpus] for corpus in CORPORA if corpus in found}
 
 
-def _recordings(connection: Connection) -> list[Recording]:
+def _recordings(connection: Connection) -> list[RecordingRow]:
     query = select(items.c.id, items.c.source, items.c.title, items.c.locator).where(items.c.corpus == "video")
     rows = connection.execute(query.order_by(items.c.title, items.c.id)).all()
-    return [Recording(i, source, title, float(where.get("end", 0.0))) for i, source, title, where in rows]
+    return [RecordingRow(i, source, title, float(where.get("end", 0.0))) for i, source, title, where in rows]
 
 
 def _languages(connection: Connection) -> dict[str, int]:

@@ -26,8 +26,8 @@ from numpy.typing import NDArray
 
 from ragweave.corpora.store.folders import folder_of
 from ragweave.corpora.store.libraries import Libraries
-from ragweave.models.child import import_path
 from ragweave.models.errors import LibraryError
+from ragweave.models.subprocess_env import import_path
 
 logger = logging.getLogger(__name__)
 
@@ -45,7 +45,7 @@ class Broken(Exception):
     """An index cannot be asked: it is gone, damaged, of another Chroma, or its server is away."""
 
 
-class Lost(Broken):
+class IndexLost(Broken):
     """The index is not there, and can be made anew."""
 
 

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from sqlalchemy import Connection, select
 
 from ragweave.corpora.settings import CorporaSettings
-from ragweave.corpora.store.chroma import BATCH, Broken, Group, Lost, configuration, name_of, rows_of
+from ragweave.corpora.store.chroma import BATCH, Broken, Group, IndexLost, configuration, name_of, rows_of
 from ragweave.corpora.store.libraries import Libraries
 from ragweave.corpora.store.schema import in_parts, vectors
 from ragweave.models.chat_client import address
@@ -68,7 +68,7 @@ class ServerIndexes:
             if name not in self._ids:
                 self._ids[name] = self._id_in(self._call("GET", f"{self._base}/{name}"))
             return rows_of(self._call("POST", f"{self._base}/{self._ids[name]}/query", body))
-        except Lost:
+        except IndexLost:
             self.let_go(name)
             raise
         except (Broken, KeyError, TypeError, ValueError) as error:
@@ -111,7 +111,7 @@ class ServerIndexes:
         while len(found) % _PAGE == 0:
             try:
                 page = self._call("GET", f"{self._base}?limit={_PAGE}&offset={len(found)}")
-            except Lost:  # not even the database is there
+            except IndexLost:  # not even the database is there
                 return set()
             try:
                 found += [str(row["name"]) for row in page]
@@ -151,7 +151,7 @@ class ServerIndexes:
         except httpx.HTTPError as error:
             raise Broken(f"the Chroma server at {self.at} cannot be reached ({type(error).__name__})") from error
         if reply.status_code == 404:
-            raise Lost(f"the Chroma server at {self.at} has lost an index")
+            raise IndexLost(f"the Chroma server at {self.at} has lost an index")
         if reply.is_error:
             raise Broken(f"the Chroma server at {self.at} refuses ({reply.status_code} {reply.text[:200]!r})")
         try:

@@ -22,7 +22,7 @@ from ragweave.corpora.types import Corpus
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class FileOutcome:
     """What became of a file before the commit.
 
     `vectors` has one row per chunk, shape (chunks, dim). A `passing` failure may be gone next time, so what is known
@@ -51,7 +51,7 @@ class Committer:
         self._media.recover()
         self._media.drop(self._media.orphans(source.id for source in self._catalog.sources(self._library)))
 
-    def store(self, outcomes: Sequence[Outcome], links: Sequence[File] = ()) -> tuple[list[File], dict[str, str]]:
+    def store(self, outcomes: Sequence[FileOutcome], links: Sequence[File] = ()) -> tuple[list[File], dict[str, str]]:
         """Make files known, all or none of them.
 
         `links` are files whose source the library should hold already.
@@ -149,7 +149,7 @@ class Committer:
             ids, belongs, rows = zip(*some, strict=True)
             blobs.put(connection, corpus, self._encoder, ids, belongs, np.stack(rows))
 
-    def _put_failure(self, connection: Connection, outcome: Outcome) -> None:
+    def _put_failure(self, connection: Connection, outcome: FileOutcome) -> None:
         source = outcome.file.source
         self._clear(connection, source)
         blobs.forget_lost_items(connection, source)

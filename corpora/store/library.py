@@ -8,12 +8,12 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 
 from ragweave.corpora.settings import corpora_settings
-from ragweave.corpora.store import locks, seeing
+from ragweave.corpora.store import locks, visual_search
 from ragweave.corpora.store.catalog import LibraryRow, check_name
 from ragweave.corpora.store.commit import Committer
 from ragweave.corpora.store.folders import arrived, sweep
 from ragweave.corpora.store.objects import discard, take_in_uploads
-from ragweave.corpora.store.rows import Recording, Source
+from ragweave.corpora.store.rows import RecordingRow, Source
 from ragweave.corpora.store.stores import Stores, check_encoder, stores
 from ragweave.corpora.types import Corpus, Hit, Item, Lists
 from ragweave.models import embed
@@ -75,10 +75,10 @@ class Library:
             check_encoder(row, self.encoder.name)
             dense = self.held.vectors.query(self.id, corpus, row.encoder, vectors, k, sources)
             words = self.held.lexical.search(self.id, corpus, queries, k, sources)
-            seen, note = seeing.look(self.held, row, corpus, queries, k, sources, dense, words)
+            seen, note = visual_search.look(self.held, row, corpus, queries, k, sources, dense, words)
             if any(seen):
                 shown = [[id_ for id_, _ in ranking] for ranking in seen]
-                dense = seeing.completed(self.held, row, corpus, row.encoder, vectors, dense, shown)
+                dense = visual_search.completed(self.held, row, corpus, row.encoder, vectors, dense, shown)
             known = self.held.catalog.known(self.id, (i for hits in (*dense, *words, *seen) for i, _ in hits))
         found = (
             [tuple(Hit(*hit) for hit in hits if hit[0] in known) for hits in lists] for lists in (dense, words, seen)
@@ -106,7 +106,7 @@ class Library:
             return list(items)
         return [cut for i in items if (cut := i.between(self.start, self.end)) is not None]
 
-    async def recordings(self) -> list[Recording]:
+    async def recordings(self) -> list[RecordingRow]:
         """Return every recording, in the order of the titles."""
         return await asyncio.to_thread(self.held.catalog.recordings, self.id)
 
@@ -115,7 +115,7 @@ class Library:
 
         Without an image encoder, or one that has seen them, there are none.
         """
-        return seeing.stand_out(self.held, self.held.catalog.row(self.id), query, pictures)
+        return visual_search.stand_out(self.held, self.held.catalog.row(self.id), query, pictures)
 
     async def idf(self, terms: Iterable[str]) -> dict[str, float]:
         """Return the inverse document frequency of stemmed terms over the paragraphs and the clips of recordings.
@@ -190,10 +190,10 @@ async def open_library(name: str = "default") -> Library:
 
 def _open(name: str) -> Library:
     name = check_name(name)
-    held, mind = stores(), embed.encoder()
+    held, text_encoder = stores(), embed.encoder()
     row = held.catalog.library(name)
-    check_encoder(row, mind.name)
-    return Library(name, row.id, held, mind)
+    check_encoder(row, text_encoder.name)
+    return Library(name, row.id, held, text_encoder)
 
 
 async def create_library(name: str) -> None:
@@ -205,8 +205,8 @@ async def create_library(name: str) -> None:
     """
 
     def make() -> None:
-        mind = embed.encoder()
-        stores().catalog.create(name, mind.name, mind.dim)
+        text_encoder = embed.encoder()
+        stores().catalog.create(name, text_encoder.name, text_encoder.dim)
 
     await asyncio.to_thread(make)
 

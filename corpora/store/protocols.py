@@ -2,7 +2,7 @@
 
 The stores of this package are the first implementation: SQLite for catalog and lexical index, vectors in the catalog
 with Chroma as their index, media in a folder; what each method does stands there. The commit of a source, the knowledge
-graph and the care of a library write several of them in one transaction of SQL (`Catalog.writing`).
+graph and the care of a library write several of them in one transaction of SQL (`CatalogStore.writing`).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from sqlalchemy import Connection
 
 from ragweave.corpora.store.blobs import Matrix
 from ragweave.corpora.store.libraries import LibraryRow
-from ragweave.corpora.store.rows import Recording, Source
+from ragweave.corpora.store.rows import RecordingRow, Source
 from ragweave.corpora.types import Corpus, Item
 from ragweave.models.errors import LibraryError
 
@@ -24,7 +24,7 @@ Ranking = list[tuple[str, float]]
 """(item id, score), best first."""
 
 
-class Catalog(Protocol):
+class CatalogStore(Protocol):
     """Libraries by name and id, their sources and items. A deleted library is a LibraryNotFound everywhere."""
 
     def libraries(self) -> list[LibraryRow]: ...
@@ -45,14 +45,14 @@ class Catalog(Protocol):
     def beside(self, library: str, id: str, most: int) -> list[Item]: ...
     def pages(self, library: str, corpus: Corpus, size: int = 500) -> Iterator[list[Item]]: ...
     def known(self, library: str, ids: Iterable[str]) -> set[str]: ...
-    def recordings(self, library: str) -> list[Recording]: ...
+    def recordings(self, library: str) -> list[RecordingRow]: ...
     def sources(self, library: str, ids: Sequence[str] | None = None) -> list[Source]: ...
     def languages(self, library: str) -> dict[str, int]: ...
     def sources_of(self, library: str, ids: Sequence[str]) -> dict[str, Source]: ...
     def close(self) -> None: ...
 
 
-class Lexical(Protocol):
+class LexicalStore(Protocol):
     """Search by words, with the frequencies that it rests on."""
 
     def search(
@@ -61,7 +61,7 @@ class Lexical(Protocol):
     def counted(self, library: str, corpora: Sequence[Corpus], terms: Sequence[str]) -> tuple[int, dict[str, int]]: ...
 
 
-class Vectors(Protocol):
+class VectorStore(Protocol):
     """Vectors of chunks, `<item>~<n>`, by corpus and space (the encoder that made them)."""
 
     def query(
@@ -82,7 +82,7 @@ class Vectors(Protocol):
     def close(self) -> None: ...
 
 
-class Media(Protocol):
+class MediaStore(Protocol):
     """Files of one library that belong to its sources: thumbnails, pictures of pages, frames, clips."""
 
     def staging(self, source: str) -> Path: ...

@@ -63,32 +63,32 @@ async def reembed(library: str, encoder: str, *, on_progress: Callable[[int], No
 
 def _reembed(name: str, wanted: str, tell: Callable[[int], None], stop: threading.Event) -> Reembedded:
     began = time.monotonic()
-    held, mind = stores(), embed.encoder(wanted)
+    held, text_encoder = stores(), embed.encoder(wanted)
     found = held.catalog.library(name)
     with locks.writer(found.id, name):
         row = held.catalog.row(found.id)
-        if row.encoder == mind.name:
-            raise InputError(f"The library {name!r} has the encoder {mind.name!r} already", "name another one")
+        if row.encoder == text_encoder.name:
+            raise InputError(f"The library {name!r} has the encoder {text_encoder.name!r} already", "name another one")
         Committer(held.catalog, row).recover()
-        made = embed_missing(held, row, mind, tell, stop)
+        made = embed_missing(held, row, text_encoder, tell, stop)
         if stop.is_set():
             raise LibraryError("Re-embedding was stopped", "the same command goes on where this one ended")
         old = vectors.c.space.in_([row.encoder, entity_space(row.encoder)])
         with held.catalog.writing(row.id) as connection:
             connection.execute(delete(vectors).where(old))
-            connection.execute(update(about).values(encoder=mind.name, dim=mind.dim))
+            connection.execute(update(about).values(encoder=text_encoder.name, dim=text_encoder.dim))
             bump(connection)
-            new = select(func.count()).where(vectors.c.space == mind.name)
+            new = select(func.count()).where(vectors.c.space == text_encoder.name)
             count = int(connection.execute(new).scalar_one())
-        embed_entities(held, held.catalog.row(row.id), mind)
+        embed_entities(held, held.catalog.row(row.id), text_encoder)
         held.vectors.tidy(row.id)
-    return Reembedded(name, row.encoder, mind.name, mind.dim, count, made, time.monotonic() - began)
+    return Reembedded(name, row.encoder, text_encoder.name, text_encoder.dim, count, made, time.monotonic() - began)
 
 
 def embed_missing(
     held: Stores,
     row: LibraryRow,
-    mind: Encoder,
+    text_encoder: Encoder,
     tell: Callable[[int], None] = lambda made: None,
     stop: threading.Event | None = None,
 ) -> int:
@@ -96,7 +96,7 @@ def embed_missing(
 
     All vectors of an item are written in one transaction, so that one that has any has all.
     """
-    with_vectors = select(vectors.c.item).where(vectors.c.space == mind.name)
+    with_vectors = select(vectors.c.item).where(vectors.c.space == text_encoder.name)
     lacking = select(items.c.id, items.c.corpus).where(items.c.id.not_in(with_vectors)).order_by(items.c.n)
     with held.catalog.reading(row.id) as connection:
         lost = [(str(id_), corpus) for id_, corpus in connection.execute(lacking)]
@@ -106,14 +106,16 @@ def embed_missing(
             if stop is not None and stop.is_set():
                 return made
             page = list(held.catalog.items(row.id, ids).values())
-            cut = chunked(page, [chunks(item, mind.max_words) for item in page])
+            cut = chunked(page, [chunks(item, text_encoder.max_words) for item in page])
             if cut.ids:
-                made += held.vectors.put(row.id, corpus, mind.name, cut.ids, cut.sources, mind.texts(cut.texts))
+                made += held.vectors.put(
+                    row.id, corpus, text_encoder.name, cut.ids, cut.sources, text_encoder.texts(cut.texts)
+                )
             tell(made)
     return made
 
 
-def embed_entities(held: Stores, row: LibraryRow, mind: Encoder) -> None:
+def embed_entities(held: Stores, row: LibraryRow, text_encoder: Encoder) -> None:
     """Make the missing vectors of the knowledge graph's entities, and remove those that nothing mentions any more.
 
     What is embedded is the name, and the first thing that a source says about it, by `ENTITY~SOURCE`. The caller holds
@@ -126,6 +128,6 @@ def embed_entities(held: Stores, row: LibraryRow, mind: Encoder) -> None:
             wanted.setdefault(f"{entity}~{source}", clip(f"{name}. {description}".strip(), _TEXT))
     stored = set(held.vectors.ids(row.id, CORPUS, space))
     for some in in_parts(sorted(wanted.keys() - stored), _AT_ONCE):
-        made = mind.texts([wanted[i] for i in some])
+        made = text_encoder.texts([wanted[i] for i in some])
         held.vectors.put(row.id, CORPUS, space, some, [i.partition("~")[2] for i in some], made)
     held.vectors.discard(row.id, CORPUS, space, sorted(stored - wanted.keys()))

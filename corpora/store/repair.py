@@ -20,8 +20,8 @@ from ragweave.corpora.store.prepared import terms_of
 from ragweave.corpora.store.reembed import embed_missing
 from ragweave.corpora.store.rows import unpack
 from ragweave.corpora.store.schema import bump, items
-from ragweave.corpora.store.seeing import SEEN, catch_up, pictures_of
 from ragweave.corpora.store.stores import stores
+from ragweave.corpora.store.visual_search import SEEN, catch_up, pictures_of
 from ragweave.corpora.types import Item
 from ragweave.models import embed
 from ragweave.models.errors import LibraryError
@@ -66,7 +66,7 @@ async def repair(library: str = "default") -> Repaired:
 
 def _repair(name: str) -> Repaired:
     began = time.monotonic()
-    held, mind = stores(), embed.encoder()
+    held, text_encoder = stores(), embed.encoder()
     found = held.catalog.library(name)
     with locks.writer(found.id, name):
         row, media = held.catalog.row(found.id), Media.of(found.id)
@@ -87,8 +87,8 @@ def _repair(name: str) -> Repaired:
             connection.execute(text(f"DELETE {_WRONG}"), bound)
             bump(connection)
         notes, made = [], 0
-        if mind.name == row.encoder:
-            made = embed_missing(held, row, mind)
+        if text_encoder.name == row.encoder:
+            made = embed_missing(held, row, text_encoder)
             notes.append(catch_up(held, row, media, threading.Event())[1])
         else:
             notes.append(f"missing vectors were not made: its encoder is {row.encoder!r}, and another one is set")

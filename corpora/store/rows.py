@@ -39,7 +39,7 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True)
-class Recording:
+class RecordingRow:
     """One recording of a library: a source may hold several."""
 
     id: str

@@ -18,8 +18,8 @@ class Stores:
     """The stores of one home."""
 
     catalog: Catalog
-    lexical: protocols.Lexical
-    vectors: protocols.Vectors
+    lexical: protocols.LexicalStore
+    vectors: protocols.VectorStore
 
 
 _open: dict[tuple[str, str, str], Stores] = {}

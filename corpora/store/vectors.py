@@ -21,7 +21,7 @@ from sqlalchemy import Connection, delete, func, select
 from ragweave.corpora.settings import CorporaSettings
 from ragweave.corpora.store import blobs, locks
 from ragweave.corpora.store.blobs import SEEN, Matrix
-from ragweave.corpora.store.chroma import Broken, FolderIndexes, Lost
+from ragweave.corpora.store.chroma import Broken, FolderIndexes, IndexLost
 from ragweave.corpora.store.chroma_server import ServerIndexes
 from ragweave.corpora.store.exact import Held, matrix_of, nearest
 from ragweave.corpora.store.libraries import Libraries
@@ -69,7 +69,7 @@ class Vectors:
         asked_for = (library, corpus, space, unit, most, sources)
         try:
             near, items = self._near(*asked_for)
-        except Lost:  # another process may have put a new index in its place since its name was read
+        except IndexLost:  # another process may have put a new index in its place since its name was read
             near, items = self._near(*asked_for, again=True)
         for at, hits in zip(usable, near, strict=True):
             best: dict[str, float] = {}
@@ -199,7 +199,7 @@ class Vectors:
                     near, after = self._indexed(connection, library, index, unit, most, sources), index["upto"]
                     self._note = ""
                 except Broken as error:
-                    if isinstance(error, Lost) and not again:
+                    if isinstance(error, IndexLost) and not again:
                         raise
                     after = self._without(library, index, error)
             rows = self._held.rows(connection, (library, corpus, space), after)
@@ -243,7 +243,7 @@ class Vectors:
             except LibraryError as refused:  # another process may hold the disk, or it may not be written
                 logger.warning("%s", refused)
             return 0
-        if isinstance(error, Lost) and not self._mending.locked():
+        if isinstance(error, IndexLost) and not self._mending.locked():
             threading.Thread(target=self._mend, args=(library,), name="ragweave-mend", daemon=True).start()
         few = index["count"] <= INDEX_FROM
         how = "all vectors were compared one by one" if few else "it was searched by its words alone"

@@ -14,8 +14,8 @@ from typing import Any
 from ragweave.corpora.decode import read_text
 from ragweave.corpora.meta import guess_language
 from ragweave.corpora.video import ass
-from ragweave.corpora.video.beside import SUBTITLES
 from ragweave.corpora.video.recording import Cue, Recording
+from ragweave.corpora.video.sidecars import SUBTITLES
 from ragweave.corpora.video.title import titled
 from ragweave.models.errors import SourceError
 

@@ -14,8 +14,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Self
 
-from ragweave.models.child import environment
 from ragweave.models.errors import MissingExtra, SourceError
+from ragweave.models.subprocess_env import environment
 
 logger = logging.getLogger(__name__)
 

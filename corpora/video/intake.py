@@ -15,18 +15,18 @@ from ragweave.corpora.settings import CorporaSettings
 from ragweave.corpora.sniff import HEAD, demuxer
 from ragweave.corpora.store.files import File
 from ragweave.corpora.store.prepared import Prepared, made_of
-from ragweave.corpora.video.beside import companion, others, tagged
+from ragweave.corpora.video.captions import captioned
 from ragweave.corpora.video.cues import read_transcript
-from ragweave.corpora.video.described import captioned
+from ragweave.corpora.video.estimate import words_from
 from ragweave.corpora.video.items import CLIP_SECONDS, items_of
 from ragweave.corpora.video.job import FINE, Tell, Work
-from ragweave.corpora.video.pace import words_from
 from ragweave.corpora.video.perceive import fitting, perceive
 from ragweave.corpora.video.perceived import Later, Perceived, folder_of, take_over
+from ragweave.corpora.video.quality import understood
 from ragweave.corpora.video.recording import Cue, Frame, Recording
+from ragweave.corpora.video.sidecars import companion, others, tagged
 from ragweave.corpora.video.streams import examine
 from ragweave.corpora.video.title import titled
-from ragweave.corpora.video.understood import understood
 from ragweave.models.asr import Asr, asr
 from ragweave.models.caption import Captioner, why_down
 from ragweave.models.errors import InputError, MissingExtra, ModelError, SourceError, WeightsError

@@ -25,7 +25,7 @@ Tell = Callable[[str, float, float], None]
 _Piece = TypeVar("_Piece")
 
 
-class Stopped(Exception):
+class JobStopped(Exception):
     """The run was stopped; what was done is kept."""
 
 
@@ -61,7 +61,7 @@ class Work:
     def go_on(self) -> None:
         """Raise where the run was stopped."""
         if self.stop.is_set():
-            raise Stopped
+            raise JobStopped
 
     def unless_stopped(self, pieces: Iterator[_Piece]) -> Iterator[_Piece]:
         """Yield what comes, and raise where the run was stopped meanwhile."""

@@ -12,10 +12,10 @@ import numpy as np
 
 from ragweave.corpora.types import SURE
 from ragweave.corpora.video.cues import timed_cues
-from ragweave.corpora.video.decent import decent
 from ragweave.corpora.video.ffmpeg import Running, failed, reading
 from ragweave.corpora.video.job import Work
 from ragweave.corpora.video.perceived import Perceived
+from ragweave.corpora.video.profanity import decent
 from ragweave.corpora.video.recording import Cue, Speech
 from ragweave.models.asr import Asr, Transcript, Word
 from ragweave.models.calendar import years_in_digits, years_said

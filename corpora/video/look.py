@@ -22,7 +22,7 @@ from ragweave.models.text import fold
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class RecordingSeen:
     """What was seen of a recording; frames that look alike share one picture."""
 
     duration: float = 0.0
@@ -30,11 +30,11 @@ class Seen:
     shown: tuple[Shown, ...] = ()
 
 
-def look(work: Work) -> Seen:
+def look(work: Work) -> RecordingSeen:
     """Return what is seen; clips that are kept from an earlier run are not looked at again."""
     stream = work.container.picture()
     if stream is None:
-        return Seen()
+        return RecordingSeen()
     rows: list[list[tuple[float, str]]] = []
     while (row := _row(work, len(rows))) is not None and _is_read(work, row):
         rows.append(row)
@@ -48,7 +48,7 @@ def look(work: Work) -> Seen:
     last = found[-1][0] if found else 0.0
     # The picture ends an interval after the last frame, or earlier where the container says so.
     duration = (min(last + work.every, claimed) if claimed > last else last + work.every) if found else 0.0
-    return Seen(duration, tuple(Frame(t, name) for t, name in found), _shown(work, rows))
+    return RecordingSeen(duration, tuple(Frame(t, name) for t, name in found), _shown(work, rows))
 
 
 def _stage(work: Work) -> str:

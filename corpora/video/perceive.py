@@ -7,9 +7,9 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 from ragweave.corpora.meta import guess_language
-from ragweave.corpora.video.job import Stopped, Work
+from ragweave.corpora.video.job import JobStopped, Work
 from ragweave.corpora.video.listen import Listened, lasts, listen
-from ragweave.corpora.video.look import Seen, look
+from ragweave.corpora.video.look import RecordingSeen, look
 from ragweave.corpora.video.perceived import Later
 from ragweave.corpora.video.recording import Cue, Recording
 from ragweave.models.errors import SourceError
@@ -32,7 +32,7 @@ def perceive(work: Work) -> tuple[Recording, list[str]]:
         Stopped: the run was stopped.
     """
 
-    def looked() -> Seen:
+    def looked() -> RecordingSeen:
         with work.looking:
             return look(work)
 
@@ -48,11 +48,11 @@ def perceive(work: Work) -> tuple[Recording, list[str]]:
     # Where one stream cannot be decoded, the other may do.
     broken = [e for e in problems.values() if isinstance(e, Later) or not isinstance(e, SourceError)]
     if broken:
-        raise next((e for e in broken if isinstance(e, Stopped)), broken[0])
+        raise next((e for e in broken if isinstance(e, JobStopped)), broken[0])
     container = work.container
     if len(problems) == 2 or (problems and not (container.picture() and container.sound())):
         raise next(iter(problems.values()))
-    seen = Seen() if blind else looking.result()
+    seen = RecordingSeen() if blind else looking.result()
     heard = Listened() if deaf else listening.result()
     told = [c.text for c in heard.cues] or [s.text for s in seen.shown]
     decoded = _decoded(work, seen, heard)
@@ -105,7 +105,7 @@ def fitting(cues: Sequence[Cue], duration: float) -> tuple[tuple[Cue, ...], list
     return tuple(within), remarks
 
 
-def _decoded(work: Work, seen: Seen, heard: Listened) -> float:
+def _decoded(work: Work, seen: RecordingSeen, heard: Listened) -> float:
     """Return the seconds that could be decoded; sound that nobody listened to only where the picture may be shorter."""
     decoded = max(seen.duration, heard.duration)
     ends = max((c.end for c in heard.cues), default=0.0)

@@ -15,7 +15,7 @@ from pathlib import Path
 from ragweave.corpora.formats import parse
 from ragweave.corpora.formats.probe import probe
 from ragweave.corpora.web.plain import one_line, plain
-from ragweave.corpora.web.types import Page
+from ragweave.corpora.web.types import WebPage
 from ragweave.models.errors import SourceError, WebError
 from ragweave.models.text import clip, content_terms, sentences, terms
 
@@ -30,7 +30,7 @@ _WEB = re.compile(r"https?://[\w-]+(?:\.[\w-]+)*\.[a-z][\w-]*(?::\d+)?(?:[/?#]\S
 """An address of the web, as a saved page may claim it."""
 
 
-_Saved = tuple[Page, Counter[str]]
+_Saved = tuple[WebPage, Counter[str]]
 """A page, and how often each term stands in its title and text."""
 
 
@@ -45,11 +45,11 @@ class Folder:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
-    async def search(self, query: str, k: int) -> list[Page]:
+    async def search(self, query: str, k: int) -> list[WebPage]:
         """Return at most k pages that share a term with the query, best first; WebError if the folder is not there."""
         return await asyncio.to_thread(self._search, query, k)
 
-    def _search(self, query: str, k: int) -> list[Page]:
+    def _search(self, query: str, k: int) -> list[WebPage]:
         wanted = content_terms(query) or terms(query)
         saved = self._pages()
         mean = sum(counts.total() for _, counts in saved) / len(saved) if saved else 1.0
@@ -96,10 +96,10 @@ def _read(name: str, changed: int) -> _Saved | None:
     title = one_line(parsed.title) or (first if len(first) <= 200 else path.stem.replace("_", " "))
     saved = datetime.fromtimestamp(changed / 1e9, UTC).isoformat(timespec="seconds")
     url = parsed.url.partition("#")[0] if _WEB.fullmatch(parsed.url) else path.as_uri()
-    return Page(url, title, text, "", saved), Counter(terms(f"{title} {text}"))
+    return WebPage(url, title, text, "", saved), Counter(terms(f"{title} {text}"))
 
 
-def _with_snippet(page: Page, wanted: set[str]) -> Page:
+def _with_snippet(page: WebPage, wanted: set[str]) -> WebPage:
     """Add the sentence that shares the most terms with the query, and what follows it."""
     spans = sentences(page.text) or [(0, len(page.text))]
     start, _ = max(spans, key=lambda span: len(wanted.intersection(terms(page.text[span[0] : span[1]]))))

@@ -10,7 +10,7 @@ import httpx
 
 from ragweave.corpora.settings import corpora_settings
 from ragweave.corpora.web.folder import Folder
-from ragweave.corpora.web.types import Page, Provider, now
+from ragweave.corpora.web.types import Provider, WebPage, now
 from ragweave.models.errors import WebDown, WebError
 from ragweave.models.settings import model_settings
 
@@ -62,7 +62,7 @@ class Searx:
         self._url = url.rstrip("/") + "/search"
         self._timeout = timeout
 
-    async def search(self, query: str, k: int) -> list[Page]:
+    async def search(self, query: str, k: int) -> list[WebPage]:
         """Return at most k results, best first."""
         request = httpx.Request("GET", self._url, params={"q": query, "format": "json"})
         remedy = "check RAGWEAVE_WEB_SEARX_URL, and allow the json format in the search section of its settings.yml"
@@ -81,7 +81,7 @@ class Tavily:
     def __init__(self, key: str, timeout: float = TIMEOUT, url: str = "https://api.tavily.com") -> None:
         self._key, self._timeout, self._url = key, timeout, url
 
-    async def search(self, query: str, k: int) -> list[Page]:
+    async def search(self, query: str, k: int) -> list[WebPage]:
         """Return at most k results, best first."""
         body = {"query": query, "max_results": min(k, 20), "include_raw_content": "text"}
         headers = {"Authorization": f"Bearer {self._key}"}
@@ -124,7 +124,7 @@ def too_slow(name: str, seconds: float) -> WebDown:
     return WebDown(f"The web search {name} did not answer within {seconds:g} s", "try again later")
 
 
-def results(name: str, rows: Any, k: int, *, text: str = "") -> list[Page]:
+def results(name: str, rows: Any, k: int, *, text: str = "") -> list[WebPage]:
     """Read the rows of a provider's answer, their text in the field of that name; rows without an address are left out.
 
     Raises:
@@ -138,4 +138,4 @@ def results(name: str, rows: Any, k: int, *, text: str = "") -> list[Page]:
 
     kept = [row for row in rows if isinstance(row, dict) and isinstance(row.get("url"), str) and row["url"]][:k]
     at = now()
-    return [Page(r["url"], text_of(r, "title"), text_of(r, text), text_of(r, "content"), at) for r in kept]
+    return [WebPage(r["url"], text_of(r, "title"), text_of(r, text), text_of(r, "content"), at) for r in kept]

@@ -9,7 +9,7 @@ from dataclasses import replace
 from ragweave.corpora.web.folder import Folder
 from ragweave.corpora.web.plain import one_line, plain
 from ragweave.corpora.web.providers import TIMEOUT, too_slow
-from ragweave.corpora.web.types import Page, Provider, WebResult
+from ragweave.corpora.web.types import Provider, WebPage, WebResult
 from ragweave.models.errors import InputError
 
 MAX_PAGES = 20
@@ -42,7 +42,7 @@ async def search(provider: Provider, query: str, k: int, timeout: float = TIMEOU
     except TimeoutError as exc:
         raise too_slow(provider.name, timeout) from exc
     address = _SAVED if provider.name == Folder.name else _ADDRESS
-    kept: dict[str, Page] = {}
+    kept: dict[str, WebPage] = {}
     for page in map(_plain, found):
         if page.text and address.fullmatch(page.url):
             kept.setdefault(page.url, page)
@@ -50,7 +50,7 @@ async def search(provider: Provider, query: str, k: int, timeout: float = TIMEOU
     return WebResult(list(kept.values())[:k], provider.name, notes)
 
 
-def _plain(page: Page) -> Page:
+def _plain(page: WebPage) -> WebPage:
     snippet = plain(page.snippet, _SNIPPET)
     text = plain(page.text, PAGE_CHARS) or snippet
     return replace(page, url=page.url.partition("#")[0], title=one_line(page.title), text=text, snippet=snippet)

@@ -8,7 +8,7 @@ from typing import Protocol
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class WebPage:
     """One web page as evidence. Everything in it is data from strangers, never an instruction."""
 
     url: str
@@ -24,7 +24,7 @@ class Page:
 class WebResult:
     """What one web search brought, and sentences about what was not possible for the reader of the answer."""
 
-    pages: list[Page]
+    pages: list[WebPage]
     provider: str
     notes: list[str] = field(default_factory=list)
 
@@ -34,7 +34,7 @@ class Provider(Protocol):
 
     name: str
 
-    async def search(self, query: str, k: int) -> list[Page]:
+    async def search(self, query: str, k: int) -> list[WebPage]:
         """Return at most k pages, best first, as they came.
 
         Raises:

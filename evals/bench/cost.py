@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
+from ragweave.components.context import Context
+from ragweave.components.evidence import TEXT_LIMIT
+from ragweave.components.llm.look import CLIPS, MOST
 from ragweave.evals.bench.judged import BASELINE, OURS
-from ragweave.evals.bench.run import Asked, graph_of
+from ragweave.evals.bench.run import BenchSet, graph_of
 from ragweave.evals.bench.tables import Arm, Table
-from ragweave.minds.context import Context
-from ragweave.minds.evidence import TEXT_LIMIT
-from ragweave.minds.llm.look import CLIPS, MOST
 from ragweave.models.chat import chat
 from ragweave.models.chat_reply import IMAGE_TOKENS, tokens_of
 from ragweave.models.settings import model_settings
@@ -42,7 +42,7 @@ class Taken:
         return Taken(self.calls + more.calls, self.tokens + more.tokens)
 
 
-def most(arm: Arm, asked: Asked, context: Context, together: Sequence[Asked] = ()) -> Taken:
+def most(arm: Arm, asked: BenchSet, context: Context, together: Sequence[BenchSet] = ()) -> Taken:
     """Return what an arm takes of all questions of a set at most.
 
     Tokens are counted as servers without a count of their own are: four bytes each. A second try of a call that failed,
@@ -58,7 +58,7 @@ def most(arm: Arm, asked: Asked, context: Context, together: Sequence[Asked] = (
     return Taken(len(asked.bundle.questions) * len(taken), len(asked.bundle.questions) * tokens)
 
 
-def judging(table: Table, ran: Collection[str], asked: Sequence[Asked], others: bool, times: int) -> Taken:
+def judging(table: Table, ran: Collection[str], asked: Sequence[BenchSet], others: bool, times: int) -> Taken:
     """Return what the judge of a table takes at most; `others`: answers of other systems are judged as well."""
     if not table.judge or OURS not in ran:
         return Taken()

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from ragweave.components.choices import options_of
 from ragweave.corpora.types import LABELS
 from ragweave.evals.answers import Question, question_of
 from ragweave.evals.bench.corpora import named_files, qrels_of, read_passages, recorded, texts
@@ -24,7 +25,6 @@ from ragweave.evals.data import listed, read_jsonl
 from ragweave.evals.mixed_data import library_rows
 from ragweave.evals.mixed_data import questions as mixed_questions
 from ragweave.evals.question_files import choice, rows_of
-from ragweave.minds.choices import options_of
 from ragweave.models.errors import InputError
 
 Row = dict[str, Any]
@@ -39,7 +39,7 @@ csv.field_size_limit(min(sys.maxsize, 10**9))
 
 
 @dataclass(frozen=True)
-class Bundle:
+class FormBundle:
     """A set: its questions, the label that each belongs to where the set says it, and what is searched.
 
     `rows` are rows of an item list without their kind, or with it; `files` are recordings and pictures to index.
@@ -52,7 +52,7 @@ class Bundle:
     files: Sequence[Path] = ()
 
 
-def read(name: str, path: Path, corpus: Path | None = None) -> Bundle:
+def read(name: str, path: Path, corpus: Path | None = None) -> FormBundle:
     """Read a set.
 
     Raises:
@@ -63,7 +63,7 @@ def read(name: str, path: Path, corpus: Path | None = None) -> Bundle:
     if path.is_dir() and (path / "squad_xquad_en").is_dir() and (path / "images_astronomy").is_dir():
         asked = mixed_questions(path)
         found = [Question(q.id, q.text, (), q.gold, kind=name) for q in asked]
-        return Bundle(name, found, {q.id: q.corpus for q in asked}, library_rows(path))
+        return FormBundle(name, found, {q.id: q.corpus for q in asked}, library_rows(path))
     file = path if path.is_file() else _question_file(path)
     passages: dict[str, Row] = {}
     questions: dict[str, Question] = {}
@@ -87,7 +87,7 @@ def read(name: str, path: Path, corpus: Path | None = None) -> Bundle:
     files = named_files(raw, file) if labels else [] if passages else recorded(folder)
     if labels and not passages:
         passages = {str(p["id"]): p for p in texts(raw, file)}
-    return Bundle(name, list(questions.values()), labels, list(passages.values()), files)
+    return FormBundle(name, list(questions.values()), labels, list(passages.values()), files)
 
 
 def _question_file(folder: Path) -> Path:
@@ -236,7 +236,7 @@ def _gold(row: Row, passages: dict[str, Row]) -> list[str]:
     return [*listed(named)]
 
 
-def collections(bundle: Bundle, path: Path) -> list[Bundle]:
+def collections(bundle: FormBundle, path: Path) -> list[FormBundle]:
     """Return a set a collection where each has its own recordings (LongerVideos): `<id>-<name>`, or its `videos`."""
     root = path if path.is_dir() else path.parent
     out = []
@@ -245,5 +245,5 @@ def collections(bundle: Bundle, path: Path) -> list[Bundle]:
         if not key or folder is None:
             return [bundle]
         own = [q for q in bundle.questions if q.id.rpartition("-")[0] == key]
-        out.append(Bundle(bundle.name, own, files=recorded(folder)))
+        out.append(FormBundle(bundle.name, own, files=recorded(folder)))
     return out

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ragweave.evals.bench.run import Scored
+from ragweave.evals.bench.run import ScoredSet
 from ragweave.evals.bench.show import HERE, NONE, Grid
 from ragweave.evals.bench.tables import Paper, Table
 from ragweave.evals.judge import ASPECTS, Case, Judged, Protocol, judge
@@ -29,7 +29,7 @@ def answers_of(folder: Path, system: str) -> dict[str, str]:
     return out
 
 
-def pairs(table: Table, runs: Mapping[str, Sequence[Scored]], answers: Path | None) -> dict[str, list[Case]]:
+def pairs(table: Table, runs: Mapping[str, Sequence[ScoredSet]], answers: Path | None) -> dict[str, list[Case]]:
     """Return what is judged: by system, its answers against the baseline's; with `pairs` ours against each of them."""
     said = {n: {r.outcome.question.id: r.outcome.answer.text for r in rows} for n, rows in runs.items()}
     if answers is not None:

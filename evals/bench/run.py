@@ -12,13 +12,16 @@ from typing import Any
 
 from langgraph.runtime import Runtime
 
-from ragweave.corpora.ingest.estimate import Asked as Taken
+from ragweave.components import method
+from ragweave.components.context import Context
+from ragweave.components.evidence import Route
+from ragweave.corpora.ingest.estimate import ModelCalls as Taken
 from ragweave.corpora.ingest.estimate import estimate
 from ragweave.corpora.ingest.run import index
 from ragweave.corpora.store.library import Library, open_library
 from ragweave.corpora.types import CORPORA
-from ragweave.evals.answers import Outcome, ask_all
-from ragweave.evals.bench.forms import Bundle
+from ragweave.evals.answers import AnswerVerdict, ask_all
+from ragweave.evals.bench.forms import FormBundle
 from ragweave.evals.bench.tables import Arm, Paper, Set
 from ragweave.evals.metrics import exact_match, ndcg_at, recall_at, rouge_l, token_f1
 from ragweave.evals.mixed import prepare
@@ -27,21 +30,18 @@ from ragweave.evals.runner import Runner
 from ragweave.graphs.base import Builder, new_graph
 from ragweave.graphs.indexing import at_indexing
 from ragweave.graphs.run import GRAPHS
-from ragweave.minds import method
-from ragweave.minds.context import Context
-from ragweave.minds.evidence import Route
-from ragweave.nodes.run import Run
+from ragweave.nodes.run import NodeRun
 from ragweave.nodes.state import State, Update
 
 SEED = 0
 
 
 @dataclass(frozen=True)
-class Asked:
+class BenchSet:
     """A set of a table with its questions, drawn already, and the library that they are asked of."""
 
     set: Set
-    bundle: Bundle
+    bundle: FormBundle
     library: str = ""
 
     def label(self, id: str) -> str:
@@ -50,15 +50,15 @@ class Asked:
 
 
 @dataclass(frozen=True)
-class Scored:
+class ScoredSet:
     """What one arm did with one question: the outcome, and what it found under the names of the set, best first."""
 
-    asked: Asked
-    outcome: Outcome
+    asked: BenchSet
+    outcome: AnswerVerdict
     found: tuple[str, ...]
 
 
-async def prepared(of: Paper, sets: Sequence[Asked], work: Path) -> list[Asked]:
+async def prepared(of: Paper, sets: Sequence[BenchSet], work: Path) -> list[BenchSet]:
     """Index what is searched: each set by itself, or all sets of the table in one library."""
     if not of.together:
         return [replace(s, library=await _library([s], work)) for s in sets]
@@ -66,18 +66,18 @@ async def prepared(of: Paper, sets: Sequence[Asked], work: Path) -> list[Asked]:
     return [replace(s, library=name) for s in sets]
 
 
-def at_index(sets: Sequence[Asked]) -> list[Taken]:
+def at_index(sets: Sequence[BenchSet]) -> list[Taken]:
     """Return about what the models take that are asked while the recordings and pictures of the sets are indexed."""
     models = at_indexing()
     found = (estimate(_files([s]), "not-indexed", models.captioner, models.extractor) for s in sets)
     return [taken for f in found for taken in f.asked if taken.calls]
 
 
-def _files(sets: Sequence[Asked]) -> list[Path]:
+def _files(sets: Sequence[BenchSet]) -> list[Path]:
     return list(dict.fromkeys(p for s in sets for p in s.bundle.files))
 
 
-async def _library(sets: Sequence[Asked], work: Path) -> str:
+async def _library(sets: Sequence[BenchSet], work: Path) -> str:
     rows = [
         {"kind": s.set.corpus if s.set.corpus in CORPORA else "paragraph", **row, "id": f"{s.set.name}/{row['id']}"}
         for s in sets
@@ -93,16 +93,16 @@ async def _library(sets: Sequence[Asked], work: Path) -> str:
     return name
 
 
-def context_of(arm: Arm, asked: Asked, mind: str, more: Mapping[str, Any]) -> Context:
+def context_of(arm: Arm, asked: BenchSet, mode: str, more: Mapping[str, Any]) -> Context:
     """Return the knobs of an arm over a set; what the caller sets wins."""
     preset = {"preset": arm.preset.format(preset=asked.set.preset)} if arm.preset else {}
     short = {"answer_form": "short"} if {"em", "f1"} & {*asked.set.metrics} else {}
     knobs = {**short, **arm.knobs, **more, "method": {**arm.knobs.get("method", {}), **more.get("method", {})}}
-    if mind == "small":
+    if mode == "extractive":
         # A preset names the chat model where its paper had one; without any, the extractive mode stands in.
         named = Context(**preset, **knobs)
         knobs |= {k: "auto" for k in ("route_by", "grade_by", "check_by") if getattr(named, k) == "llm"}
-    return Context(**preset, **knobs, library=asked.library or "default", mind=mind)
+    return Context(**preset, **knobs, library=asked.library or "default", mode=mode)
 
 
 def graph_of(arm: Arm, context: Context) -> str:
@@ -111,10 +111,10 @@ def graph_of(arm: Arm, context: Context) -> str:
 
 
 async def ask(
-    name: str, arm: Arm, asked: Asked, runner: Runner, mind: str, more: Mapping[str, Any], seed: int = SEED
-) -> list[Scored]:
+    name: str, arm: Arm, asked: BenchSet, runner: Runner, mode: str, more: Mapping[str, Any], seed: int = SEED
+) -> list[ScoredSet]:
     """Ask one arm all questions of a set."""
-    context = context_of(arm, asked, mind, more)
+    context = context_of(arm, asked, mode, more)
     base: Callable[[], Builder] = import_module(GRAPHS[graph_of(arm, context)]).build
     library = await open_library(asked.library)
     held = [c for c in CORPORA if (await library.counts()).get(c)]
@@ -139,10 +139,10 @@ async def ask(
     gold = {g for q in asked.bundle.questions for g in q.gold}
     keys = await _keys(library, {i for o in outcomes for i in o.evidence}, asked.set.name, gold)
     found = [dict.fromkeys(keys[i] for i in o.evidence if i in keys) for o in outcomes]
-    return [Scored(asked, o, tuple(f)) for o, f in zip(outcomes, found, strict=True)]
+    return [ScoredSet(asked, o, tuple(f)) for o, f in zip(outcomes, found, strict=True)]
 
 
-def _label(route: str, asked: Asked, id: str, held: Sequence[str], seed: int) -> str:
+def _label(route: str, asked: BenchSet, id: str, held: Sequence[str], seed: int) -> str:
     if route == "random":
         return random.Random(f"{seed} {id}").choice(["none", *held])
     own = asked.label(id)
@@ -153,7 +153,7 @@ def _fixed(labels: Mapping[str, str]) -> Callable[..., Any]:
     """Return a node that routes each question to the label that is given for it."""
 
     async def route(state: State, runtime: Runtime[Context]) -> Update:
-        run = Run("route", state, runtime)
+        run = NodeRun("route", state, runtime)
         run.by = "bench"
         label: Any = labels[str(state["messages"][-1].content)]
         row: Route = {"hop": run.hop, "corpora": [label], "confidence": {}, "by": "bench", "why": "given"}
@@ -171,7 +171,7 @@ async def _keys(library: Library, ids: set[str], name: str, gold: set[str]) -> d
     return out
 
 
-def mark(metric: str, row: Scored) -> float | None:
+def mark(metric: str, row: ScoredSet) -> float | None:
     """Return one metric of one question, None where it cannot be counted."""
     o, gold = row.outcome, row.outcome.question.gold
     said, answers = "" if o.answer.abstained else o.shown, o.question.answers
@@ -195,7 +195,7 @@ _WORDED: Mapping[str, Callable[[str, Sequence[str]], float]] = {
 }
 
 
-def marks(rows: Sequence[Scored], columns: Sequence[str]) -> dict[str, list[float]]:
+def marks(rows: Sequence[ScoredSet], columns: Sequence[str]) -> dict[str, list[float]]:
     """Return the values of each column of a table; `average` is over the questions' first metric of their set."""
     out: dict[str, list[float]] = {c: [] for c in columns}
     for row in rows:
@@ -212,7 +212,7 @@ def marks(rows: Sequence[Scored], columns: Sequence[str]) -> dict[str, list[floa
 SIDE = ("correct", "declined", "recall@1", "recall@5", "recall@10", "ndcg@10", "router")
 
 
-def side(rows: Sequence[Scored]) -> dict[str, float | None]:
+def side(rows: Sequence[ScoredSet]) -> dict[str, float | None]:
     """Return what the papers do not print: right and declined answers, retrieval at k, costs."""
     out: dict[str, float | None] = {}
     for name in SIDE:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 
-from ragweave.evals.bench.run import Scored, marks, side
+from ragweave.evals.bench.run import ScoredSet, marks, side
 from ragweave.evals.bench.tables import Paper, Table
 from ragweave.evals.bootstrap import interval
 
@@ -28,7 +28,7 @@ def columns_of(table: Table, extra: Sequence[str] = ()) -> list[str]:
 
 
 def grids(
-    paper: Paper, number: str, table: Table, runs: Mapping[str, Sequence[Scored]], beside: str, extra: Sequence[str]
+    paper: Paper, number: str, table: Table, runs: Mapping[str, Sequence[ScoredSet]], beside: str, extra: Sequence[str]
 ) -> list[Grid]:
     """Return the table with a row of ours and a published one for each arm, and what the paper does not print."""
     columns = columns_of(table, extra)
@@ -45,7 +45,7 @@ def grids(
     return [main, side_grid(runs, paper.together)]
 
 
-def side_grid(runs: Mapping[str, Sequence[Scored]], routed: bool = False) -> Grid:
+def side_grid(runs: Mapping[str, Sequence[ScoredSet]], routed: bool = False) -> Grid:
     """Return what the papers do not print of each arm that ran; and the router's share where they differ in it."""
     figures = {name: side(rows) for name, rows in runs.items()}
     for found in figures.values():
@@ -59,7 +59,7 @@ def _per_cent(values: Sequence[float]) -> str:
     return f"{100 * sum(values) / len(values):.1f}" if values else NONE
 
 
-def flat(table: Table, runs: Mapping[str, Sequence[Scored]], extra: Sequence[str]) -> dict[str, float]:
+def flat(table: Table, runs: Mapping[str, Sequence[ScoredSet]], extra: Sequence[str]) -> dict[str, float]:
     """Return every figure under one key, with the ends of its 95 % interval."""
     out: dict[str, float] = {}
     for name, rows in runs.items():

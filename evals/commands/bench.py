@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ragweave.evals.commands.common import WORK, JsonOut, MindName, Set, Work, run, runner
+from ragweave.evals.commands.common import WORK, JsonOut, ModeName, Set, Work, run, runner
 
 if TYPE_CHECKING:
     from ragweave.evals.bench.cost import Taken
-    from ragweave.evals.bench.run import Asked, Scored
+    from ragweave.evals.bench.run import BenchSet, ScoredSet
     from ragweave.evals.bench.show import Grid
     from ragweave.evals.bench.tables import Arm, Paper, Table
 
@@ -37,7 +37,7 @@ def bench(
     beside: Annotated[str, typer.Option("--beside", help="Published block to show; default: the first.")] = "",
     limit: Annotated[int, typer.Option("--limit", min=0, help="Questions of each set, drawn by the seed; 0: all.")] = 0,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Of the draw, and of the random arm.")] = 0,
-    mind: MindName = "auto",
+    mode: ModeName = "auto",
     set_: Set = None,
     width: Annotated[int, typer.Option("--width", min=0, max=256, help="Questions at once; 0: as many as calls.")] = 0,
     runs: Annotated[int, typer.Option("--runs", min=1, max=20, help="Times that a judge is asked.")] = 1,
@@ -73,10 +73,10 @@ def bench(
     more = with_settings({}, set_).model_dump(exclude_unset=True)
     asked, missing = _sets(chosen, data, from_ or [], corpus, limit, seed)
     extra = [c for a in asked if a.set not in chosen.sets for c in a.set.columns if not chosen.columns]
-    speaks = mind != "small" and chat("writer") is not None
-    mind = mind if speaks or mind == "llm" else "small"
+    speaks = mode != "extractive" and chat("writer") is not None
+    mode = mode if speaks or mode == "llm" else "extractive"
     ran, left_out = _arms(of, chosen, arms, speaks)
-    _say_cost(of, ran, asked, mind, more, speaks, judging(chosen, ran, asked, answers is not None, runs))
+    _say_cost(of, ran, asked, mode, more, speaks, judging(chosen, ran, asked, answers is not None, runs))
     if estimate:
         return
     if speaks and not yes:
@@ -86,7 +86,7 @@ def bench(
     if any(m == "bert" for s in chosen.sets for m in s.metrics):
         notes.append("BERTScore needs weights that are not shipped and is not counted here.")
     with runner(work, width or (model_settings().chat_width if speaks else 2)) as made:
-        found, grids, said = run(_measured(of, table, chosen, asked, ran, mind, more, seed, answers, runs, made, work))
+        found, grids, said = run(_measured(of, table, chosen, asked, ran, mode, more, seed, answers, runs, made, work))
         notes += said
     if not grids:
         grids = show.grids(of, table, chosen, found, beside or next(iter(chosen.published), ""), extra)
@@ -110,10 +110,10 @@ def bench(
 
 def _sets(
     table: Table, data: Path | None, given: list[str], corpus: Path | None, limit: int, seed: int
-) -> tuple[list[Asked], list[str]]:
+) -> tuple[list[BenchSet], list[str]]:
     """Return the sets that are here, those of the table first, and the names of those that are not."""
     from ragweave.evals.bench.forms import collections, read
-    from ragweave.evals.bench.run import Asked
+    from ragweave.evals.bench.run import BenchSet
     from ragweave.evals.data import sample
     from ragweave.models.errors import InputError
 
@@ -136,7 +136,7 @@ def _sets(
         of = known.get(name) or table.other.model_copy(update={"name": name})
         whole = read(name, where[name], corpus)
         drawn = replace(whole, questions=sample(whole.questions, limit, seed))
-        out += [Asked(of, b) for b in (collections(drawn, where[name]) if of.apart else [drawn])]
+        out += [BenchSet(of, b) for b in (collections(drawn, where[name]) if of.apart else [drawn])]
     return out, [n for n in known if n not in where]
 
 
@@ -161,14 +161,14 @@ def _arms(of: Paper, table: Table, only: str, speaks: bool) -> tuple[dict[str, A
 
 
 def _say_cost(
-    of: Paper, ran: dict[str, Arm], asked: list[Asked], mind: str, more: dict[str, Any], speaks: bool, judge: Taken
+    of: Paper, ran: dict[str, Arm], asked: list[BenchSet], mode: str, more: dict[str, Any], speaks: bool, judge: Taken
 ) -> None:
     """Print what the run takes at most, and about what indexing does, before anything is asked."""
     from ragweave.evals.bench.cost import most
     from ragweave.evals.bench.run import at_index, context_of
     from ragweave.models.settings import model_settings
 
-    parts = [most(arm, a, context_of(arm, a, mind, more), asked * of.together) for arm in ran.values() for a in asked]
+    parts = [most(arm, a, context_of(arm, a, mode, more), asked * of.together) for arm in ran.values() for a in asked]
     taken = sum(parts, judge)
     typer.echo(f"{len(ran)} arms, {len(ran) * sum(len(a.bundle.questions) for a in asked)} questions to ask.", err=True)
     if speaks:
@@ -187,16 +187,16 @@ async def _measured(
     of: Paper,
     number: str,
     table: Table,
-    asked: list[Asked],
+    asked: list[BenchSet],
     ran: dict[str, Arm],
-    mind: str,
+    mode: str,
     more: dict[str, Any],
     seed: int,
     answers: Path | None,
     times: int,
     made: Any,
     work: Path,
-) -> tuple[dict[str, list[Scored]], list[Grid], list[str]]:
+) -> tuple[dict[str, list[ScoredSet]], list[Grid], list[str]]:
     """Ask every arm; with a judge also let it speak, and return its tables."""
     from ragweave.evals.bench import judged, show
     from ragweave.evals.bench.run import ask, prepared
@@ -204,12 +204,12 @@ async def _measured(
 
     sets = await prepared(of, asked, work)
     found = {
-        name: [row for a in sets for row in await ask(name, arm, a, made, mind, more, seed)]
+        name: [row for a in sets for row in await ask(name, arm, a, made, mode, more, seed)]
         for name, arm in ran.items()
     }
     if not table.judge:
         return found, [], []
-    model = chat("judge") if mind != "small" else None
+    model = chat("judge") if mode != "extractive" else None
     if model is None or judged.OURS not in found:
         return found, [*judged.grids(of, number, table, {}), show.side_grid(found)], ["Judging needs a chat model."]
     said = await judged.verdicts(table, judged.pairs(table, found, answers), model, times, made)

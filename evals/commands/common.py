@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 import typer
 
 if TYPE_CHECKING:
+    from ragweave.components.context import Context
     from ragweave.evals.answers import Question
     from ragweave.evals.report import Value
     from ragweave.evals.runner import Runner
-    from ragweave.minds.context import Context
 
 T = TypeVar("T")
 
@@ -34,7 +34,7 @@ Folder = Annotated[Path | None, typer.Option("--folder", help="Folder to index a
 LibraryName = Annotated[str, typer.Option("--library", help="Library to ask, instead of a folder.")]
 Data = Annotated[Path | None, typer.Option("--data", help="Folder of the public data sets, instead of questions.")]
 Graph = Annotated[str, typer.Option("--graph", help="Graph that answers.")]
-MindName = Annotated[str, typer.Option("--mind", help="small, llm or auto.")]
+ModeName = Annotated[str, typer.Option("--mode", help="extractive, llm or auto.")]
 Set = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="KEY=VALUE", help="Any knob of docs/configuration.md; may be repeated."),
@@ -43,7 +43,7 @@ Width = Annotated[int, typer.Option("--width", min=1, max=64, help="Conversation
 
 
 @dataclass(frozen=True)
-class Source:
+class QuestionSource:
     """What is asked, and of what.
 
     `name_of` says what a cited file is called among the gold names.
@@ -56,7 +56,7 @@ class Source:
 
 def source(
     questions: Path | None, folder: Path | None, library: str, data: Path | None, work: Path, limit: int = 0
-) -> Source:
+) -> QuestionSource:
     """Index what is to be asked, where it is not a library of the user's own, and read the questions.
 
     Raises:
@@ -80,7 +80,7 @@ def source(
         use_home(work / "home")
         passages, asked = public_set(data, limit or 100)
         prepared = run(prepare(passages, "ablate", work))
-        return Source(prepared.library.name, asked, prepared.id_of)
+        return QuestionSource(prepared.library.name, asked, prepared.id_of)
     assert questions is not None
     rows = read_questions(questions)
     name = library
@@ -91,7 +91,7 @@ def source(
         use_home(work / "home")
         run(index([folder], name))
     drawn = [turn for turns in sample(conversations(rows), limit) for turn in turns]
-    return Source(name, drawn, lambda file: Path(file).name)
+    return QuestionSource(name, drawn, lambda file: Path(file).name)
 
 
 def builder(graph: str) -> Callable[[], Any]:
@@ -109,11 +109,11 @@ def builder(graph: str) -> Callable[[], Any]:
     return build
 
 
-def context_of(library: str, mind: str, settings: list[str] | None) -> Context:
+def context_of(library: str, mode: str, settings: list[str] | None) -> Context:
     """Return the knobs of an evaluation: those given, and no answer of the shell's own defaults."""
     from ragweave.graphs.settings import with_settings
 
-    return with_settings({"library": library, "mind": mind}, settings)
+    return with_settings({"library": library, "mode": mode}, settings)
 
 
 def report(flat: Mapping[str, float], json_out: Path | None) -> None:

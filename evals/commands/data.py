@@ -13,7 +13,7 @@ from ragweave.evals.commands.common import (
     Graph,
     JsonOut,
     LibraryName,
-    MindName,
+    ModeName,
     Set,
     Width,
     Work,
@@ -68,7 +68,7 @@ def retrieval(
 
 def evaluator(
     pairs: Annotated[Path, typer.Option("--pairs", help="JSON Lines with qid, question, title, passage and label.")],
-    evaluator: Annotated[str, typer.Option("--evaluator", help="small, llm, checkpoint or checkpoint:PATH.")] = "small",
+    evaluator: Annotated[str, typer.Option("--evaluator", help="local, llm, checkpoint or checkpoint:PATH.")] = "local",
     width: Width = 1,
     work: Work = WORK,
     json_out: JsonOut = None,
@@ -88,7 +88,7 @@ def answers(
     folder: Folder = None,
     library: LibraryName = "",
     graph: Graph = "agent",
-    mind: MindName = "auto",
+    mode: ModeName = "auto",
     set_: Set = None,
     width: Width = 2,
     work: Work = WORK,
@@ -102,7 +102,7 @@ def answers(
 
     A run that is stopped goes on where it was when the same command is given again.
     """
-    from ragweave.evals.ablate import Bench
+    from ragweave.evals.ablate import AblationBench
     from ragweave.evals.answers import by_kind, figures, write_answers
     from ragweave.evals.report import of_rows
 
@@ -111,8 +111,8 @@ def answers(
 
     async def measure() -> list[Any]:
         with runner(work, width) as made:
-            context = context_of(asked.library, mind, set_)
-            return await Bench(asked.questions, context, asked.name_of, made).ask(graph, build)
+            context = context_of(asked.library, mode, set_)
+            return await AblationBench(asked.questions, context, asked.name_of, made).ask(graph, build)
 
     outcomes = run(measure())
     if out:
@@ -135,7 +135,7 @@ def answers(
 
 def thresholds(
     pairs: Annotated[Path, typer.Option("--pairs", help="JSON Lines with question, passage and label.")],
-    evaluator: Annotated[str, typer.Option("--evaluator", help="small, llm, checkpoint or checkpoint:PATH.")] = "small",
+    evaluator: Annotated[str, typer.Option("--evaluator", help="local, llm, checkpoint or checkpoint:PATH.")] = "local",
     precision: Annotated[float, typer.Option("--precision", min=0, max=1, help="Wanted of the upper one.")] = 0.9,
     kept: Annotated[
         float, typer.Option("--kept", min=0, max=1, help="Answerable questions the lower one keeps.")
@@ -161,13 +161,14 @@ def mixed(
     questions: Annotated[
         Path | None, typer.Option("--questions", help="... and its questions (id, question, gold).")
     ] = None,
-    router: Annotated[str, typer.Option("--router", help="small, llm, ensemble or checkpoint.")] = "small",
+    router: Annotated[str, typer.Option("--router", help="local, llm, ensemble or checkpoint.")] = "local",
     rerank: Annotated[bool, typer.Option("--rerank/--plain", help="Order by relevance, or fuse alone.")] = True,
     limit: Annotated[int, typer.Option("--limit", min=0, help="Questions drawn from all by a seed; 0 means all.")] = 0,
     work: Work = WORK,
     json_out: JsonOut = None,
 ) -> None:
     """Search a library of every kind routed, unified, by oracle, at random and in each corpus alone."""
+    from ragweave.components.context import Context
     from ragweave.corpora.types import CORPORA
     from ragweave.evals import mixed as bench
     from ragweave.evals.corpus import use_home
@@ -176,13 +177,12 @@ def mixed(
     from ragweave.evals.mixed_data import questions as public_questions
     from ragweave.evals.report import table, write_json
     from ragweave.evals.train_router import overlap
-    from ragweave.minds.context import Context
     from ragweave.models.errors import InputError
     from ragweave.models.router import head
 
     if (data is None) == (items is None) or (items is None) != (questions is None):
-        raise InputError("give either --data, or --items with --questions", "see docs/routing.md")
-    if router not in ("small", "llm", "ensemble", "checkpoint"):
+        raise InputError("give either --data, or --items with --questions", "see docs/results.md")
+    if router not in ("local", "llm", "ensemble", "checkpoint"):
         raise InputError(f"there is no router {router!r}", "use small, llm, ensemble or checkpoint")
     if data is not None:
         rows, asked = library_rows(data), public_questions(data)
@@ -192,12 +192,12 @@ def mixed(
         asked = read_asked(questions, rows)
     asked = sample(asked, limit)
     use_home(work.resolve() / "home")
-    context = Context.model_validate({"mind": "small", "route_by": router, "rerank": rerank})
+    context = Context.model_validate({"mode": "extractive", "route_by": router, "rerank": rerank})
 
     async def measured() -> bench.Found:
         library = await bench.prepare(rows, work.resolve())
         with runner(work) as each:
-            return await bench.compare(bench.Bench(library, context), asked, each)
+            return await bench.compare(bench.MixedBench(library, context), asked, each)
 
     found = run(measured())
     kinds = list(dict.fromkeys(["system", *(c for c in CORPORA if any(q.corpus == c for q in asked))]))

@@ -14,9 +14,9 @@ from ragweave.evals.commands import bench, data, media, runs, synthesize, train
 from ragweave.evals.commands.common import WORK, JsonOut, Work, run, runner
 
 if TYPE_CHECKING:
-    from ragweave.evals.data import Routed
+    from ragweave.evals.data import RoutedQuestion
     from ragweave.evals.report import Value
-    from ragweave.evals.router import Decision
+    from ragweave.evals.router import RouterDecision
     from ragweave.evals.runner import Runner
 
 eval_app = typer.Typer(
@@ -36,7 +36,7 @@ def needs() -> None:
 @eval_app.command()
 def router(
     data: Annotated[Path, typer.Option("--data", help="JSON Lines with query and label (id, source).")],
-    router: Annotated[str, typer.Option("--router", help="small, llm, ensemble or checkpoint:PATH.")] = "small",
+    router: Annotated[str, typer.Option("--router", help="local, llm, ensemble or checkpoint:PATH.")] = "local",
     head: Annotated[Path | None, typer.Option("--head", help="Head to use; default: the one that ships.")] = None,
     folds: Annotated[int, typer.Option("--folds", min=0, help="Train the small head anew per fold of the data.")] = 0,
     threshold: Annotated[float, typer.Option("--threshold", min=0, max=1, help="Of the ensemble.")] = 0.8,
@@ -59,18 +59,18 @@ def router(
     from ragweave.models.router import head as load_head
 
     kind, _, checkpoint = router.partition(":")
-    if kind not in ("small", "llm", "ensemble", "checkpoint") or (kind == "checkpoint") != bool(checkpoint):
+    if kind not in ("local", "llm", "ensemble", "checkpoint") or (kind == "checkpoint") != bool(checkpoint):
         raise InputError(f"there is no router {router!r}", "use small, llm, ensemble or checkpoint:PATH")
     rows = read_routed(data, LABELS)
     path = head or HEAD
     questions = [r.query for r in rows]
     with runner(work, width) as made:
         small = run(_cross_validated(rows, folds, path, made) if folds else _by_head(questions, path, made))
-        large: list[Decision] = []
+        large: list[RouterDecision] = []
         decided = small
         if kind == "checkpoint":
             decided = run(_by_checkpoint(questions, checkpoint, made))
-        elif kind != "small":
+        elif kind != "local":
             # The ensemble asks only where the head is unsure; its curve needs the model's word on every question.
             unsure = [i for i, d in enumerate(small) if router == "llm" or curve or d.confidence < threshold]
             large = list(small)
@@ -93,7 +93,7 @@ def router(
         write_json(json_out, found.flat)
 
 
-async def _by_head(questions: list[str], path: Path, made: Runner) -> list[Decision]:
+async def _by_head(questions: list[str], path: Path, made: Runner) -> list[RouterDecision]:
     from ragweave.evals.router import by_head, decide
 
     answer = by_head(path)
@@ -101,7 +101,7 @@ async def _by_head(questions: list[str], path: Path, made: Runner) -> list[Decis
     return await decide(questions, answer, made, {"head": digest})
 
 
-async def _by_checkpoint(questions: list[str], checkpoint: str, made: Runner) -> list[Decision]:
+async def _by_checkpoint(questions: list[str], checkpoint: str, made: Runner) -> list[RouterDecision]:
     from ragweave.corpora.types import LABELS
     from ragweave.evals.router import by_classifier, decide
     from ragweave.models.checkpoint import router as load
@@ -109,7 +109,7 @@ async def _by_checkpoint(questions: list[str], checkpoint: str, made: Runner) ->
     return await decide(questions, by_classifier(load(checkpoint, LABELS)), made, {"checkpoint": checkpoint})
 
 
-async def _by_model(questions: list[str], path: Path, made: Runner) -> list[Decision]:
+async def _by_model(questions: list[str], path: Path, made: Runner) -> list[RouterDecision]:
     from ragweave.corpora.types import LABELS
     from ragweave.evals.router import by_model, chat_classifier, decide
     from ragweave.models.settings import model_settings
@@ -118,10 +118,10 @@ async def _by_model(questions: list[str], path: Path, made: Runner) -> list[Deci
     return await decide(questions, answer, made, {"model": model_settings().chat})
 
 
-async def _cross_validated(rows: list[Routed], folds: int, path: Path, made: Runner) -> list[Decision]:
+async def _cross_validated(rows: list[RoutedQuestion], folds: int, path: Path, made: Runner) -> list[RouterDecision]:
     """Return the decisions of heads that saw neither the row nor its near-duplicates."""
     from ragweave.corpora.types import LABELS
-    from ragweave.evals.router import Decision, best
+    from ragweave.evals.router import RouterDecision, best
     from ragweave.evals.templates import template_questions
     from ragweave.evals.train_router import cross_validate
 
@@ -132,7 +132,7 @@ async def _cross_validated(rows: list[Routed], folds: int, path: Path, made: Run
         typer.echo(line, err=True)
 
     found = await cross_validate(rows, template_questions(), LABELS, folds, 0, tell, made)
-    return [Decision(p, best(p), p[best(p)], ms) for p in found]
+    return [RouterDecision(p, best(p), p[best(p)], ms) for p in found]
 
 
 @eval_app.command()

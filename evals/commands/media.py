@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ragweave.evals.commands.common import WORK, JsonOut, MindName, Set, Work, builder, context_of, report, run
+from ragweave.evals.commands.common import WORK, JsonOut, ModeName, Set, Work, builder, context_of, report, run
 
 
 def images(
@@ -25,7 +25,7 @@ def images(
 
     if only not in ("", "astronomy", "slides", "ocr"):
         raise InputError(f"there is no set “{only}”", "use astronomy, slides or ocr")
-    folder, context = work.resolve() / "images", context_of("default", "small", set_)
+    folder, context = work.resolve() / "images", context_of("default", "extractive", set_)
     folder.mkdir(parents=True, exist_ok=True)
     use_home(work.resolve() / "home")
     flat: dict[str, float] = {}
@@ -61,7 +61,7 @@ def video(
     show: Annotated[bool, typer.Option("--show", help="Print every question with its answer.")] = False,
     limit: Annotated[int, typer.Option("--limit", min=0, help="Moments asked for; 0 means all.")] = 200,
     graph: Annotated[str, typer.Option("--graph", help="Graph that answers.")] = "video_rag",
-    mind: MindName = "small",
+    mode: ModeName = "extractive",
     work: Work = WORK,
     set_: Set = None,
     json_out: JsonOut = None,
@@ -89,7 +89,7 @@ def video(
         asked = read_asked(data / "qa.jsonl")
         compiled = builder(graph)().compile()
         for name, knobs in variants:
-            context = context_of(library, mind, set_)
+            context = context_of(library, mode, set_)
             context = context.model_copy(update={"method": context.method.model_copy(update=knobs)})
             outcomes = run(ask_all(compiled, asked, context))
             runs[name] = figures(outcomes)
@@ -103,7 +103,7 @@ def video(
         wanted = moments(transcripts, limit)
         compiled = build_search().compile()
         for name, knobs in variants:
-            context = context_of(library, mind, set_)
+            context = context_of(library, mode, set_)
             method = context.method.model_copy(update=knobs)
             context = context.model_copy(update={"corpora": ("clip",), "method": method})
             runs[name] = run(find_all(compiled, wanted, context))

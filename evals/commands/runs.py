@@ -14,7 +14,7 @@ from ragweave.evals.commands.common import (
     Graph,
     JsonOut,
     LibraryName,
-    MindName,
+    ModeName,
     Questions,
     Set,
     Width,
@@ -39,7 +39,7 @@ def ablate(
         list[str] | None, typer.Option("--off", metavar="NODE", help="Node to leave out; default: each in turn.")
     ] = None,
     graph: Graph = "agent",
-    mind: MindName = "auto",
+    mode: ModeName = "auto",
     set_: Set = None,
     width: Width = 2,
     limit: Limit = 0,
@@ -58,7 +58,7 @@ def ablate(
 
     async def measure() -> dict[str, list[Any]]:
         with runner(work, width) as made:
-            bench = runs.Bench(asked.questions, context_of(asked.library, mind, set_), asked.name_of, made)
+            bench = runs.AblationBench(asked.questions, context_of(asked.library, mode, set_), asked.name_of, made)
             return await runs.ablate(bench, build, left_out)
 
     found = run(measure())

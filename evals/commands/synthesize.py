@@ -11,7 +11,7 @@ import typer
 from ragweave.evals.commands.common import run
 
 if TYPE_CHECKING:
-    from ragweave.evals.synthesis_job import Report
+    from ragweave.evals.synthesis_job import SynthesisReport
 
 
 def synthesize(
@@ -28,21 +28,21 @@ def synthesize(
     max_calls: Annotated[int, typer.Option("--max-calls", min=-1, help="Model calls at most; -1: no limit.")] = -1,
     max_cost: Annotated[float, typer.Option("--max-cost", min=0, help="Money at most; 0: no limit.")] = 0.0,
 ) -> None:
-    """Write conversations from which a model learns to iterate (docs/finetune.md).
+    """Write conversations from which a model learns to iterate (docs/checkpoints.md).
 
     The configured chat model is the teacher. A run that was stopped goes on where it stopped.
     """
-    from ragweave.evals.synthesis_job import Job
+    from ragweave.evals.synthesis_job import SynthesisJob
     from ragweave.evals.synthesis_job import synthesize as work
-    from ragweave.evals.synthesize import Settings
+    from ragweave.evals.synthesize import SynthesisSettings
     from ragweave.graphs.settings import run_settings
     from ragweave.models.meter import Limits
 
-    job = Job(
+    job = SynthesisJob(
         questions.expanduser(),
         out.expanduser().resolve(),
         library or run_settings().library,
-        Settings(rounds, passages, candidates),
+        SynthesisSettings(rounds, passages, candidates),
         width,
         limit,
         Limits(calls=max_calls, cost=max_cost),
@@ -57,7 +57,7 @@ def synthesize(
         typer.echo(line)
 
 
-def report_lines(report: Report, out: Path) -> list[str]:
+def report_lines(report: SynthesisReport, out: Path) -> list[str]:
     """Return the report in words."""
     lines = [
         f"{report['kept']} of {report['questions']} questions kept; by rounds: {report['hops_of_kept'] or 'none'}."

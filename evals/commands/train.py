@@ -140,7 +140,7 @@ def reasoner(
     seed: SeedOption = None,
     licence: LicenceOption = "",
 ) -> None:
-    """Tune a chat model to reason and search in turns; see docs/finetune.md."""
+    """Tune a chat model to reason and search in turns; see docs/checkpoints.md."""
     from ragweave.evals.train_reasoner import Tuning, train_reasoner
 
     given = _given(epochs=epochs, rate=rate, batch=batch, accumulate=accumulate, bf16=bf16, seed=seed)

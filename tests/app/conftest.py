@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from ragweave.app import api
-from ragweave.minds.evidence import Citation, Sentence
+from ragweave.components.evidence import Citation, Sentence
 from ragweave.nodes.answer import Answer
 
 LIGHTHOUSE = Answer(
@@ -44,7 +44,7 @@ class Agent:
         self.options.append(options)
         if self.error is not None:
             raise self.error
-        yield {"type": "step", "node": "route", "hop": 1, "by": "small", "summary": "paragraph .82", "seconds": 0.002}
+        yield {"type": "step", "node": "route", "hop": 1, "by": "local", "summary": "paragraph .82", "seconds": 0.002}
         if self.consents and options.get("resume") is None:
             yield {"type": "consent", "query": self.consents[0]}
             yield {"type": "state", "state": {}}

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from pydantic import BaseModel
 
+from ragweave.components.context import Context
 from ragweave.docs import write_configuration as docs_config
-from ragweave.minds.context import Context
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 

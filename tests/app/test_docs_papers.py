@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from ragweave.components.method import PRESETS, graph_of
 from ragweave.graphs.run import GRAPHS, build_agent
 from ragweave.graphs.video_rag import build_retrieval
-from ragweave.minds.method import PRESETS, graph_of
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "papers.md").read_text(encoding="utf-8")

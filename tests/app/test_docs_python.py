@@ -12,7 +12,7 @@ import pytest
 from mypy import api
 
 import ragweave
-from ragweave.tests.app.test_doors import TEXTS
+from ragweave.tests.app.test_integrations import TEXTS
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "python.md").read_text(encoding="utf-8")

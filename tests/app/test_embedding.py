@@ -35,7 +35,7 @@ async def example(tmp_path: Path, home: Path) -> ModuleType:
 
 async def test_it_is_a_node_of_another_agent(example: ModuleType) -> None:
     agent = example.as_sub_graph()
-    end = await agent.ainvoke({"messages": [HumanMessage(QUESTION)]}, context=Context(mind="small"))
+    end = await agent.ainvoke({"messages": [HumanMessage(QUESTION)]}, context=Context(mode="extractive"))
     assert "Your notes say:" in end["messages"][-1].text and "1874" in end["messages"][-1].text
     events = [
         part["data"]["type"]
@@ -67,7 +67,7 @@ async def test_a_library_is_named_beside_the_question(tmp_path: Path, home: Path
     assert (await aindex(str(tmp_path / "b.md"), "boats")).files == 1
     question = "When was the ferry Marten built?"
     assert "1931" in ask(question, library="boats").text
-    assert "1931" in ask(question, library="boats", context=Context(mind="small", library="other")).text
+    assert "1931" in ask(question, library="boats", context=Context(mode="extractive", library="other")).text
     assert search(question, library="boats")[0]["locator"]["file"].endswith("b.md")
     events = [event["type"] async for event in astream(question, library="boats")]
     assert events[-1] == "state" and "sentence" in events
@@ -112,7 +112,7 @@ def test_a_setting_that_cannot_be_used_says_which_would(home: Path) -> None:
 
 
 async def test_a_context_may_be_a_dict_and_is_checked_alike(example: ModuleType) -> None:
-    assert "1874" in ask(QUESTION, context={"library": "default", "mind": "small"}).text
+    assert "1874" in ask(QUESTION, context={"library": "default", "mode": "extractive"}).text
     assert search(QUESTION, context={"top_k": 1})[0]["text"]
     with pytest.raises(InputError, match="topk: there is no such setting"):
         ask(QUESTION, context={"topk": 3})
@@ -168,7 +168,7 @@ def web(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 async def test_a_run_that_waits_for_consent_says_so_and_goes_on_with_it(web: None, example: ModuleType) -> None:
-    question, context = "When was the crane of Vellmouth repaired?", Context(mind="small", web="ask")
+    question, context = "When was the crane of Vellmouth repaired?", Context(mode="extractive", web="ask")
     options: Any = {"context": context, "thread": "t", "checkpointer": InMemorySaver()}
     with pytest.raises(InputError, match=r"waits for consent to search the web.* resume=True or resume=False"):
         ask(question, **options)
@@ -182,9 +182,9 @@ async def test_a_run_that_waits_for_consent_says_so_and_goes_on_with_it(web: Non
 
 
 def test_what_the_commands_fall_back_on_does_not_count_from_python(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, value in (("LIBRARY", "house"), ("WEB", "auto"), ("MIND", "llm")):
+    for name, value in (("LIBRARY", "house"), ("WEB", "auto"), ("MODE", "llm")):
         monkeypatch.setenv(f"RAGWEAVE_{name}", value)
-    assert (Context().library, Context().web, Context().mind) == ("default", "off", "auto")
+    assert (Context().library, Context().web, Context().mode) == ("default", "off", "auto")
     with pytest.raises(RagweaveError, match="no library named 'default'"):
         search(QUESTION)
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from ragweave.minds.phrases import QUOTED
+from ragweave.components.phrases import QUOTED
 from ragweave.nodes.answer import Answer
 
 EXAMPLES = Path(__file__).resolve().parent.parent.parent / "examples"

@@ -25,9 +25,9 @@ from ragweave.app.render import (
     short_path,
     usage_line,
 )
+from ragweave.components.evidence import Citation, Evidence, Sentence
+from ragweave.components.phrases import QUOTED, SET_UP
 from ragweave.corpora.types import Locator
-from ragweave.minds.evidence import Citation, Evidence, Sentence
-from ragweave.minds.phrases import QUOTED, SET_UP
 from ragweave.nodes.answer import Answer, NodeUsage, told
 
 
@@ -290,7 +290,7 @@ def test_the_byline_tells_who_answered_and_what_it_took() -> None:
         node="generate", role="writer", model="m", calls=2, input_tokens=900, output_tokens=200, cost=0.01
     )
     assert usage_line(answer(usage=(timed,))) == "no language model, 1.2 s"
-    told = usage_line(answer(usage=(timed, spent), mind="llm", model="m at localhost"))
+    told = usage_line(answer(usage=(timed, spent), mode="llm", model="m at localhost"))
     assert told == "chat model m at localhost, 2 model calls, 1,100 tokens, 1.2 s, cost 0.0100"
 
 

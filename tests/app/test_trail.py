@@ -12,7 +12,7 @@ from ragweave.app.trail import Trail
 
 
 def step(node: str, summary: str = "", **more: Any) -> dict[str, Any]:
-    return {"type": "step", "node": node, "hop": 1, "by": "small", "summary": summary, "seconds": 0.003, **more}
+    return {"type": "step", "node": node, "hop": 1, "by": "local", "summary": summary, "seconds": 0.003, **more}
 
 
 PLAIN = [
@@ -69,7 +69,7 @@ def test_a_line_is_one_row_of_a_terminal() -> None:
 def test_at_length_every_step_is_told_with_its_maker() -> None:
     lines = told([*PLAIN, step("new_node", by="", seconds=None, hop=2)], full=True, width=120)
     assert len(lines) == len(PLAIN) + 2
-    assert lines[2].strip() == "3. Chose where to look (small, N ms): paragraph .82"
+    assert lines[2].strip() == "3. Chose where to look (local, N ms): paragraph .82"
     assert lines[-2].strip() == "Round 2" and lines[-1].strip() == f"{len(PLAIN) + 1}. New node"
 
 

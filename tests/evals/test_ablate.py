@@ -12,14 +12,14 @@ from langchain_core.messages import BaseMessage
 from typer.testing import CliRunner
 
 from ragweave.app import cli
-from ragweave.evals.ablate import FULL, Bench, ablate, difference, flat, public_set, rows_of
-from ragweave.evals.answers import Outcome, Question
+from ragweave.components.context import Context
+from ragweave.components.evidence import Sentence
+from ragweave.components.method import Method
+from ragweave.evals.ablate import FULL, AblationBench, ablate, difference, flat, public_set, rows_of
+from ragweave.evals.answers import AnswerVerdict, Question
 from ragweave.evals.off import NODES, Off, without
 from ragweave.evals.runner import Runner
 from ragweave.graphs import agent, crag
-from ragweave.minds.context import Context
-from ragweave.minds.evidence import Sentence
-from ragweave.minds.method import Method
 from ragweave.models.chat import override
 from ragweave.models.errors import InputError, ModelError
 from ragweave.nodes.answer import Answer
@@ -50,20 +50,22 @@ def reader(messages: list[BaseMessage]) -> str:
     return "Query: Orlow company founded" if searches else "UNKNOWN"
 
 
-def outcome(question: Question, text: str, confidence: float = 0.5) -> Outcome:
+def outcome(question: Question, text: str, confidence: float = 0.5) -> AnswerVerdict:
     sentences = (Sentence(text=text, support="verified"),) if text else ()
-    return Outcome(question, Answer(text=text, sentences=sentences, confidence=confidence, abstained=not text), 0.1)
+    return AnswerVerdict(
+        question, Answer(text=text, sentences=sentences, confidence=confidence, abstained=not text), 0.1
+    )
 
 
 @pytest.fixture
-async def bench(home: Path, tmp_path: Path) -> AsyncIterator[Bench]:
+async def bench(home: Path, tmp_path: Path) -> AsyncIterator[AblationBench]:
     await build_library(tmp_path / "files", TEXTS)
-    context = Context(mind="llm", top_k=1, check_by="off")
+    context = Context(mode="llm", top_k=1, check_by="off")
     with override(writer=ScriptedChat(react=reader)):
-        yield Bench(QUESTIONS, context, lambda f: Path(f).name, Runner(tmp_path / "runs", 2))
+        yield AblationBench(QUESTIONS, context, lambda f: Path(f).name, Runner(tmp_path / "runs", 2))
 
 
-async def test_every_node_is_left_out_in_turn_and_compared_with_the_whole(bench: Bench) -> None:
+async def test_every_node_is_left_out_in_turn_and_compared_with_the_whole(bench: AblationBench) -> None:
     found = await ablate(bench, agent.build, NODES)
     assert list(found) == [FULL, *(f"without {node}" for node in NODES)]
     assert [o.verdict for o in found[FULL]] == ["correct", "correct", "abstained"]
@@ -76,21 +78,21 @@ async def test_every_node_is_left_out_in_turn_and_compared_with_the_whole(bench:
     assert figures["difference_without_reason_low"] <= figures["difference_without_reason_high"]
 
 
-async def test_graphs_built_afterwards_are_whole_again(bench: Bench) -> None:
+async def test_graphs_built_afterwards_are_whole_again(bench: AblationBench) -> None:
     before = await bench.ask("a", agent.build, ["reason"])
     after = await bench.ask("b", agent.build)
     assert (before[1].verdict, after[1].verdict) != ("correct", "wrong") and after[1].verdict == "correct"
 
 
-async def test_a_stopped_comparison_keeps_the_runs_that_were_finished(bench: Bench, tmp_path: Path) -> None:
+async def test_a_stopped_comparison_keeps_the_runs_that_were_finished(bench: AblationBench, tmp_path: Path) -> None:
     class Stop(Exception): ...
 
     def stop(name: str, done: int, total: int) -> None:
         if (name, done) == ("without reason", 2):
             raise Stop
 
-    def on(runner: Runner) -> Bench:
-        return Bench(bench.questions, bench.context, bench.name_of, runner)
+    def on(runner: Runner) -> AblationBench:
+        return AblationBench(bench.questions, bench.context, bench.name_of, runner)
 
     with pytest.raises(Stop):
         await ablate(on(Runner(tmp_path / "runs", 1, stop)), agent.build, ["reason"])
@@ -174,7 +176,7 @@ def test_the_absent_questions_have_no_passage_and_the_others_keep_theirs(data_di
     ],
 )
 async def test_an_action_that_is_left_out_becomes_another(
-    bench: Bench, verdict: str, off: Off, web: bool, mended: bool
+    bench: AblationBench, verdict: str, off: Off, web: bool, mended: bool
 ) -> None:
     model = ScriptedChat(react=lambda messages: {"verdicts": [{"n": 1, "verdict": verdict}]})
     with override(judge=model, writer=ScriptedChat(react=lambda messages: "UNKNOWN")):
@@ -187,7 +189,7 @@ async def test_an_action_that_is_left_out_becomes_another(
 
 
 async def test_without_the_rewrite_the_web_is_asked_the_question_itself(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch
+    bench: AblationBench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[str] = []
 
@@ -198,7 +200,7 @@ async def test_without_the_rewrite_the_web_is_asked_the_question_itself(
     monkeypatch.setattr("ragweave.nodes.search_web._provider", lambda: ("scripted", ""))
     monkeypatch.setattr("ragweave.nodes.search_web.make", object)
     monkeypatch.setattr("ragweave.nodes.search_web.search", fetched)
-    knobs: Any = {"mind": "small", "web": "auto", "method": Method(upper=1.0, lower=1.0)}
+    knobs: Any = {"mode": "extractive", "web": "auto", "method": Method(upper=1.0, lower=1.0)}
     question = {"question": QUESTIONS[0].text}
     await crag.build().compile().ainvoke(question, context=Context(**knobs))
     await without(crag.build(), ["rewrite"]).compile().ainvoke(question, context=Context(**knobs))

@@ -6,26 +6,26 @@ from typing import Any
 
 import pytest
 
-from ragweave.evals.answers import Outcome, Question, ask_all, by_kind, conversations, figures, read_questions
+from ragweave.components.context import Context
+from ragweave.components.evidence import Sentence
+from ragweave.evals.answers import AnswerVerdict, Question, ask_all, by_kind, conversations, figures, read_questions
 from ragweave.graphs.agent import build
-from ragweave.minds.context import Context
-from ragweave.minds.evidence import Sentence
 from ragweave.models.errors import InputError
 from ragweave.nodes.answer import Answer, Kind
 from ragweave.tests.support.library import build_library
 
 
-def outcome(text: str, *, cited: list[str] | None = None, **question: Any) -> Outcome:
+def outcome(text: str, *, cited: list[str] | None = None, **question: Any) -> AnswerVerdict:
     asked = Question(**{"id": "q", "text": "?", "answers": ("1931",), **question})
     sentences = (Sentence(text=text, support="verified"),) if text else ()
     kind: Kind = "answer" if text else "nothing"
-    return Outcome(asked, Answer(sentences=sentences, abstained=not text, kind=kind), 0.1, cited or [])
+    return AnswerVerdict(asked, Answer(sentences=sentences, abstained=not text, kind=kind), 0.1, cited or [])
 
 
-def quotes(*texts: str, **question: Any) -> Outcome:
+def quotes(*texts: str, **question: Any) -> AnswerVerdict:
     asked = Question(**{"id": "q", "text": "?", "answers": ("1931",), **question})
     sentences = tuple(Sentence(text=text, support="quoted", sign=">") for text in texts)
-    return Outcome(asked, Answer(sentences=sentences, kind="quotes"), 0.1)
+    return AnswerVerdict(asked, Answer(sentences=sentences, kind="quotes"), 0.1)
 
 
 @pytest.mark.parametrize(
@@ -43,7 +43,7 @@ def quotes(*texts: str, **question: Any) -> Outcome:
         (quotes("It opened in 1931.", answerable=False), "quoted"),
     ],
 )
-def test_verdict_of_one_answer(found: Outcome, verdict: str) -> None:
+def test_verdict_of_one_answer(found: AnswerVerdict, verdict: str) -> None:
     assert found.verdict == verdict
 
 

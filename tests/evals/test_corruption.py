@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ragweave.components.evidence import Sentence
 from ragweave.corpora.web.providers import available
-from ragweave.evals.answers import Outcome, Question
-from ragweave.evals.corruption import SHARES, WAYS, Asked, cell, lost, measure, save_pages, web_folder
-from ragweave.minds.evidence import Sentence
+from ragweave.evals.answers import AnswerVerdict, Question
+from ragweave.evals.corruption import SHARES, WAYS, CorruptionQuestion, cell, lost, measure, save_pages, web_folder
 from ragweave.nodes.answer import Answer
 
 IDS = [f"i{n}" for n in range(8)]
@@ -38,10 +38,10 @@ def test_half_of_the_positions_are_hit() -> None:
     assert 150 < first < 250
 
 
-def asked(text: str, action: str = "") -> Asked:
+def asked(text: str, action: str = "") -> CorruptionQuestion:
     sentences = (Sentence(text=text, support="quoted"),) if text else ()
     answer = Answer(text=text, sentences=sentences, abstained=not text, kind="quotes" if text else "nothing")
-    return Asked(Outcome(Question("1", "q", ("gold",)), answer, 0.0), action)
+    return CorruptionQuestion(AnswerVerdict(Question("1", "q", ("gold",)), answer, 0.0), action)
 
 
 def test_a_cell_counts_answers_actions_and_what_was_mended() -> None:

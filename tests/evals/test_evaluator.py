@@ -5,11 +5,11 @@ import numpy as np
 import pytest
 
 from ragweave.evals.evaluator import none_relevant, without_gold
-from ragweave.evals.evaluator_data import Asked, bm25, halves, hotpot, idf_of, looked, untitled
+from ragweave.evals.evaluator_data import LabelledQuestion, bm25, halves, hotpot, idf_of, looked, untitled
 from ragweave.evals.train_evaluator import logistic, train
 from ragweave.models.relevance import HEAD, Passage, Scores, head
 
-ASKED = Asked(
+ASKED = LabelledQuestion(
     "Who wrote it?",
     (Passage("Play", "One. Two. Three."), Passage("Other", "Four.")),
     np.array([1, 0]),
@@ -29,7 +29,7 @@ def test_untitled_passages_keep_their_text() -> None:
 
 
 def test_both_sides_of_none_is_relevant_have_as_many_candidates() -> None:
-    many = Asked("?", tuple(Passage("", str(i)) for i in range(10)), np.array([1, 1] + [0] * 8))
+    many = LabelledQuestion("?", tuple(Passage("", str(i)) for i in range(10)), np.array([1, 1] + [0] * 8))
     full, empty = without_gold(many, 3)
     assert len(full.passages) == len(empty.passages) == 8
     assert full.labels.sum() == 2 and empty.labels.sum() == 0
@@ -79,6 +79,6 @@ def test_training_again_makes_a_head_that_judges_as_the_shipped_one_does(data_di
 
 @pytest.mark.data
 def test_a_small_head_can_be_trained_and_loaded(data_dir: Path, tmp_path: Path) -> None:
-    trained = train(data_dir, tmp_path / "small", limit=12, rounds=5)
-    loaded = head(tmp_path / "small")
+    trained = train(data_dir, tmp_path / "local", limit=12, rounds=5)
+    loaded = head(tmp_path / "local")
     assert loaded.offset == trained.offset and loaded.full.feature.shape[0] == 5

@@ -6,10 +6,21 @@ from typing import Any
 import pytest
 from langchain_core.messages import BaseMessage
 
+from ragweave.components.context import Context
 from ragweave.evals.corpus import prepare
-from ragweave.evals.iteration import HOPS, Asked, Trail, answered, bare, behaviour, control, figures, report, trail
+from ragweave.evals.iteration import (
+    HOPS,
+    IterationQuestion,
+    IterationTrail,
+    answered,
+    bare,
+    behaviour,
+    control,
+    figures,
+    report,
+    trail,
+)
 from ragweave.graphs.auto_rag import graph
-from ragweave.minds.context import Context
 from ragweave.models.chat import override
 from ragweave.tests.support import ScriptedChat
 
@@ -18,9 +29,9 @@ def hop(query: str) -> Any:
     return {"query": query, "corpora": ["paragraph"]}
 
 
-def made(ranked: list[list[str]], gold: tuple[str, ...], kind: str = "bridge", **keys: Any) -> Trail:
-    asked = Asked("Who founded the maker of the telescope?", gold, kind, keys.pop("links", ()))
-    return Trail(asked, ranked, [len(r) for r in ranked], [hop(f"q{n}") for n in range(len(ranked))], **keys)
+def made(ranked: list[list[str]], gold: tuple[str, ...], kind: str = "bridge", **keys: Any) -> IterationTrail:
+    asked = IterationQuestion("Who founded the maker of the telescope?", gold, kind, keys.pop("links", ()))
+    return IterationTrail(asked, ranked, [len(r) for r in ranked], [hop(f"q{n}") for n in range(len(ranked))], **keys)
 
 
 def test_run_that_stopped_early_keeps_its_ranking_for_the_later_hops() -> None:
@@ -78,8 +89,14 @@ def test_report_says_what_the_evaluator_was_trained_on() -> None:
 
 
 def test_answers_are_scored_as_they_are_shown() -> None:
-    asked = Asked("q", ("a",), "b", answers=("1931",))
-    told = answered([Trail(asked, answer="1931."), Trail(asked, answer="It was opened in 1931."), Trail(asked)])
+    asked = IterationQuestion("q", ("a",), "b", answers=("1931",))
+    told = answered(
+        [
+            IterationTrail(asked, answer="1931."),
+            IterationTrail(asked, answer="It was opened in 1931."),
+            IterationTrail(asked),
+        ]
+    )
     assert told["exact_match"] == pytest.approx(1 / 3, abs=1e-3)
     assert told["holds_answer"] == pytest.approx(2 / 3, abs=1e-3)
     assert told["abstained"] == pytest.approx(1 / 3, abs=1e-3)
@@ -100,10 +117,10 @@ PASSAGES = [
 
 async def test_far_passage_is_found_and_kept_by_the_second_hop(tmp_path: Path) -> None:
     prepared = await prepare(PASSAGES, "tiny", tmp_path)
-    asked = Asked(
+    asked = IterationQuestion(
         "Who founded the firm that built the telescope of the Corvane Observatory?", ("Corvane", "Works"), "b"
     )
-    context = Context(library=prepared.library.name, mind="llm", top_k=1, max_hops=2, check_by="off")
+    context = Context(library=prepared.library.name, mode="llm", top_k=1, max_hops=2, check_by="off")
 
     def reads(messages: list[BaseMessage]) -> str:
         read = "\n".join(m.text for m in messages)
@@ -118,5 +135,5 @@ async def test_far_passage_is_found_and_kept_by_the_second_hop(tmp_path: Path) -
     assert set(run.ranked[1]) == {"Corvane", "Works"}
     assert run.names_bridge
     assert "Ada Ostrander" in run.answer
-    alone = context.model_copy(update={"mind": "small"})
+    alone = context.model_copy(update={"mode": "extractive"})
     assert (await control(prepared, asked, alone, graph))[0] == "Corvane"

@@ -32,7 +32,7 @@ def written(path: Path, rows: list[Any]) -> Path:
 
 
 async def test_small_evaluator_ranks_the_relevant_passages(tmp_path: Path) -> None:
-    scored = await measure(read_pairs(written(tmp_path / "p.jsonl", ROWS)), scorer("small"))
+    scored = await measure(read_pairs(written(tmp_path / "p.jsonl", ROWS)), scorer("local"))
     found = scored.figures()
     assert found["auc"] == 1.0
     assert found["pairs"] == 4

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from ragweave.evals.answers import Outcome, read_questions, write_answers
-from ragweave.minds.evidence import Sentence
+from ragweave.components.evidence import Sentence
+from ragweave.evals.answers import AnswerVerdict, read_questions, write_answers
 from ragweave.models.errors import InputError
 from ragweave.nodes.answer import Answer
 
@@ -51,7 +51,7 @@ def test_a_multiple_choice_is_scored_by_its_letter(tmp_path: Path, said: str, ve
     row = {"id": "1", "question": "What?", "options": ["A cat.", "A dog."], "answer": "b"}
     (q,) = read_questions(lines(tmp_path / "q.jsonl", row))
     sentences = (Sentence(text=said, support="verified"),) if said else ()
-    assert Outcome(q, Answer(text=said, sentences=sentences, abstained=not said), 0.1).verdict == verdict
+    assert AnswerVerdict(q, Answer(text=said, sentences=sentences, abstained=not said), 0.1).verdict == verdict
 
 
 @pytest.mark.parametrize(
@@ -78,6 +78,6 @@ def test_a_file_of_collections_that_is_none_gets_a_sentence(tmp_path: Path, text
 
 def test_answers_are_written_for_the_judge(tmp_path: Path) -> None:
     (q,) = read_questions(lines(tmp_path / "q.jsonl", {"id": "1", "question": "Why?", "answers": ["x"]}))
-    write_answers(tmp_path / "o" / "a.jsonl", [Outcome(q, Answer(text="Because [1]"), 0.1)])
+    write_answers(tmp_path / "o" / "a.jsonl", [AnswerVerdict(q, Answer(text="Because [1]"), 0.1)])
     (row,) = map(json.loads, (tmp_path / "o" / "a.jsonl").read_text().splitlines())
     assert row == {"id": "1", "question": "Why?", "answer": "Because [1]", "kind": "", "abstained": False}

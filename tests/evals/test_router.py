@@ -2,14 +2,14 @@ import pytest
 
 from ragweave.corpora.types import LABELS
 from ragweave.evals import router as r
-from ragweave.evals.data import Routed
+from ragweave.evals.data import RoutedQuestion
 
 QUESTIONS = ["What colour is the car in the photo?", "Summarise the whole webinar", "hm"]
 
 
 def decision(label, confidence, ms=1.0, calls=0):
     rest = (1 - confidence) / (len(LABELS) - 1)
-    return r.Decision({k: confidence if k == label else rest for k in LABELS}, label, confidence, ms, calls)
+    return r.RouterDecision({k: confidence if k == label else rest for k in LABELS}, label, confidence, ms, calls)
 
 
 async def test_the_head_routes_with_its_calibrated_confidence():
@@ -52,7 +52,11 @@ def test_the_ensemble_curve_runs_from_the_head_alone_to_the_model_alone():
 
 
 def test_of_equally_good_thresholds_the_cheapest_is_chosen():
-    points = [r.Point(0.2, 0.9, 0.9, 0.1), r.Point(0.4, 0.903, 0.9, 0.3), r.Point(0.6, 0.8, 0.8, 0.5)]
+    points = [
+        r.TradeOffPoint(0.2, 0.9, 0.9, 0.1),
+        r.TradeOffPoint(0.4, 0.903, 0.9, 0.3),
+        r.TradeOffPoint(0.6, 0.8, 0.8, 0.5),
+    ]
     assert r.choose_threshold(points) == 0.2
     assert r.choose_threshold(points, within=0) == 0.4
     with pytest.raises(ValueError, match="at least one"):
@@ -60,7 +64,11 @@ def test_of_equally_good_thresholds_the_cheapest_is_chosen():
 
 
 def test_figures_of_a_run():
-    rows = [Routed("1", "a", "image", "x"), Routed("2", "b", "image", "x"), Routed("3", "c", "clip", "y")]
+    rows = [
+        RoutedQuestion("1", "a", "image", "x"),
+        RoutedQuestion("2", "b", "image", "x"),
+        RoutedQuestion("3", "c", "clip", "y"),
+    ]
     decisions = [decision("image", 1.0, 1), decision("clip", 1.0, 2), decision("clip", 1.0, 3, calls=1)]
     found = r.measure(rows, decisions)
     assert found.flat["accuracy_micro"] == round(2 / 3, 4)

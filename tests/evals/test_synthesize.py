@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from langchain_core.messages import BaseMessage
 
+from ragweave.components.llm.turn import turn_of
 from ragweave.corpora.store.library import open_library
-from ragweave.evals.synthesis_job import Job, read_tasks, synthesize
-from ragweave.evals.synthesize import NEED, Settings, Task, bears, read_task, same
-from ragweave.minds.llm.turn import turn_of
+from ragweave.evals.synthesis_job import SynthesisJob, read_tasks, synthesize
+from ragweave.evals.synthesize import NEED, SynthesisSettings, Task, bears, read_task, same
 from ragweave.models.chat import override
 from ragweave.models.errors import InputError, ModelError
 from ragweave.models.meter import Limits
@@ -64,13 +64,13 @@ def library(stock: Any) -> None:
     stock(TEXTS)
 
 
-def job(folder: Path, rows: list[dict[str, Any]], **options: Any) -> Job:
+def job(folder: Path, rows: list[dict[str, Any]], **options: Any) -> SynthesisJob:
     questions = folder / "questions.jsonl"
     questions.write_text("".join(json.dumps(r) + "\n" for r in rows), encoding="utf-8")
-    return Job(questions, folder / "out" / "data.jsonl", settings=Settings(passages=1), **options)
+    return SynthesisJob(questions, folder / "out" / "data.jsonl", settings=SynthesisSettings(passages=1), **options)
 
 
-async def run(made: Job, model: ScriptedChat) -> Any:
+async def run(made: SynthesisJob, model: ScriptedChat) -> Any:
     with override(writer=model):
         return await synthesize(made)
 
@@ -166,7 +166,7 @@ async def test_with_other_settings_everything_is_walked_anew(tmp_path: Path) -> 
     made = job(tmp_path, [ROW])
     await run(made, teacher())
     model = teacher()
-    assert (await run(replace(made, settings=Settings(rounds=2, passages=1)), model))["questions"] == 1
+    assert (await run(replace(made, settings=SynthesisSettings(rounds=2, passages=1)), model))["questions"] == 1
     assert model.calls
 
 

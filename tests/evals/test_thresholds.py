@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from ragweave.app import cli
 from ragweave.evals import thresholds
-from ragweave.evals.evaluator_data import Asked
+from ragweave.evals.evaluator_data import LabelledQuestion
 from ragweave.evals.pairs import read_pairs, scorer
 from ragweave.evals.thresholds import Calibration, best_scores, calibrate
 from ragweave.models.chat import override
@@ -26,7 +26,7 @@ SCORES = st.lists(st.floats(-1, 1).map(lambda v: round(v, 2)), min_size=1, max_s
 def test_separable_scores_are_separated() -> None:
     found = calibrate([0.6, 0.7, 0.9], [-0.9, -0.8, -0.2], precision=1.0, kept=1.0)
     assert (found.lower, found.upper) == (0.6, 0.6)
-    assert found.at(0.6) == thresholds.Point(0.6, 1.0, 0.0, 1.0)
+    assert found.at(0.6) == thresholds.ThresholdPoint(0.6, 1.0, 0.0, 1.0)
 
 
 def test_precision_raises_the_upper_and_kept_lowers_the_lower_threshold() -> None:
@@ -62,7 +62,7 @@ def scores(values: Any) -> Scores:
 
 
 async def test_a_question_is_judged_with_and_without_its_relevant_candidates_in_lists_of_one_length() -> None:
-    asked = Asked("q", tuple(Passage("", str(n)) for n in range(5)), np.array([0, 1, 0, 0, 0]))
+    asked = LabelledQuestion("q", tuple(Passage("", str(n)) for n in range(5)), np.array([0, 1, 0, 0, 0]))
     lists: list[list[str]] = []
 
     async def judge(question: str, passages: Any) -> Scores:
@@ -75,7 +75,7 @@ async def test_a_question_is_judged_with_and_without_its_relevant_candidates_in_
 
 async def test_questions_of_one_kind_only_give_scores_of_that_kind() -> None:
     passages = (Passage("", "1"),)
-    gold, none = Asked("a", passages, np.array([1])), Asked("b", passages, np.array([0]))
+    gold, none = LabelledQuestion("a", passages, np.array([1])), LabelledQuestion("b", passages, np.array([0]))
 
     async def judge(question: str, passages: Any) -> Scores:
         return scores([0.5 if question == "a" else -0.5])
@@ -126,4 +126,4 @@ async def test_a_model_is_calibrated_by_its_verdicts_with_one_call_per_list(tmp_
 
 def test_the_curve_ends_beyond_its_last_threshold() -> None:
     found: Calibration = CURVE
-    assert found.at(0.95) == thresholds.Point(0.95, 0.0, 0.0, 1.0)
+    assert found.at(0.95) == thresholds.ThresholdPoint(0.95, 0.0, 0.0, 1.0)

@@ -3,7 +3,7 @@ import random
 import numpy as np
 import pytest
 
-from ragweave.evals.data import Routed, read_routed
+from ragweave.evals.data import RoutedQuestion, read_routed
 from ragweave.evals.templates import template_questions
 from ragweave.evals.train_router import Corpus, cross_validate, fit, leave_one_source_out, overlap, save
 from ragweave.models import router
@@ -28,7 +28,7 @@ def rows():
         "table": "Which row of the sheet lists the {}?",
     }
     return [
-        Routed(f"{label}-{i}", form.format(" ".join(words[4 * i : 4 * i + 4])), label, "made")
+        RoutedQuestion(f"{label}-{i}", form.format(" ".join(words[4 * i : 4 * i + 4])), label, "made")
         for label, form in forms.items()
         for i in range(30)
     ]
@@ -93,8 +93,8 @@ async def test_folds_that_the_rows_cannot_be_cut_into_are_refused(number):
     ("given", "message"),
     [
         (rows()[20:50], "too few"),
-        ([Routed(str(i), "Who was it?", "ab"[i % 2]) for i in range(90)], "1 questions"),
-        ([Routed(str(i), f"q {i}", "none") for i in range(90)], "one label only"),
+        ([RoutedQuestion(str(i), "Who was it?", "ab"[i % 2]) for i in range(90)], "1 questions"),
+        ([RoutedQuestion(str(i), f"q {i}", "none") for i in range(90)], "one label only"),
     ],
 )
 def test_rows_that_cannot_be_learned_from_are_refused(given, message):
@@ -103,7 +103,7 @@ def test_rows_that_cannot_be_learned_from_are_refused(given, message):
 
 
 def test_a_source_left_out_is_answered_by_the_others():
-    twice = [*rows(), *(Routed(f"{r.id}-b", f"{r.query} now", r.label, "other") for r in rows())]
+    twice = [*rows(), *(RoutedQuestion(f"{r.id}-b", f"{r.query} now", r.label, "other") for r in rows())]
     found = leave_one_source_out(Corpus.of(twice, [], NAMES), lambda line: None)
     assert list(found) == ["made", "other", "mean of sources", "all questions"]
     assert min(found.values()) > 0.9

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragweave.evals.train_text_data import Row, evaluator_rows, router_rows, split
+from ragweave.evals.train_text_data import LabelledText, evaluator_rows, router_rows, split
 from ragweave.models.errors import InputError
 from ragweave.models.relevance import Passage
 
@@ -78,7 +78,7 @@ def test_labels_of_passages_become_minus_one_to_one(
 
 @given(st.lists(st.sampled_from("abc"), min_size=30, max_size=80), st.integers(0, 5))
 def test_the_share_of_every_group_is_held_out(groups: list[str], seed: int) -> None:
-    rows = [Row(str(i), 0, g) for i, g in enumerate(groups)]
+    rows = [LabelledText(str(i), 0, g) for i, g in enumerate(groups)]
     kept, held = split(rows, 0.2, seed, whole=False)
     assert sorted(int(r.text) for r in kept + held) == list(range(len(rows)))
     total, out = Counter(groups), Counter(r.group for r in held)
@@ -88,7 +88,7 @@ def test_the_share_of_every_group_is_held_out(groups: list[str], seed: int) -> N
 
 @given(st.lists(st.integers(0, 9), min_size=20, max_size=60).filter(lambda g: len(set(g)) > 1), st.integers(0, 5))
 def test_no_question_is_on_both_sides(groups: list[int], seed: int) -> None:
-    rows = [Row(str(i), 0, str(g)) for i, g in enumerate(groups)]
+    rows = [LabelledText(str(i), 0, str(g)) for i, g in enumerate(groups)]
     kept, held = split(rows, 0.1, seed, whole=True)
     assert held and kept
     assert not {r.group for r in kept} & {r.group for r in held}
@@ -97,4 +97,4 @@ def test_no_question_is_on_both_sides(groups: list[int], seed: int) -> None:
 @pytest.mark.parametrize("whole", [True, False])
 def test_too_few_rows_are_explained(whole: bool) -> None:
     with pytest.raises(InputError, match="too few to hold some of them out"):
-        split([Row("a", 0, "a")], 0.1, 1, whole=whole)
+        split([LabelledText("a", 0, "a")], 0.1, 1, whole=whole)

@@ -7,10 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from ragweave.components.context import Context
+from ragweave.components.evidence import Citation, Sentence
 from ragweave.corpora.types import Locator
 from ragweave.evals.video import (
-    Asked,
-    Outcome,
+    VideoQuestion,
+    VideoVerdict,
     ask_all,
     distance,
     figures,
@@ -19,11 +21,9 @@ from ragweave.evals.video import (
     prepare,
     read_asked,
 )
-from ragweave.minds.context import Context
-from ragweave.minds.evidence import Citation, Sentence
 from ragweave.nodes.answer import Answer
 
-ASKED = Asked("1", "Which colour?", ("red",), ("film",), 20.0, "visual")
+ASKED = VideoQuestion("1", "Which colour?", ("red",), ("film",), 20.0, "visual")
 
 
 def cited(start: float, file: str = "/v/film.mp4") -> Citation:
@@ -31,9 +31,9 @@ def cited(start: float, file: str = "/v/film.mp4") -> Citation:
     return Citation(n=1, id="x", title="film", locator=place, quote="")
 
 
-def outcome(text: str, *citations: Citation, asked: Asked = ASKED, abstained: bool = False) -> Outcome:
+def outcome(text: str, *citations: Citation, asked: VideoQuestion = ASKED, abstained: bool = False) -> VideoVerdict:
     sentences = () if abstained else (Sentence(text=text, support="verified"),)
-    return Outcome(asked, Answer(text=text, sentences=sentences, citations=citations, abstained=abstained), 0.1)
+    return VideoVerdict(asked, Answer(text=text, sentences=sentences, citations=citations, abstained=abstained), 0.1)
 
 
 def test_an_answer_counts_by_its_words_its_second_and_its_recording() -> None:
@@ -46,7 +46,7 @@ def test_an_answer_counts_by_its_words_its_second_and_its_recording() -> None:
 
 
 def test_declining_is_right_only_where_no_recording_answers() -> None:
-    nowhere = Asked("2", "Bread?", ("none",), (), None, "unanswerable")
+    nowhere = VideoQuestion("2", "Bread?", ("none",), (), None, "unanswerable")
     assert outcome("", asked=nowhere, abstained=True).correct
     assert not outcome("", abstained=True).correct
     found = figures([outcome("", asked=nowhere, abstained=True), outcome("It is red.", cited(20.0))])
@@ -56,7 +56,7 @@ def test_declining_is_right_only_where_no_recording_answers() -> None:
 
 def test_quotes_without_the_answer_are_not_wrong() -> None:
     quoted = Answer(sentences=(Sentence(text="It is blue.", support="quoted"),), kind="quotes")
-    found = figures([Outcome(ASKED, quoted, 0.1), outcome("It is blue.")])
+    found = figures([VideoVerdict(ASKED, quoted, 0.1), outcome("It is blue.")])
     assert (found["contains_gold"], found["answered_wrong"]) == (0.0, 0.5)
 
 
@@ -85,7 +85,7 @@ async def test_questions_are_asked_of_a_folder_with_subtitles(tmp_path: Path, ho
     row = {"id": 1, "question": "Who found the comet?", "answers": ["Ostrander"], "videos": ["talk"], "t": 3}
     (data / "qa.jsonl").write_text(json.dumps(row), encoding="utf-8")
     library = await prepare(data, tmp_path / "work", subtitles=True)
-    outcomes = await ask_all(graph, read_asked(data / "qa.jsonl"), Context(library=library, mind="small"))
+    outcomes = await ask_all(graph, read_asked(data / "qa.jsonl"), Context(library=library, mode="extractive"))
     found = figures(outcomes)
     assert found["contains_gold"] == found["time_within_15s"] == found["retrieved_within_15s"] == 1.0
 
@@ -101,5 +101,5 @@ async def test_moments_are_asked_for_without_their_rarest_word_and_found_again(t
     assert len(asked) == 2 and [m.at for m in asked] == [0.0, 40.0]
     assert all(len(m.query.split()) <= 6 for m in asked)
     assert len(moments(path, 1)) == 1
-    found = await find_all(graph, asked, Context(mind="small", corpora=("clip",)))
+    found = await find_all(graph, asked, Context(mode="extractive", corpora=("clip",)))
     assert found["within_60s@1"] == 1.0 and found["episode@1"] == 1.0

@@ -1,6 +1,6 @@
 """Asks many questions in one process by the public API alone. Reads a job from standard input, prints answers as JSON.
 
-A job: `paths` to index, `conversations` (lists of turns; the last answer is printed), `mind`, what the model `knows`.
+A job: `paths` to index, `conversations` (lists of turns; the last answer is printed), `mode`, what the model `knows`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ def main() -> None:
     """Do one job."""
     job = json.load(sys.stdin)
     model = None
-    if job["mind"] == "llm":
+    if job["mode"] == "llm":
         model = Model(job["knows"])
         # Set before the import, so that nothing has read its settings yet. A kept reply would hide a call.
         os.environ |= {"RAGWEAVE_CHAT": "golden", "RAGWEAVE_CHAT_URL": model.url, "RAGWEAVE_CHAT_CACHE": "false"}
@@ -26,7 +26,7 @@ def main() -> None:
     import ragweave
 
     ragweave.index(job["paths"], job["library"])
-    context, saver = ragweave.Context(library=job["library"], mind=job["mind"]), InMemorySaver()
+    context, saver = ragweave.Context(library=job["library"], mode=job["mode"]), InMemorySaver()
     for n, turns in enumerate(job["conversations"]):
         try:
             for turn in turns:

@@ -80,9 +80,9 @@ class Desk:
         """Run a command of Ragweave."""
         return self.start([str(Path(sys.executable).parent / "ragweave"), *argv], typed)
 
-    def ask(self, paths: list[Path], conversations: list[list[str]], mind: str, library: str) -> list[dict[str, Any]]:
+    def ask(self, paths: list[Path], conversations: list[list[str]], mode: str, library: str) -> list[dict[str, Any]]:
         """Index folders and ask the questions in one process, for a process each would cost seconds each."""
-        job = {"paths": [str(p) for p in paths], "conversations": conversations, "mind": mind, "library": library}
+        job = {"paths": [str(p) for p in paths], "conversations": conversations, "mode": mode, "library": library}
         job["knows"] = ASKED["knows"]
         done = self.start([sys.executable, str(HERE / "asking.py")], json.dumps(job))
         answers = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
@@ -145,13 +145,13 @@ def example_folders(desk: Desk) -> list[Path]:
 
 def examples(desk: Desk) -> Entries:
     """Questions of every kind over the example library, answered by quotes."""
-    answers = desk.ask(example_folders(desk), ASKED["examples"], "small", "default")
+    answers = desk.ask(example_folders(desk), ASKED["examples"], "extractive", "default")
     found: Entries = {" > ".join(q): brief(a) for q, a in zip(ASKED["examples"], answers, strict=True)}
     for query in ASKED["search"]:
         done = desk.ragweave("search", query, "--json", "--top-k", "6")
         rows = json.loads(done.stdout) if done.stdout.startswith("[") else [{"corpus": done.stderr, "locator": {}}]
         found[f"search {query}"] = [f"{r['corpus']} {place(r['locator'])} {r.get('relevance', 0):.2f}" for r in rows]
-    one = desk.ragweave("ask", ASKED["examples"][0][0], "--json", "--mind", "small")
+    one = desk.ragweave("ask", ASKED["examples"][0][0], "--json", "--mode", "extractive")
     found["ask --json"] = {"exit": one.returncode, **brief(json.loads(one.stdout))}
     return found
 
@@ -162,7 +162,7 @@ def house(desk: Desk) -> Entries:
     lines = (there / "questions.jsonl").read_text(encoding="utf-8").splitlines()[::4]
     rows = [json.loads(line) for line in lines]
     asked = [[*row["previous"], row["question"]] for row in rows]
-    answers = desk.ask([desk.copy(there / "library", "house")], asked, "small", "house")
+    answers = desk.ask([desk.copy(there / "library", "house")], asked, "extractive", "house")
     found: Entries = {}
     home = str((desk.folder / "house").resolve()) + "/"
     answerable = 0
@@ -208,7 +208,7 @@ def figures(desk: Desk) -> Entries:
         "router": ["--data", str(data("router_own") / "own_dev.jsonl")],
         "evaluator": ["--pairs", str(hotpot)],
         "retrieval": [*corpus, "--limit", "100", "--method", "rerank"],
-        "answers": ["--folder", "passages", "--questions", "some.jsonl", "--mind", "small", "--width", "1"],
+        "answers": ["--folder", "passages", "--questions", "some.jsonl", "--mode", "extractive", "--width", "1"],
     }
     found: Entries = {}
     for name, argv in runs.items():

@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 from langchain_core.messages import AIMessageChunk
 
+from ragweave.components.context import Context
+from ragweave.components.phrases import QUOTED
 from ragweave.graphs.agent import graph
-from ragweave.minds.context import Context
-from ragweave.minds.phrases import QUOTED
 from ragweave.models.chat import override
 from ragweave.models.errors import ModelError
 from ragweave.nodes.answer import Answer
@@ -29,7 +29,7 @@ async def test_plain_question_costs_one_call_and_its_answer_is_what_is_shown(pla
     assert play.parts(model) == ["reason"]
     assert answer.text == "It was opened in 1931. [1]"
     assert answer.sentences[0].support == "verified"
-    assert answer.mind == "llm"
+    assert answer.mode == "llm"
     assert answer.model.startswith("scripted")
     assert answer.model_calls == 1
     assert answer.tokens > 0
@@ -113,7 +113,7 @@ async def test_last_call_of_a_budget_is_kept_for_the_answer(play: Any) -> None:
 @pytest.mark.parametrize("reply", ["", "I am sorry, but I cannot help with that."])
 async def test_refusal_leaves_quotes_of_the_small_mind_that_are_said_to_be_that(play: Any, reply: str) -> None:
     answer: Answer = (await ask(play(reason=reply, generate=reply)))["answer"]
-    assert answer.mind == "small"
+    assert answer.mode == "extractive"
     assert "1931" in answer.text
     assert any("quote" in note for note in answer.notes)
 
@@ -159,7 +159,7 @@ async def test_wrong_citation_number_is_mended_from_the_evidence(play: Any) -> N
 
 async def test_answer_of_which_nothing_is_verified_leaves_quotes_where_that_is_asked_for(play: Any) -> None:
     answer: Answer = (await ask(play(generate="It was opened in 1804 by the queen [1]."), strict=True))["answer"]
-    assert (answer.mind, answer.dropped) == ("small", 1)
+    assert (answer.mode, answer.dropped) == ("extractive", 1)
     assert "1931" in answer.text and "1804" not in answer.text
 
 
@@ -263,7 +263,7 @@ async def test_dead_model_falls_back_to_the_small_mind_and_says_so() -> None:
     dead = ScriptedChat(react=lambda messages: ConnectionError("refused"))
     answer: Answer = (await ask(dead, expand_when="always"))["answer"]
     assert "1931" in answer.text
-    assert answer.mind == "small"
+    assert answer.mode == "extractive"
     assert answer.kind == "quotes" and len(answer.notes) == 2
     assert "scripted" in answer.notes[0] and answer.notes[1] == QUOTED
 
@@ -278,14 +278,14 @@ async def test_call_budget_ends_in_an_answer_that_names_the_limit(play: Any) -> 
 
 async def test_language_model_asked_for_but_not_configured_is_an_error_with_a_remedy() -> None:
     with pytest.raises(ModelError, match="RAGWEAVE_CHAT"):
-        await graph.ainvoke({"messages": [("human", QUESTION)]}, context=Context(mind="llm"))
+        await graph.ainvoke({"messages": [("human", QUESTION)]}, context=Context(mode="llm"))
 
 
 async def test_small_mind_leaves_a_configured_model_alone(play: Any) -> None:
     model = play()
-    answer: Answer = (await ask(model, mind="small"))["answer"]
+    answer: Answer = (await ask(model, mode="extractive"))["answer"]
     assert model.calls == []
-    assert answer.mind == "small"
+    assert answer.mode == "extractive"
 
 
 async def test_question_that_needs_no_search_is_answered_as_the_models_own_knowledge(play: Any) -> None:

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from ragweave.components.context import Context
 from ragweave.graphs.agent import graph
-from ragweave.minds.context import Context
 from ragweave.models.chat import override
 
 REPORT = "---\ndate: {date}\n---\n\n# Fare of the Pell ferry\n\nThe fare of the Pell ferry is {fare} crowns.\n"

@@ -7,9 +7,9 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
 from ragweave.app.api import GRAPHS, build_agent
+from ragweave.components.context import Context
+from ragweave.components.phrases import ABSTAIN, NOTHING, QUOTED
 from ragweave.graphs.agent import build, graph
-from ragweave.minds.context import Context
-from ragweave.minds.phrases import ABSTAIN, NOTHING, QUOTED
 from ragweave.nodes.answer import Answer
 
 pytestmark = pytest.mark.usefixtures("library")
@@ -25,7 +25,7 @@ async def ask(question: str, name: str = "agent", **knobs: Any) -> dict[str, Any
 @pytest.mark.parametrize("name", [g for g in GRAPHS if g != "video_rag"])
 async def test_every_graph_answers_with_a_citation_that_names_file_and_heading(name: str) -> None:
     answer: Answer = (await ask("When was the Corvane Observatory opened?", name))["answer"]
-    assert (answer.kind, answer.mind, answer.model_calls) == ("quotes", "small", 0)
+    assert (answer.kind, answer.mode, answer.model_calls) == ("quotes", "extractive", 0)
     assert "1931" in answer.text and len(answer.notes) == 1
     first = answer.citations[0]
     assert first.locator["file"].endswith("observatory.md")

@@ -11,9 +11,9 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
+from ragweave.components.context import Context
 from ragweave.corpora.web.search import search
 from ragweave.graphs.agent import build
-from ragweave.minds.context import Context
 from ragweave.models.chat import override
 from ragweave.nodes.answer import Answer
 from ragweave.tests.support.knobs import context as knobs_of
@@ -207,7 +207,7 @@ ASKED_BOTH: Any = {"messages": [("human", "When was the Corvane Observatory open
 
 async def test_own_and_web_evidence_are_both_quoted_each_by_its_origin(tmp_path: Path) -> None:
     (tmp_path / "web" / "other.html").write_text(OTHER)
-    context = knobs_of(corpora=("paragraph",), web="auto", upper=1.0, lower=-1.0, mind="small", max_hops=1)
+    context = knobs_of(corpora=("paragraph",), web="auto", upper=1.0, lower=-1.0, mode="extractive", max_hops=1)
     answer: Answer = (await build().compile().ainvoke(ASKED_BOTH, context=context))["answer"]
     said = {c.origin: c.quote for c in reversed(answer.citations)}
     assert said == {"library": "It was opened in 1931.", "web": "The Corvane Observatory was opened in 1932."}
@@ -236,8 +236,8 @@ async def test_what_the_library_has_is_shown_where_the_web_took_the_rest_of_the_
         await asyncio.sleep(60)
 
     monkeypatch.setattr("ragweave.nodes.search_web.search", hangs)
-    closest = (await build().compile().ainvoke(ASKED, context=Context(mind="small")))["answer"]
-    bound = Context(mind="small", web="auto", max_seconds=0.5)
+    closest = (await build().compile().ainvoke(ASKED, context=Context(mode="extractive")))["answer"]
+    bound = Context(mode="extractive", web="auto", max_seconds=0.5)
     answer: Answer = (await build().compile().ainvoke(ASKED, context=bound))["answer"]
     assert closest.kind == answer.kind == "quotes" and answer.text == closest.text
     assert "A limit of this run was reached: 0.5 seconds." in answer.notes

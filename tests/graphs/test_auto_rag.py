@@ -10,11 +10,11 @@ import pytest
 from langchain_core.messages import AIMessageChunk
 from langchain_core.outputs import ChatGenerationChunk
 
+from ragweave.components.context import Context
+from ragweave.components.llm.conversation import NOTHING
+from ragweave.components.llm.reason import REMINDER, REPEATED
+from ragweave.components.llm.turn import turn_of
 from ragweave.graphs.auto_rag import graph
-from ragweave.minds.context import Context
-from ragweave.minds.llm.conversation import NOTHING
-from ragweave.minds.llm.reason import REMINDER, REPEATED
-from ragweave.minds.llm.turn import turn_of
 from ragweave.models.chat import override
 from ragweave.nodes.answer import Answer
 from ragweave.tests.support import ScriptedChat
@@ -129,7 +129,7 @@ async def test_malformed_turn_is_asked_for_again_a_bounded_number_of_times(play:
 async def test_model_that_never_keeps_the_form_leaves_the_decision_to_the_small_mind(play: Any) -> None:
     model = play(reason="I would rather not say.", generate=FOUNDED)
     state = await ask(model)
-    assert {h["by"] for h in state["hops"]} == {"small, llm unreadable"}
+    assert {h["by"] for h in state["hops"]} == {"local, llm unreadable"}
     assert "Ada Ostrander" in state["answer"].text
 
 
@@ -175,7 +175,7 @@ async def test_recalled_words_come_last_and_are_flagged_to_the_reasoner(play: An
         recall="Ada founded it.",
         generate="UNKNOWN",
     )
-    await ask(model, max_hops=1, max_recalls=2, check_by="small")
+    await ask(model, max_hops=1, max_recalls=2, check_by="local")
     assert "your own memory" in reasons(model)[-1][-1]
     shown = model.calls[-1].prompt
     assert shown.rindex("Ada founded it.") > shown.rindex("[1] Ostrander Works")
@@ -190,7 +190,7 @@ async def test_recall_that_knows_nothing_does_not_loop(play: Any) -> None:
 
 
 async def test_no_round_allowed_is_said_and_nothing_is_made_up() -> None:
-    state = await graph.ainvoke({"messages": [("human", QUESTION)]}, context=Context(mind="small", max_hops=0))
+    state = await graph.ainvoke({"messages": [("human", QUESTION)]}, context=Context(mode="extractive", max_hops=0))
     answer: Answer = state["answer"]
     assert answer.abstained
     assert any("max_hops" in note for note in answer.notes)
@@ -219,7 +219,7 @@ async def test_time_that_is_up_ends_the_loop_with_what_was_found(monkeypatch: py
     clock = [0.0]
     monkeypatch.setattr("ragweave.models.meter.time.monotonic", lambda: clock.__setitem__(0, clock[0] + 3) or clock[0])
     state = await graph.ainvoke(
-        {"messages": [("human", QUESTION)]}, context=Context(mind="small", max_seconds=4, max_hops=5)
+        {"messages": [("human", QUESTION)]}, context=Context(mode="extractive", max_seconds=4, max_hops=5)
     )
     assert len(state["hops"]) == 1
     assert state["hops"][0]["by"] == "budget"
@@ -246,7 +246,7 @@ async def test_model_that_dies_in_mid_stream_leaves_the_sentences_that_were_show
 )
 async def test_model_that_fails_at_every_call_leaves_an_answer_of_the_small_mind(error: Exception) -> None:
     answer: Answer = (await ask(ScriptedChat(react=lambda messages: error)))["answer"]
-    assert answer.mind == "small"
+    assert answer.mode == "extractive"
     assert answer.notes
     assert answer.text
 
@@ -254,7 +254,7 @@ async def test_model_that_fails_at_every_call_leaves_an_answer_of_the_small_mind
 async def test_model_that_dies_in_mid_conversation_is_replaced_and_named(play: Any) -> None:
     model = play(reason=["Query: Corvane telescope builder", ConnectionError("gone")] + [ConnectionError("gone")] * 9)
     state = await ask(model)
-    assert state["hops"][0]["by"] == "small, llm failed"
+    assert state["hops"][0]["by"] == "local, llm failed"
     assert state["answer"].text
     assert state["answer"].notes
 

@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
+from ragweave.components.context import Context
 from ragweave.corpora.ingest.run import index
 from ragweave.corpora.store.library import create_library
 from ragweave.graphs.agent import graph
-from ragweave.minds.context import Context
 from ragweave.models.chat import override
 from ragweave.models.settings import model_settings
 from ragweave.nodes.answer import Answer
@@ -70,7 +70,7 @@ async def test_a_server_that_always_fails_leaves_the_small_mind_with_the_reason(
 ) -> None:
     server._react = lambda received: fault
     answer: Answer = (await ask(OPENED))["answer"]
-    assert answer.mind == "small"
+    assert answer.mode == "extractive"
     assert "1931" in answer.text
     assert any(any(w in note for w in words.split("|")) for note in answer.notes), answer.notes
 
@@ -79,7 +79,7 @@ async def test_a_server_that_limits_requests_once_is_asked_again(server: Scripte
     server.queue(Fault.status(429, retry_after="0"))
     server._react = acting(play)
     answer: Answer = (await ask(OPENED))["answer"]
-    assert answer.mind == "llm"
+    assert answer.mode == "llm"
     assert answer.notes == ()
 
 
@@ -116,7 +116,7 @@ async def test_turns_in_another_format_or_language_end_in_a_stated_way(play: Any
     model = play(reason=said, generate="UNKNOWN")
     with override(writer=model):
         state = await ask(max_hops=2)
-    assert {h["by"] for h in state["hops"]} <= {"small, llm unreadable", "rule"}
+    assert {h["by"] for h in state["hops"]} <= {"local, llm unreadable", "rule"}
     assert len(model.calls) < 40
 
 
@@ -135,11 +135,11 @@ async def test_a_model_that_never_stops_writing_is_cut_to_a_bounded_answer(play:
     assert "1931" in answer.text
 
 
-@pytest.mark.parametrize("mind", ["small", "llm"])
-async def test_a_library_without_documents_is_named_as_the_reason(play: Any, mind: Any) -> None:
+@pytest.mark.parametrize("mode", ["extractive", "llm"])
+async def test_a_library_without_documents_is_named_as_the_reason(play: Any, mode: Any) -> None:
     await create_library("default")
     with override(writer=play(reason={"learnt": "", "missing": "all", "enough": False, "query": "Corvane"})):
-        answer: Answer = (await ask(OPENED, mind=mind, max_hops=2))["answer"]
+        answer: Answer = (await ask(OPENED, mode=mode, max_hops=2))["answer"]
     assert answer.abstained
     assert answer.why == "the library holds nothing yet"
 
@@ -162,7 +162,7 @@ async def test_a_budget_of_nothing_ends_in_an_answer_that_names_it(
 @pytest.mark.usefixtures("library")
 async def test_a_question_that_needs_no_search_makes_none(play: Any) -> None:
     with override(writer=play(route="none", converse="Good morning!")):
-        state = await ask("Hello!", mind="llm", route_by="llm")
+        state = await ask("Hello!", mode="llm", route_by="llm")
     assert state["answer"].citations == ()
     assert not state.get("hops")
 
@@ -178,7 +178,7 @@ async def test_a_date_that_cannot_be_meant_neither_lifts_nor_buries_a_document(t
         stamp = datetime(1970, 1, 1, tzinfo=UTC).timestamp()
         os.utime(path, (stamp, stamp))
     await index([tmp_path])
-    state = await ask("What is the fare of the Pell ferry?", mind="small", recency="on")
+    state = await ask("What is the fare of the Pell ferry?", mode="extractive", recency="on")
     assert "4.20" in state["answer"].text
     weights = {Path(e["locator"]["file"]).stem: e["fresh"] for e in state["evidence"]}
     assert weights["b"] > weights["c"] >= weights["a"]

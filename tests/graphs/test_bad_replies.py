@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
+from ragweave.components.context import Context
 from ragweave.graphs import agent, auto_rag, crag
 from ragweave.graphs.agent import graph
-from ragweave.minds.context import Context
 from ragweave.models.settings import model_settings
 from ragweave.nodes.answer import Answer
 from ragweave.tests.support import Fault, ScriptedServer
@@ -96,7 +96,7 @@ async def test_a_bad_reply_ends_in_an_answer_or_a_reason_within_the_budget(
     assert len(set(texts)) == len(texts) <= 2 * context.sentences
     assert not any(sign in answer.text for sign in ("<think", "http://", "\ud800", "Query:", "tool_call"))
     assert all(s.support != "verified" for s in answer.sentences if "1804" in s.text)
-    if answer.mind == "small":
+    if answer.mode == "extractive":
         assert answer.notes or answer.abstained
 
 
@@ -107,7 +107,7 @@ async def test_a_reply_that_breaks_off_before_a_sentence_was_shown_is_asked_for_
     label = "" if asked is crag else "Final Answer: "
     server.queue(Fault.cut(parts=(label, "It ", "was ")), f"{label}It was opened in 1931 [1].")
     answer: Answer = (await asked.graph.ainvoke({"messages": [("human", QUESTION)]}))["answer"]
-    assert answer.text.startswith("It was opened in 1931.") and answer.mind == "llm" and not answer.notes
+    assert answer.text.startswith("It was opened in 1931.") and answer.mode == "llm" and not answer.notes
     assert len(server.requests) == 2
 
 
@@ -140,5 +140,5 @@ async def test_of_an_answer_that_was_cut_off_at_the_limit_of_tokens_whole_senten
     context = Context(check_by=check_by)
     answer: Answer = (await asked.graph.ainvoke({"messages": [("human", QUESTION)]}, context=context))["answer"]
     assert [s.text for s in answer.sentences] == ["It was opened in 1931."]
-    assert answer.mind == "llm"
+    assert answer.mode == "llm"
     assert [n for n in answer.notes if n.startswith("The answer was cut short") and "RAGWEAVE_CHAT_TOKENS" in n]

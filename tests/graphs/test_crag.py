@@ -29,7 +29,7 @@ def web(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 async def walk(question: str, **knobs: Any) -> tuple[dict[str, Any], list[list[str]]]:
     """Run the graph; return the last state, and the nodes of each superstep."""
-    context = knobs_of(**{"mind": "small", **knobs})
+    context = knobs_of(**{"mode": "extractive", **knobs})
     steps: list[list[str]] = []
     state: dict[str, Any] = {}
     stream = graph.astream(
@@ -82,7 +82,7 @@ async def test_incorrect_without_the_web_keeps_no_knowledge_and_quotes_the_close
 
 async def test_incorrect_without_the_web_gives_a_model_nothing_to_answer_from(play: Any) -> None:
     with override(writer=play()):
-        state, _ = await walk(KNOWN, mind="llm", grade_by="small", upper=1.0, lower=1.0, corpora=("paragraph",))
+        state, _ = await walk(KNOWN, mode="llm", grade_by="local", upper=1.0, lower=1.0, corpora=("paragraph",))
     assert state["knowledge"] == [] and not {s.support for s in state["answer"].sentences} & {"verified"}
 
 
@@ -104,7 +104,7 @@ async def test_every_way_of_cutting_answers_and_cites_the_right_place(mode: str)
 async def test_grading_and_refining_by_a_model_are_one_call_each(play: Any) -> None:
     model = play(grade=play.grades("relevant"))
     with override(writer=model):
-        state, _ = await walk(KNOWN, mind="auto", grade_by="llm", refine_by="llm", strip_mode="sentences")
+        state, _ = await walk(KNOWN, mode="auto", grade_by="llm", refine_by="llm", strip_mode="sentences")
     assert play.parts(model) == ["grade", "grade", "generate"]
     assert state["grade"]["by"] == "llm"
     assert "1931" in state["answer"].text

@@ -9,8 +9,8 @@ from langgraph.graph import StateGraph
 from langgraph.graph.message import add_messages
 from typing_extensions import TypedDict
 
+from ragweave.components.context import Context
 from ragweave.graphs.run import GRAPHS, build_agent
-from ragweave.minds.context import Context
 from ragweave.models.errors import InputError
 
 pytestmark = pytest.mark.usefixtures("library")
@@ -18,7 +18,7 @@ CONFIG: Any = {"configurable": {"thread_id": "t"}}
 OPENED = "When was the Corvane Observatory opened?"
 BAKED = "How long does the rye bread bake at 250 degrees?"
 TEA = "What is the tea of Qingshan?"
-SMALL = Context(mind="small", max_hops=1)
+SMALL = Context(mode="extractive", max_hops=1)
 
 
 def after(before: str, question: str) -> str:

@@ -14,8 +14,8 @@ import httpx
 import openai
 import pytest
 
+from ragweave.components.context import Context
 from ragweave.graphs.agent import graph
-from ragweave.minds.context import Context
 from ragweave.models.chat import override
 from ragweave.models.errors import RagweaveError
 from ragweave.models.settings import model_settings

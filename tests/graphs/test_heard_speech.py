@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from ragweave.app.api import aask, asearch
-from ragweave.app.doors import _told
+from ragweave.app.integrations import _told
 from ragweave.app.render import place
-from ragweave.minds.context import Context
+from ragweave.components.context import Context
 from ragweave.models.chat import override
 from ragweave.nodes.answer import Answer
 from ragweave.serve.proof import where
@@ -33,7 +33,7 @@ DIET = (
     "Cleo: The dough rests for sixteen hours in a cool room.",
     "Cleo: A comet of flour remains on the table, of course.",
 )
-SMALL = Context(mind="small")
+SMALL = Context(mode="extractive")
 
 
 def vtt(said: tuple[str, ...]) -> str:
@@ -99,12 +99,12 @@ def mouth(said: str) -> ScriptedChat:
     return ScriptedChat(react=react)
 
 
-@pytest.mark.parametrize("checked", ["small", "off"])
+@pytest.mark.parametrize("checked", ["local", "off"])
 async def test_what_a_chat_model_says_of_it_is_marked_once(checked: Any) -> None:
     said = "The comet was found by Ada Ostrander in 1889 [1]. Her telescope had a mirror of sixty centimetres [2]."
     with override(writer=mouth(said)):
-        answer = await aask("Who found the comet?", context=Context(mind="llm", check_by=checked), graph="video_rag")
-    assert answer.mind == "llm" and len(answer.sentences) == 2
+        answer = await aask("Who found the comet?", context=Context(mode="llm", check_by=checked), graph="video_rag")
+    assert answer.mode == "llm" and len(answer.sentences) == 2
     assert_marked(answer)
     assert answer.text.count(MARK) == 2
 

@@ -10,9 +10,9 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import END, START, StateGraph
 from langgraph.types import Command
 
+from ragweave.components.context import Context
 from ragweave.graphs.agent import build
 from ragweave.graphs.run import GRAPHS, build_agent
-from ragweave.minds.context import Context
 from ragweave.nodes.state import State
 from ragweave.tests.support.library import build_library
 from ragweave.tests.support.talks import TALK, vtt
@@ -47,7 +47,7 @@ async def test_a_run_that_is_resumed_without_its_context_goes_on_in_the_library_
     name: str, kind: Any
 ) -> None:
     agent = build_agent(name, checkpointer=InMemorySaver())
-    context = kind(web="ask", library="other", mind="small", route_by="hard", method={"upper": 1.0, "lower": 1.0})
+    context = kind(web="ask", library="other", mode="extractive", route_by="hard", method={"upper": 1.0, "lower": 1.0})
     asked = await agent.ainvoke({"question": UNKNOWN}, CONFIG, context=context)
     assert asked["__interrupt__"][0].value["action"] == "search_web"
     state = await agent.ainvoke(Command(resume=False), CONFIG)
@@ -65,7 +65,7 @@ def test_a_run_that_is_resumed_by_a_program_that_does_not_await_goes_on_as_it_be
 @pytest.mark.parametrize("name", [*GRAPHS])
 async def test_every_step_of_every_graph_goes_on_as_the_turn_was_asked(name: str) -> None:
     agent = build_agent(name, checkpointer=InMemorySaver())
-    context: Any = {"library": "other", "mind": "small", "top_k": 2, "method": {"pool": 7}}
+    context: Any = {"library": "other", "mode": "extractive", "top_k": 2, "method": {"pool": 7}}
     whole = await agent.ainvoke(OPENED, {"configurable": {"thread_id": "whole"}}, context=context)
     state: Any = await agent.ainvoke(OPENED, CONFIG, context=context, interrupt_after="*")
     while (await agent.aget_state(CONFIG)).next:
@@ -77,7 +77,7 @@ async def test_every_step_of_every_graph_goes_on_as_the_turn_was_asked(name: str
 
 async def test_a_knob_that_the_resuming_call_names_holds_from_there_on() -> None:
     agent = build_agent("rag_fusion", checkpointer=InMemorySaver())
-    context = Context(library="other", mind="small", top_k=1)
+    context = Context(library="other", mode="extractive", top_k=1)
     await agent.ainvoke(OPENED, CONFIG, context=context, interrupt_after=["condense"])
     begun = (await agent.aget_state(CONFIG)).config
     state = await agent.ainvoke(None, CONFIG, context={"library": "default"})

@@ -12,10 +12,10 @@ from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
+from ragweave.components.context import Context
+from ragweave.components.evidence import Sentence
 from ragweave.graphs.agent import build
 from ragweave.graphs.run import GRAPHS, build_agent
-from ragweave.minds.context import Context
-from ragweave.minds.evidence import Sentence
 from ragweave.nodes.answer import Answer
 
 pytestmark = pytest.mark.usefixtures("library")
@@ -63,7 +63,7 @@ async def test_a_graph_is_compiled_once_for_all_savers() -> None:
 async def test_the_state_can_be_edited_at_every_step_and_the_run_goes_on_as_it_would(name: str) -> None:
     agent = build_agent(name, checkpointer=InMemorySaver())
     config: Any = {"configurable": {"thread_id": "t"}}
-    await agent.ainvoke("When was the Corvane Observatory opened?", config, context=Context(mind="small"))
+    await agent.ainvoke("When was the Corvane Observatory opened?", config, context=Context(mode="extractive"))
     past = [snapshot async for snapshot in agent.aget_state_history(config)][::-1]
     assert len(past) > 5
     for before, after in pairwise(past[1:]):
@@ -84,7 +84,7 @@ async def test_an_edited_verdict_decides_where_the_run_goes(monkeypatch: pytest.
     agent = build_agent("crag", checkpointer=InMemorySaver())
     config: Any = {"configurable": {"thread_id": "t"}}
     question = "When was the Corvane Observatory opened?"
-    await agent.ainvoke(question, config, context=Context(mind="small", web="auto"))
+    await agent.ainvoke(question, config, context=Context(mode="extractive", web="auto"))
     graded = [s async for s in agent.aget_state_history(config) if s.next == ("refine",)]
     row = {**graded[0].values["grade"], "action": "incorrect"}
     assert agent.get_state(agent.update_state(graded[0].config, {"grade": row})).next == ("search_web",)

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from ragweave.app.api import astate
+from ragweave.components.context import Context
 from ragweave.corpora.store.library import open_library
 from ragweave.graphs.run import GRAPHS
-from ragweave.minds.context import Context
 from ragweave.tests.support.talks import TALK, script, written
 
 
@@ -41,7 +41,7 @@ PLAIN = ("crag", "rag_fusion", "auto_rag", "universal_rag")
 async def test_every_graph_stays_within_the_recording_and_the_time_range(
     recordings: Path, graph: str, question: str, knobs: dict[str, Any], within: tuple[str, float, float]
 ) -> None:
-    context = Context(mind="small", corpora=("clip",), max_hops=1, **knobs)
+    context = Context(mode="extractive", corpora=("clip",), max_hops=1, **knobs)
     found = (await astate(question, context=context, graph=graph))["evidence"]
     assert found
     title, start, end = within
@@ -55,7 +55,7 @@ async def test_every_graph_stays_within_the_recording_and_the_time_range(
 async def test_nothing_is_cited_that_lies_outside_the_time_range(
     recordings: Path, graph: str, start: float | None, end: float | None, question: str
 ) -> None:
-    state = await astate(question, context=Context(mind="small", from_time=start, to_time=end), graph=graph)
+    state = await astate(question, context=Context(mode="extractive", from_time=start, to_time=end), graph=graph)
     places = [c.locator for c in state["answer"].citations] + [e["locator"] for e in state["evidence"]]
     assert all(p["end"] > (start or 0) and (end is None or p["start"] < end) for p in places)
     outside = [text for at, text in TALK if at + 5 <= (start or 0) or (end is not None and at >= end)]
@@ -74,6 +74,6 @@ async def test_a_model_reads_nothing_that_lies_outside_the_time_range(recordings
 
 
 async def test_a_time_of_day_that_no_recording_reaches_leaves_what_was_found(recordings: Path) -> None:
-    context = Context(mind="small", corpora=("clip",))
+    context = Context(mode="extractive", corpora=("clip",))
     found = await astate("Who spoke of the comet at 14:30?", context=context, graph="crag")
     assert found["evidence"]

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from ragweave.components.context import Context
 from ragweave.corpora.ingest.run import index
 from ragweave.graphs.universal_rag import graph
-from ragweave.minds.context import Context
 from ragweave.models import router
 from ragweave.models.chat import override
 from ragweave.models.errors import InputError
@@ -40,7 +40,7 @@ async def library(home: Path, tmp_path: Path) -> None:
 
 async def ask(question: str, **knobs: Any) -> Any:
     sent: Any = {"messages": [("human", question)]}
-    return await graph.ainvoke(sent, context=Context(**{"mind": "small", **knobs}))
+    return await graph.ainvoke(sent, context=Context(**{"mode": "extractive", **knobs}))
 
 
 @pytest.mark.usefixtures("library")
@@ -77,7 +77,7 @@ async def test_a_reply_that_is_no_label_falls_back_to_the_head_and_never_to_chan
     for _ in range(3):
         with override(judge=ScriptedChat(react=lambda messages: reply), writer=ScriptedChat()):
             state = await ask("What colour is the valve in the photo?", route_by="llm")
-        assert state["routes"][0]["by"] == "small, llm unreadable"
+        assert state["routes"][0]["by"] == "local, llm unreadable"
         assert state["routes"][0]["corpora"][0] == "image" and len(state["routes"][0]["corpora"]) == 5
 
 
@@ -127,7 +127,7 @@ async def test_unified_routing_searches_everything_and_still_answers() -> None:
 
 @pytest.mark.usefixtures("library")
 async def test_routing_of_several_media_searches_everything_and_weighs_it_by_the_routers_confidence() -> None:
-    state = await ask("What colour is the valve?", route_by="small")
+    state = await ask("What colour is the valve?", route_by="local")
     assert len(state["routes"][0]["corpora"]) == 5 and "does not tell" in state["answer"].searched[0]
     assert {e["corpus"] for e in state["evidence"]} == {"paragraph", "document", "image", "clip", "video"}
     rows = {e["id"]: e for e in state["evidence"]}

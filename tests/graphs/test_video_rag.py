@@ -1,4 +1,4 @@
-"""Questions over recordings with the small mind."""
+"""Questions over recordings in extractive mode."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any
 
 from ragweave.app.api import aask, astate, astream
-from ragweave.minds.context import Context
+from ragweave.components.context import Context
 from ragweave.tests.support.knobs import context as knobs_of
 from ragweave.tests.support.library import build_library
 
-SMALL = Context(mind="small")
+SMALL = Context(mode="extractive")
 
 
 async def ask(question: str, context: Context = SMALL) -> Any:
@@ -26,26 +26,26 @@ async def test_an_answer_cites_the_recording_and_the_seconds_of_its_sentence(rec
 
 
 async def test_a_question_stays_within_the_recording_that_is_named(recordings: Path) -> None:
-    answer = await ask("How long does the dough rest?", Context(mind="small", videos=("comet.vtt",)))
+    answer = await ask("How long does the dough rest?", Context(mode="extractive", videos=("comet.vtt",)))
     assert all(Path(c.locator["file"]).name == "comet.vtt" for c in answer.citations)
-    found = await ask("How long does the dough rest?", Context(mind="small", videos=("bread.vtt",)))
+    found = await ask("How long does the dough rest?", Context(mode="extractive", videos=("bread.vtt",)))
     assert "sixteen hours" in found.text
 
 
 async def test_a_question_stays_within_its_time_range(recordings: Path) -> None:
-    answer = await ask("When does the comet return?", Context(mind="small", from_time=60))
+    answer = await ask("When does the comet return?", Context(mode="extractive", from_time=60))
     assert "ninety years" in answer.text and "1889" not in answer.text
     assert all(c.locator["start"] >= 60 for c in answer.citations)
 
 
 async def test_a_recording_that_is_not_there_is_told(recordings: Path) -> None:
-    answer = await ask("Who found the comet?", Context(mind="small", videos=("lecture.mp4",)))
+    answer = await ask("Who found the comet?", Context(mode="extractive", videos=("lecture.mp4",)))
     assert answer.abstained
     assert any("lecture.mp4" in n and "comet.vtt" in n for n in answer.notes)
 
 
 async def test_a_folder_without_sources_is_told(recordings: Path, tmp_path: Path) -> None:
-    answer = await ask("Who found the comet?", Context(mind="small", collection=str(tmp_path / "elsewhere")))
+    answer = await ask("Who found the comet?", Context(mode="extractive", collection=str(tmp_path / "elsewhere")))
     assert answer.abstained and any("elsewhere" in n for n in answer.notes)
 
 
@@ -58,12 +58,12 @@ async def test_a_library_without_recordings_says_so(home: Path, tmp_path: Path) 
 
 async def test_a_retriever_that_is_off_does_not_block_the_others(recordings: Path) -> None:
     for name in ("chunk", "speech"):
-        answer = await ask("Who found the comet?", knobs_of(mind="small", channels=(name,)))
+        answer = await ask("Who found the comet?", knobs_of(mode="extractive", channels=(name,)))
         assert "Ada Ostrander" in answer.text
 
 
 async def test_every_retriever_tells_what_it_found(recordings: Path) -> None:
-    every = knobs_of(mind="small", channels=("chunk", "entity", "visual", "speech"))
+    every = knobs_of(mode="extractive", channels=("chunk", "entity", "visual", "speech"))
     told = [
         e["data"]["retriever"]
         async for e in astream("Who found the comet?", context=every, graph="video_rag")

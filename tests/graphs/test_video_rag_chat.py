@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from ragweave.app.api import astate
-from ragweave.minds.context import Context
-from ragweave.minds.llm import look as looking
-from ragweave.minds.small.clips import AT_LEAST
+from ragweave.components.context import Context
+from ragweave.components.llm import look as looking
+from ragweave.components.local.clips import AT_LEAST
 from ragweave.models.errors import ModelError
 from ragweave.tests.support import ScriptedChat
 from ragweave.tests.support.frames import add_frames
@@ -39,7 +39,7 @@ async def graded(model: ScriptedChat, **knobs: Any) -> Any:
 
     with override(writer=model):
         knobs = {"corpora": ("clip",), "look": "off", "expand_when": "never"} | knobs
-        return await astate("Who found the comet?", context=Context(mind="llm", grade_by="llm", max_hops=1, **knobs))
+        return await astate("Who found the comet?", context=Context(mode="llm", grade_by="llm", max_hops=1, **knobs))
 
 
 async def test_clips_that_the_filter_has_judged_are_not_judged_again(recordings: Path) -> None:

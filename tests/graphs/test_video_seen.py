@@ -14,13 +14,13 @@ import pytest
 from PIL import Image
 
 from ragweave.app.api import aask, astate
+from ragweave.components.context import Context
+from ragweave.components.llm import look as looking
 from ragweave.corpora.ingest.events import Report
 from ragweave.corpora.settings import corpora_settings
 from ragweave.corpora.store.library import open_library
 from ragweave.corpora.video.ffmpeg import binary
 from ragweave.graphs.indexing import aindex
-from ragweave.minds.context import Context
-from ragweave.minds.llm import look as looking
 from ragweave.models.chat import override
 from ragweave.tests.support import ScriptedChat
 from ragweave.tests.support.knobs import context as knobs_of
@@ -92,7 +92,7 @@ async def test_what_is_seen_at_indexing_is_stored_found_and_cited_without_a_mode
     assert [c.text for c in clips] == [f"A {c} wall of a harbour." for c in COLOURS]
     assert {row.node: row.calls for row in report.spent} == {"caption": 3, "entities": 1}
     answer = await aask(
-        "Where is the blue wall of the harbour shown?", context=Context(mind="small"), graph="video_rag"
+        "Where is the blue wall of the harbour shown?", context=Context(mode="extractive"), graph="video_rag"
     )
     assert answer.kind == "quotes" and "A blue wall of a harbour." in answer.text
     [cited] = answer.citations
@@ -104,7 +104,7 @@ async def test_frames_are_looked_at_with_the_question_and_the_answer_cites_their
     await asyncio.to_thread(film.unlink)
     vision = eyes()
     with override(vision=vision, writer=mouth(), judge=mouth()):
-        state = await astate("Is the green wall wet?", context=Context(mind="llm"), graph="video_rag")
+        state = await astate("Is the green wall wet?", context=Context(mode="llm"), graph="video_rag")
     # Each call has the frames of one clip.
     shown = [colours(c.messages) for c in vision.calls]
     assert sorted({*seen}.pop() for seen in shown if len({*seen}) == 1) == sorted(COLOURS) and len(shown) == 3
@@ -121,7 +121,7 @@ async def test_a_writer_that_can_see_looks_at_a_whole_recording(film: Path) -> N
 
     writer = ScriptedChat(react=react)
     with override(vision=writer, writer=writer):
-        context = knobs_of(mind="llm", check_by="off", expand_when="never", corpora=("video",), look_frames=32)
+        context = knobs_of(mode="llm", check_by="off", expand_when="never", corpora=("video",), look_frames=32)
         state = await astate("How does the wall of the harbour change?", context=context, graph="universal_rag")
     assert [e["corpus"] for e in state["evidence"]] == ["video"]
     [shown] = [colours(c.messages) for c in writer.calls]

@@ -92,7 +92,7 @@ def examine(home: Path) -> dict[str, Any]:
 
 
 def _library(catalog: Catalog, row: Any, home: Path, wrong: list[str]) -> dict[str, Any]:
-    mind, name = Tiny(row.encoder), row.name
+    own_encoder, name = Tiny(row.encoder), row.name
     with catalog.reading(row.id) as connection:
         ask = connection.exec_driver_sql
         checks = ("integrity_check", "foreign_key_check") if connection.dialect.name == "sqlite" else ()
@@ -113,12 +113,16 @@ def _library(catalog: Catalog, row: Any, home: Path, wrong: list[str]) -> dict[s
             if item and corpus == "paragraph" and title != lexical.indexed(item.title):
                 wrong.append(f"{name}: {item.id} has the title {item.title!r} and the words {title!r}")
     texts = [i for i in items.values() if i.corpus in ("paragraph", "document", "clip", "video")]
-    cut = chunked(texts, [chunks(i, mind.max_words) for i in texts])
-    should = {i: v for i, v in zip(cut.ids, mind.texts(cut.texts), strict=True) if np.any(v)}
+    cut = chunked(texts, [chunks(i, own_encoder.max_words) for i in texts])
+    should = {i: v for i, v in zip(cut.ids, own_encoder.texts(cut.texts), strict=True) if np.any(v)}
     have = {i: np.frombuffer(data, "<f4") for space, _, i, data in stored if space == row.encoder}
     if missing := len(should.keys() - have.keys()):
         wrong.append(f"{name}: {missing} of {len(should)} vectors are missing")
-    if any(v.shape != (mind.dim,) or not np.allclose(v, should[i], atol=1e-5) for i, v in have.items() if i in should):
+    if any(
+        v.shape != (own_encoder.dim,) or not np.allclose(v, should[i], atol=1e-5)
+        for i, v in have.items()
+        if i in should
+    ):
         wrong.append(f"{name}: vectors of another text")
     if stray := {
         i for space, _, i, _ in stored if not space.startswith("entities") and i.rpartition("~")[0] not in items

@@ -129,7 +129,7 @@ class Target:
     @staticmethod
     def knobs() -> list[str]:
         """Return the names of the settings of a run."""
-        from ragweave.minds.context import Context
+        from ragweave.components.context import Context
 
         return [n for n in Context.model_fields if n != "web"]
 

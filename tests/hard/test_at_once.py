@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from ragweave.models.child import import_path
+from ragweave.models.subprocess_env import import_path
 
 pytestmark = [pytest.mark.hard, pytest.mark.xdist_group("in time")]
 

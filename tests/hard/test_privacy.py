@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from ragweave.models.child import import_path
+from ragweave.models.subprocess_env import import_path
 
 WATCH = """
 import os, sys

@@ -60,7 +60,7 @@ async def ask(servers: Servers, at: int) -> tuple[int, dict[str, Any]]:
     """Ask until somebody takes the question; return which server it was, and the ids of the run."""
     while True:
         try:
-            body = {"question": QUESTION, "graph": "crag", "context": {"mind": "llm"}}
+            body = {"question": QUESTION, "graph": "crag", "context": {"mode": "llm"}}
             answer = await servers.client(at).post("/api/ask", json=body)
             assert answer.status_code == 202, answer.text
             return at, answer.json()

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from ragweave.models.child import import_path
+from ragweave.models.subprocess_env import import_path
 from ragweave.tests.support.postgres import binaries
 
 pytestmark = pytest.mark.hard

@@ -9,7 +9,7 @@ from pathlib import Path
 from ragweave.corpora.store.folders import of_the_disk
 from ragweave.models.errors import RagweaveError
 from ragweave.serve.app import create_app
-from ragweave.serve.desk import Desk
+from ragweave.serve.app_state import AppState
 from ragweave.serve.settings import ServeSettings
 from ragweave.tests.support.serving import in_process
 
@@ -40,7 +40,7 @@ async def _serve(library: str, files: list[Path]) -> None:
                     print(f"{ACCEPTED}{path.name}\t{name}", flush=True)
             elif not answer.json().get("remedy"):
                 raise ValueError(f"an upload is refused with {answer.status_code}: {answer.text}")
-        desk: Desk = app.state.desk
+        desk: AppState = app.state.app_state
         # Beside others, what one of them had accepted before it was killed goes on once it is missed.
         while desk.store.shared and any(  # noqa: ASYNC110
             not record.thread for record in await asyncio.to_thread(desk.runs._records.running)

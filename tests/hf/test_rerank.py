@@ -105,16 +105,16 @@ def test_a_cross_encoder_that_was_trained_here_puts_the_right_passage_first(
 async def test_the_graph_ranks_with_it_and_says_nothing(
     encoder: Any, monkeypatch: pytest.MonkeyPatch, stock: Any
 ) -> None:
+    from ragweave.components.context import Context
     from ragweave.graphs.rag_fusion import graph
-    from ragweave.minds.context import Context
 
     stock({"moon.md": "# Moon\n\nThe moon raises the tide.\n", "bread.md": "# Bread\n\nBread is baked in an oven.\n"})
     folder = encoder(1)
     monkeypatch.setenv("RAGWEAVE_RERANK", f"hf:{folder}")
     model_settings.cache_clear()
-    monkeypatch.setattr("ragweave.minds.small.rank.STRONG", 1.1)
+    monkeypatch.setattr("ragweave.components.local.rank.STRONG", 1.1)
     sent: Any = {"messages": [("human", "What does the moon raise?")]}
-    state = await graph.ainvoke(sent, context=Context(mind="small", corpora=("paragraph",)))
+    state = await graph.ainvoke(sent, context=Context(mode="extractive", corpora=("paragraph",)))
     made = reranker()
     assert made is not None and made.name == f"hf:{folder}"
     read = [Passage(e["title"], e["text"]) for e in state["evidence"]]

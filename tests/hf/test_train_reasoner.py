@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from ragweave.app import cli
-from ragweave.minds.llm.turn import read_turn
+from ragweave.components.llm.turn import read_turn
 from ragweave.models.errors import InputError, ModelError, WeightsError
 
 pytestmark = pytest.mark.hf

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from langchain_core.messages import AIMessageChunk
 
+from ragweave.components.answer_builder import SECOND
+from ragweave.components.context import Context
 from ragweave.graphs.agent import graph
-from ragweave.minds.context import Context
-from ragweave.minds.page import SECOND
 from ragweave.tests.support.library import build_library
 
 pytestmark = pytest.mark.llm
@@ -24,9 +24,9 @@ TEXTS = {
 }
 QUESTIONS = ("When was the Helder tower built?", "Who founded the Ostrander Works?", "How tall is the Helder tower?")
 DECIDING = ("route", "expand", "grade", "reason", "generate")
-MISREAD = "small, llm unreadable"
+MISREAD = "local, llm unreadable"
 """The model was asked and replied; so small a one seldom keeps the form of a turn."""
-ROUTED = Context(mind="llm", route_by="llm", grade_by="llm", top_k=3, max_hops=2, expand_when="always", phrasings=2)
+ROUTED = Context(mode="llm", route_by="llm", grade_by="llm", top_k=3, max_hops=2, expand_when="always", phrasings=2)
 """Router and evaluator are small unless a run asks for the model."""
 TOLD = ROUTED.model_copy(update={"corpora": ("paragraph",)})
 """So small a model may route every question to `none`; the nodes behind retrieval are driven where it is not asked."""

@@ -15,7 +15,7 @@ import pytest
 
 from ragweave.models import asr as module
 from ragweave.models.asr import Word, asr
-from ragweave.models.asr_api import Endpoint
+from ragweave.models.asr_api import TranscriptionServer
 from ragweave.models.asr_sphinx import Sphinx, _started, believed
 from ragweave.models.asr_whisper import Whisper
 from ragweave.models.errors import InputError, ModelError, WeightsError
@@ -169,7 +169,7 @@ def test_an_endpoint_gives_words_with_times(server: Server) -> None:
             },
         )
     ]
-    heard = Endpoint("whisper-1", server.url).transcribe(SOUND)
+    heard = TranscriptionServer("whisper-1", server.url).transcribe(SOUND)
     assert (heard.text, heard.language, heard.confidence) == ("Hello there.", "en", 0.905)
     assert [(w.text, w.start, w.end) for w in heard.words] == [("Hello", 0.1, 0.5), ("there.", 0.6, 1.0)]
     assert b"RIFF" in server.asked[0] and b"verbose_json" in server.asked[0] and b"whisper-1" in server.asked[0]
@@ -177,7 +177,7 @@ def test_an_endpoint_gives_words_with_times(server: Server) -> None:
 
 def test_a_server_that_knows_no_times_of_words_is_asked_for_the_words_alone(server: Server) -> None:
     server.replies = [(400, {"error": "unknown response_format"}), (200, {"text": "Hello"}), (200, {"text": "again"})]
-    found = Endpoint("m", server.url)
+    found = TranscriptionServer("m", server.url)
     assert (found.transcribe(SOUND).text, found.transcribe(SOUND).text) == ("Hello", "again")
     assert [b"verbose_json" in body for body in server.asked] == [True, False, False]
 
@@ -185,7 +185,7 @@ def test_a_server_that_knows_no_times_of_words_is_asked_for_the_words_alone(serv
 def test_a_busy_server_is_asked_again(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ragweave.models.failures.time.sleep", lambda _: None)
     server.replies = [(503, {}), (429, {}), (200, {"text": "Hello"})]
-    assert Endpoint("m", server.url).transcribe(SOUND).text == "Hello"
+    assert TranscriptionServer("m", server.url).transcribe(SOUND).text == "Hello"
 
 
 @pytest.mark.parametrize(
@@ -203,7 +203,7 @@ def test_a_busy_server_is_asked_again(server: Server, monkeypatch: pytest.Monkey
 def test_strange_replies_are_read_without_harm(server: Server, reply: Any) -> None:
     server.replies = [(200, reply)] * 4
     try:
-        heard = Endpoint("m", server.url).transcribe(SOUND)
+        heard = TranscriptionServer("m", server.url).transcribe(SOUND)
         assert heard.words == ()
     except ModelError as error:
         assert "cannot be reached" in str(error)
@@ -212,29 +212,29 @@ def test_strange_replies_are_read_without_harm(server: Server, reply: Any) -> No
 def test_half_of_a_character_is_replaced_so_that_what_was_heard_can_be_kept(server: Server) -> None:
     words = [{"word": "Hi", "start": 0.1, "end": 0.5}, {"word": "there\ud83d", "start": 0.6, "end": 1.0}]
     server.replies = [(200, {"text": "Hi there\ud83d", "words": words, "language": "\ud83de"})]
-    heard = Endpoint("m", server.url).transcribe(SOUND)
+    heard = TranscriptionServer("m", server.url).transcribe(SOUND)
     assert (heard.text, heard.words[1].text, heard.language) == ("Hi there?", "there?", "")
 
 
 def test_a_wrong_key_is_told_before_the_work_starts() -> None:
     server = Server(key="right")
     try:
-        Endpoint("m", server.url, "right").check()
+        TranscriptionServer("m", server.url, "right").check()
         with pytest.raises(ModelError, match="RAGWEAVE_ASR_KEY"):
-            Endpoint("m", server.url, "wrong").check()
+            TranscriptionServer("m", server.url, "wrong").check()
     finally:
         server.close()
 
 
 def test_a_server_that_is_not_there_is_told_with_a_sentence() -> None:
     with pytest.raises(ModelError, match="RAGWEAVE_ASR_URL"):
-        Endpoint("m", "http://127.0.0.1:1/v1").check()
+        TranscriptionServer("m", "http://127.0.0.1:1/v1").check()
 
 
 def test_offline_forbids_endpoints_of_others(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RAGWEAVE_OFFLINE", "true")
     with pytest.raises(ModelError, match="RAGWEAVE_OFFLINE"):
-        Endpoint("m", "https://speech.example/v1").check()
+        TranscriptionServer("m", "https://speech.example/v1").check()
 
 
 def test_a_whisper_model_that_the_hub_does_not_have_is_told(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ragweave.models.child import environment, import_path
+from ragweave.models.subprocess_env import environment, import_path
 
 
 def test_a_package_that_stands_on_the_path_while_it_is_imported_is_not_handed_to_a_child(

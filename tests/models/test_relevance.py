@@ -53,8 +53,8 @@ def test_more_of_the_question_never_counts_less() -> None:
         "The Eiffel Tower opened.",
         "The Eiffel Tower opened that year.",
     ]
-    floors = [score(QUESTION, [Passage("", t)], idf).floor[0] for t in texts]
-    assert floors == sorted(floors) and floors[-1] > floors[0] + 0.5
+    relevances = [score(QUESTION, [Passage("", t)], idf).floor[0] for t in texts]
+    assert relevances == sorted(relevances) and relevances[-1] > relevances[0] + 0.5
 
 
 def test_a_passage_without_a_title_can_be_relevant() -> None:

@@ -143,4 +143,4 @@ def test_label_sets_follow_the_sigmoid_rule(scores, labels):
 
 
 def test_corpora_are_grouped_by_matter_and_a_new_one_stands_alone():
-    assert router.matters(["clip", "paragraph", "table", "video"]) == [("paragraph",), ("clip", "video"), ("table",)]
+    assert router.modalities(["clip", "paragraph", "table", "video"]) == [("paragraph",), ("clip", "video"), ("table",)]

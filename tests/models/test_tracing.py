@@ -7,8 +7,8 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.trace import StatusCode
 
+from ragweave.components.context import Context
 from ragweave.graphs.run import astream
-from ragweave.minds.context import Context
 from ragweave.models import tracing
 from ragweave.models.chat import override
 from ragweave.models.settings import model_settings
@@ -43,7 +43,7 @@ async def answer(question=QUESTION, **given):
 
 async def with_model(reply, **given):
     with override(writer=ScriptedChat(react=lambda messages: reply)):
-        return await answer(context=Context(mind="llm", **given))
+        return await answer(context=Context(mode="llm", **given))
 
 
 async def test_a_run_is_one_trace_with_a_span_for_each_node_and_search(stock, spans, monkeypatch):

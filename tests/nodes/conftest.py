@@ -41,7 +41,7 @@ def shelf(monkeypatch: pytest.MonkeyPatch) -> Shelf:
     async def opened(name: str) -> Shelf:
         return found
 
-    monkeypatch.setattr("ragweave.minds.desk.open_library", opened)
+    monkeypatch.setattr("ragweave.components.run_context.open_library", opened)
     return found
 
 

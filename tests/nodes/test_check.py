@@ -5,14 +5,14 @@ from typing import Any
 
 import pytest
 
-from ragweave.minds.evidence import Citation, Sentence, Strip
-from ragweave.minds.page import Claim
-from ragweave.minds.phrases import ABSTAIN, NOTHING, QUOTED, SET_UP
+from ragweave.components.answer_builder import Claim
+from ragweave.components.evidence import Citation, Sentence, Strip
+from ragweave.components.phrases import ABSTAIN, NOTHING, QUOTED, SET_UP
 from ragweave.models.chat import override
 from ragweave.models.errors import ModelError
 from ragweave.nodes.answer import following
 from ragweave.nodes.check import check, searched
-from ragweave.nodes.run import Run
+from ragweave.nodes.run import NodeRun
 from ragweave.nodes.state import State
 from ragweave.tests.support import ScriptedChat
 
@@ -44,20 +44,20 @@ SUM = "Yes, two people had to do with it."
 
 async def opinions(runtime: Any, *replies: Any, text: str = EVIDENCE, **knobs: Any) -> Any:
     model = ScriptedChat(replies=replies)
-    run = Run("generate", state(), runtime(**knobs))
+    run = NodeRun("generate", state(), runtime(**knobs))
     claims = [Claim(s, "unverified", (strip(text),), 0.0, (strip(text),)) for s in (OTHER, SUM)]
     with override(writer=model):
-        second = run.minds.second
+        second = run.components.second
         made = await second(run, "Who built the telescope?", claims) if second else None
     model.assert_consumed()
     return made and made.value, model, run
 
 
 async def test_the_small_check_alone_reads_words_only(runtime: Any) -> None:
-    run = Run("generate", state(), runtime())
-    made = await run.minds.checker(run, SWAPPED, [strip()], "Who built the telescope?")
+    run = NodeRun("generate", state(), runtime())
+    made = await run.components.checker(run, SWAPPED, [strip()], "Who built the telescope?")
     assert made.value.supported
-    said, model, _ = await opinions(runtime, check_by="small")
+    said, model, _ = await opinions(runtime, check_by="local")
     assert said is None
     assert model.calls == []
 
@@ -91,13 +91,13 @@ async def test_evidence_cannot_leave_its_quotation(runtime: Any) -> None:
 
 async def test_a_second_opinion_reads_no_title_and_no_passage_twice(runtime: Any) -> None:
     model = ScriptedChat(replies=[{"verdicts": {"1": "verified"}}])
-    run, place = Run("generate", state(), runtime(check_by="llm")), {"file": "/scope.md"}
+    run, place = NodeRun("generate", state(), runtime(check_by="llm")), {"file": "/scope.md"}
     part: Any = {**strip(), "locator": place, "title": "Telescope (scope.md)"}
     whole: Any = {**part, "id": "d#0-99", "text": f"Telescope\n\nIt is 8 m long.\n\n{EVIDENCE}"}
     other: Any = {**part, "id": "o#0-9", "locator": {"file": "/copy.md"}}
     with override(writer=model):
-        assert run.minds.second is not None
-        await run.minds.second(run, "q?", [Claim(OTHER, "unverified", (part, other), 0.0, (part, whole, other))])
+        assert run.components.second is not None
+        await run.components.second(run, "q?", [Claim(OTHER, "unverified", (part, other), 0.0, (part, whole, other))])
     shown = model.calls[0].messages[-1].text
     assert f"[1] <<<\nTelescope (scope.md)\nIt is 8 m long.\n\n{EVIDENCE}\n>>>\n\n[2] <<<" in shown
     assert f"1. {OTHER} [1][2]" in shown and shown.count(EVIDENCE) == 2
@@ -105,7 +105,7 @@ async def test_a_second_opinion_reads_no_title_and_no_passage_twice(runtime: Any
 
 async def test_asking_for_a_model_that_is_not_there_is_an_error_with_a_remedy(runtime: Any) -> None:
     with pytest.raises(ModelError, match="RAGWEAVE_CHAT"):
-        _ = Run("generate", state(), runtime(check_by="llm")).minds
+        _ = NodeRun("generate", state(), runtime(check_by="llm")).components
 
 
 def test_an_unverified_sentence_is_marked_in_the_text() -> None:
@@ -149,13 +149,13 @@ async def test_quotes_are_told_in_markdown_and_claim_nothing(runtime: Any) -> No
         "T [1]\n\n> The ferry is grey. **It sails four times a day.** … Dogs stay outside.\n\n"
         "T [2]\n\n> Day | Sails\n> Monday | 4"
     )
-    assert (answer.kind, answer.abstained, answer.confidence, answer.mind) == ("quotes", False, 0.0, "small")
+    assert (answer.kind, answer.abstained, answer.confidence, answer.mode) == ("quotes", False, 0.0, "extractive")
     assert answer.notes == (f"{QUOTED} {SET_UP}",)
 
 
 async def test_how_to_set_up_a_model_is_not_said_where_one_is_configured(runtime: Any) -> None:
     with override(writer=ScriptedChat(replies=[])):
-        update = await check({**state(), "draft": QUOTES, "citations": [cited(1)]}, runtime(mind="small"))
+        update = await check({**state(), "draft": QUOTES, "citations": [cited(1)]}, runtime(mode="extractive"))
     assert update["answer"].notes == (QUOTED,)
 
 
@@ -179,7 +179,7 @@ async def test_an_empty_draft_becomes_an_abstention_with_its_reason(runtime: Any
 
 def test_where_rounds_looked_is_said_once_whatever_order_they_searched_in() -> None:
     def route(hop: int, *corpora: Any) -> Any:
-        return {"hop": hop, "corpora": [*corpora], "confidence": {}, "by": "small", "why": "it does not tell"}
+        return {"hop": hop, "corpora": [*corpora], "confidence": {}, "by": "local", "why": "it does not tell"}
 
     routes = [route(1, "clip", "paragraph"), route(2, "paragraph", "clip")]
     assert searched(State(routes=routes)) == ("paragraph, clip: it does not tell",)

@@ -8,9 +8,9 @@ from langchain_core.messages import AIMessage, HumanMessage
 from langgraph.checkpoint.memory import InMemorySaver
 
 from ragweave.app.api import astate
+from ragweave.components.context import Context
+from ragweave.components.local.condense import BEFORE
 from ragweave.graphs.search import graph
-from ragweave.minds.context import Context
-from ragweave.minds.small.condense import BEFORE
 from ragweave.models.errors import InputError
 from ragweave.nodes.condense import condense
 from ragweave.tests.support import build_library
@@ -22,7 +22,7 @@ async def test_without_a_model_a_follow_up_is_searched_with_the_question_before_
     await build_library(tmp_path / "notes", FERRY)
     saver, states = InMemorySaver(), []
     for text in ("How often does the ferry sail?", "And who steers it?"):
-        states.append(await astate(text, context=Context(mind="small"), thread="t", checkpointer=saver))
+        states.append(await astate(text, context=Context(mode="extractive"), thread="t", checkpointer=saver))
     asked = "How often does the ferry sail? And who steers it?"
     assert states[1]["question"] == states[1]["query"] == asked
     assert "Ada Brook" in states[1]["answer"].text
@@ -82,4 +82,4 @@ async def test_a_question_that_an_older_version_left_in_the_state_is_not_taken_f
 ) -> None:
     await build_library(tmp_path / "notes", {"well.md": "The well was dug by Bert Osk.\n"})
     kept: Any = {"turn": "t", "question": "Who built the pump?", "messages": [HumanMessage("Who dug the well?")]}
-    assert (await condense(kept, runtime(mind="small")))["question"] == "Who dug the well?"
+    assert (await condense(kept, runtime(mode="extractive")))["question"] == "Who dug the well?"

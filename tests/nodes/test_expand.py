@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragweave.minds.llm.expand import Rewrites, clean
+from ragweave.components.llm.expand import Rewrites, clean
 from ragweave.models.chat import override
 from ragweave.models.chat_json import read_json
 from ragweave.models.text import words
@@ -140,13 +140,13 @@ async def test_model_that_fails_leaves_the_question_alone(reply: Any, monkeypatc
 
 async def test_the_small_mind_asks_the_query_alone() -> None:
     model = ScriptedChat(react=lambda messages: {"queries": FOUR})
-    row = await _phrasings(model, mind="small")
+    row = await _phrasings(model, mode="extractive")
     assert row["rewrites"] == []
-    assert row["by"] == "small"
+    assert row["by"] == "local"
     assert not model.calls
 
 
-@pytest.mark.parametrize(("knobs", "by"), [({"phrasings": 0}, "off"), ({"mind": "small"}, "small")])
+@pytest.mark.parametrize(("knobs", "by"), [({"phrasings": 0}, "off"), ({"mode": "extractive"}, "local")])
 async def test_nothing_is_asked_of_a_model_where_rewrites_are_off_or_small(knobs: dict[str, Any], by: str) -> None:
     model = ScriptedChat(react=lambda messages: {"queries": FOUR})
     assert (await _phrasings(model, **knobs))["by"] == by

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from ragweave.minds.context import Context
+from ragweave.components.context import Context
 from ragweave.nodes.route import fallback_corpora
 from ragweave.nodes.state import State
 from ragweave.tests.support import build_library
@@ -54,11 +54,13 @@ async def test_a_question_that_was_sent_to_the_wrong_corpus_is_asked_of_the_othe
     )
     note = "# Bees\n\nA hive holds one queen and many thousand workers. The workers gather nectar in summer.\n"
     await build_library(tmp_path / "files", {"walk.vtt": talk, "bees.md": note})
-    found = await astate("How often has Petrel been launched?", context=Context(mind="small", route_by="small"))
+    found = await astate("How often has Petrel been launched?", context=Context(mode="extractive", route_by="local"))
     answer = found["answer"]
     assert answer is not None
     assert "sixty-four" in answer.text
     assert [r["by"] for r in found["routes"]][-1:] == ["fallback"] or found["routes"][0]["corpora"] != ["paragraph"]
-    forced = await astate("How often has Petrel been launched?", context=Context(mind="small", corpora=("paragraph",)))
+    forced = await astate(
+        "How often has Petrel been launched?", context=Context(mode="extractive", corpora=("paragraph",))
+    )
     assert forced["answer"] is not None and forced["answer"].abstained
     assert len(forced["routes"]) == 1

@@ -10,16 +10,16 @@ from typing import Any
 import numpy as np
 import pytest
 
+from ragweave.components.context import Context
+from ragweave.components.duplicates import collapse
+from ragweave.components.evidence import Evidence, RankedList
+from ragweave.components.fusion import Ranking, fused
+from ragweave.components.local import rank as node
+from ragweave.components.local.rank import score_pools
+from ragweave.components.recency import by_age
 from ragweave.corpora.store.library import Library, open_library
 from ragweave.corpora.store.stores import stores
 from ragweave.corpora.types import Item
-from ragweave.minds.context import Context
-from ragweave.minds.evidence import Evidence, RankedList
-from ragweave.minds.fusion import Ranking, fused
-from ragweave.minds.recency import by_age
-from ragweave.minds.sameness import collapse
-from ragweave.minds.small import rank as node
-from ragweave.minds.small.rank import score_pools
 from ragweave.models.errors import InputError, ModelError
 from ragweave.models.relevance import Passage
 from ragweave.nodes.fuse import fuse

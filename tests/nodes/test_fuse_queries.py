@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from ragweave.components.context import Context
 from ragweave.corpora.store.library import open_library
 from ragweave.graphs.rag_fusion import graph
-from ragweave.minds.context import Context
 from ragweave.models.errors import InputError
 
 TEXTS = {
@@ -41,7 +41,7 @@ def library(stock: Any) -> None:
 )
 async def test_odd_query_is_searched_literally(question: str) -> None:
     sent: Any = {"messages": [("human", question)]}
-    state = await graph.ainvoke(sent, context=Context(mind="small", expand_when="always"))
+    state = await graph.ainvoke(sent, context=Context(mode="extractive", expand_when="always"))
     assert state["answer"] is not None
     assert not any("could not be searched" in n for n in state["notes"])
     assert all(q.strip() for task in state["tasks"] for q in task["queries"])
@@ -52,7 +52,7 @@ async def test_odd_query_is_searched_literally(question: str) -> None:
 async def test_query_that_cannot_be_searched_is_refused_in_words(question: str) -> None:
     sent: Any = {"messages": [("human", question)]}
     with pytest.raises(InputError, match="question"):
-        await graph.ainvoke(sent, context=Context(mind="small"))
+        await graph.ainvoke(sent, context=Context(mode="extractive"))
 
 
 @pytest.mark.usefixtures("library")

@@ -9,17 +9,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragweave.minds.contracts import Graded
-from ragweave.minds.evidence import Action, Evidence
-from ragweave.minds.llm import grade as llm_grade
-from ragweave.minds.llm.grade import Verdicts
+from ragweave.components.evidence import Action, Evidence
+from ragweave.components.llm import grade as llm_grade
+from ragweave.components.llm.grade import Verdicts
+from ragweave.components.protocols import Graded
 from ragweave.models import relevance
 from ragweave.models.chat import override
 from ragweave.models.chat_json import read_json
 from ragweave.models.errors import ModelError
 from ragweave.models.relevance import Passage
 from ragweave.nodes.grade import after_grade, grade, thresholds, verdict
-from ragweave.nodes.run import Run
+from ragweave.nodes.run import NodeRun
 from ragweave.nodes.state import State
 from ragweave.tests.support import ScriptedChat
 from ragweave.tests.support.knobs import context as knobs_of
@@ -112,7 +112,7 @@ def test_thresholds_the_wrong_way_round_are_refused() -> None:
 
 async def test_the_best_item_decides(runtime: Any) -> None:
     update = await grade(state_of(evidence("a", -0.99), evidence("b", 0.7)), runtime())
-    assert (update["grade"]["action"], update["grade"]["best"], update["grade"]["by"]) == ("correct", 0.7, "small")
+    assert (update["grade"]["action"], update["grade"]["best"], update["grade"]["by"]) == ("correct", 0.7, "local")
 
 
 async def test_no_items_are_incorrect_and_cost_no_call(runtime: Any) -> None:
@@ -258,7 +258,7 @@ async def test_a_missing_or_broken_checkpoint_is_noted_and_the_small_evaluator_d
 async def test_a_checkpoint_that_nobody_named_is_noted_with_the_remedy(runtime: Any) -> None:
     update = await grade(state_of(evidence("a", 0.7)), runtime(grade_by="checkpoint"))
     assert "RAGWEAVE_EVALUATOR" in update["notes"][0]
-    assert update["grade"]["by"] == "small, checkpoint failed"
+    assert update["grade"]["by"] == "local, checkpoint failed"
 
 
 async def test_a_real_folder_without_a_checkpoint_is_noted_too(
@@ -267,18 +267,18 @@ async def test_a_real_folder_without_a_checkpoint_is_noted_too(
     pytest.importorskip("ragweave.models.checkpoint")
     monkeypatch.setenv("RAGWEAVE_EVALUATOR", str(tmp_path))
     update = await grade(state_of(evidence("a", 0.7)), runtime(grade_by="checkpoint"))
-    assert update["grade"]["by"] == "small, checkpoint failed"
+    assert update["grade"]["by"] == "local, checkpoint failed"
     assert update["notes"]
 
 
 @pytest.mark.parametrize(
     ("knobs", "maker"),
     [
-        ({}, "small"),
+        ({}, "local"),
         ({"grade_by": "llm"}, "llm"),
-        ({"grade_by": "llm", "refine_by": "small"}, "small"),
+        ({"grade_by": "llm", "refine_by": "local"}, "local"),
         ({"grade_by": "checkpoint"}, "checkpoint"),
-        ({"grade_by": "checkpoint", "refine_by": "small"}, "small"),
+        ({"grade_by": "checkpoint", "refine_by": "local"}, "local"),
         ({"refine_by": "llm"}, "llm"),
     ],
 )
@@ -287,8 +287,8 @@ async def test_strips_are_graded_by_the_evaluator_that_was_chosen_unless_another
 ) -> None:
     use_checkpoint(monkeypatch, [0.1])
     with override(writer=ScriptedChat(react=lambda messages: said((1, "relevant")))):
-        run = Run("refine", state_of(), runtime(**knobs))
-        made = await run.minds.strip_evaluator(run, "q", [Passage("T", "A strip.")])
+        run = NodeRun("refine", state_of(), runtime(**knobs))
+        made = await run.components.strip_evaluator(run, "q", [Passage("T", "A strip.")])
     assert made.by == maker
 
 
@@ -298,11 +298,11 @@ async def test_of_many_strips_a_model_sees_the_likeliest_in_one_call(
     async def likely(library: Any, query: str, passages: Any) -> list[float]:
         return [1.0 if n >= 55 else -n / 100 for n in range(60)]
 
-    monkeypatch.setattr(llm_grade, "floors", likely)
+    monkeypatch.setattr(llm_grade, "relevances", likely)
     model = ScriptedChat(react=lambda messages: said((40, "relevant"), (1, "irrelevant")))
     with override(writer=model):
-        run = Run("refine", state_of(), runtime(refine_by="llm"))
-        made = await run.minds.strip_evaluator(run, "q", [Passage("T", f"Strip number {n}.") for n in range(60)])
+        run = NodeRun("refine", state_of(), runtime(refine_by="llm"))
+        made = await run.components.strip_evaluator(run, "q", [Passage("T", f"Strip number {n}.") for n in range(60)])
     (call,) = model.calls
     assert call.prompt.count("Strip number") == 40
     assert "Strip number 59." in call.prompt
@@ -328,10 +328,10 @@ async def test_each_action_has_its_repair(runtime: Any, action: Action, web: str
     assert after_grade(update) == then  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(("mind", "whole"), [("auto", True), ("small", False)])
+@pytest.mark.parametrize(("mode", "whole"), [("auto", True), ("extractive", False)])
 async def test_it_leaves_in_the_state_whether_a_chat_model_reads_the_items(
-    runtime: Any, mind: str, whole: bool
+    runtime: Any, mode: str, whole: bool
 ) -> None:
     with override(writer=ScriptedChat(react=lambda messages: "")):
-        update = await grade(state_of(evidence("a", 0.9)), runtime(mind=mind))
+        update = await grade(state_of(evidence("a", 0.9)), runtime(mode=mode))
     assert update["whole"] is whole

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from ragweave.app.api import astate
+from ragweave.components.llm import look as looking
+from ragweave.components.llm.look import frames
 from ragweave.corpora.types import Item
-from ragweave.minds.llm import look as looking
-from ragweave.minds.llm.look import frames
 from ragweave.models.chat import override
 from ragweave.models.errors import ModelError
 from ragweave.tests.support import ScriptedChat
@@ -63,7 +63,7 @@ class Refused(Exception):
 async def run(vision: ScriptedChat, **knobs: Any) -> Any:
     with override(writer=text_model(), vision=vision):
         knobs = {"channels": ("chunk", "visual", "speech"), **knobs}  # the second clip shares no word with it
-        return await astate("Which colour has the river?", context=knobs_of(mind="llm", **knobs), graph="video_rag")
+        return await astate("Which colour has the river?", context=knobs_of(mode="llm", **knobs), graph="video_rag")
 
 
 async def test_what_is_seen_supports_an_answer_although_the_file_is_gone(filmed: Path) -> None:

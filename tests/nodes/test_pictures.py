@@ -11,21 +11,21 @@ import pytest
 from PIL import Image, ImageDraw, ImageFont
 
 from ragweave.app.api import astate
+from ragweave.components.context import Context
+from ragweave.components.duplicates import collapse
+from ragweave.components.evidence import RankedList
+from ragweave.components.fusion import fused
+from ragweave.components.llm import look as pictures
+from ragweave.components.local.rank import with_pictures
 from ragweave.corpora.ingest.readers import Readers
-from ragweave.corpora.ingest.run import index, seeing
+from ragweave.corpora.ingest.run import index, visual_search
 from ragweave.corpora.ingest.stages import prepare
 from ragweave.corpora.store.media import Media
 from ragweave.corpora.store.stores import stores
 from ragweave.corpora.types import Item
-from ragweave.minds.context import Context
-from ragweave.minds.evidence import RankedList
-from ragweave.minds.fusion import fused
-from ragweave.minds.llm import look as pictures
-from ragweave.minds.sameness import collapse
-from ragweave.minds.small.rank import with_pictures
 from ragweave.models.chat import override
 from ragweave.models.errors import ModelError
-from ragweave.models.ocr import Line
+from ragweave.models.ocr import TextLine
 from ragweave.tests.support import ScriptedChat
 from ragweave.tests.support.knobs import context as knobs_of
 
@@ -48,9 +48,9 @@ class Signs:
 
     name = "signs"
 
-    def lines(self, image: np.ndarray) -> list[Line]:
+    def lines(self, image: np.ndarray) -> list[TextLine]:
         return (
-            [Line("The boiler was inspected by Ada Ostrander in May", (20.0, 30.0, 180.0, 50.0), 0.97)]
+            [TextLine("The boiler was inspected by Ada Ostrander in May", (20.0, 30.0, 180.0, 50.0), 0.97)]
             if image.mean() < 90
             else []
         )
@@ -110,7 +110,7 @@ def react(reply: str, seen: str = "The crane is painted green.") -> Any:
 
 async def test_a_model_that_sees_is_shown_the_picture_and_what_it_saw_supports_its_answer(harbour: str) -> None:
     model = ScriptedChat(react=react("The crane is painted green [1]."))
-    state = await ask("Which colour has the steam crane of Pell?", model, route_by="small", grade_by="small")
+    state = await ask("Which colour has the steam crane of Pell?", model, route_by="local", grade_by="local")
     assert state["answer"].text == "The crane is painted green. [1]"
     writer = next(c for c in model.calls if "numbered evidence" in c.prompt)
     parts = writer.messages[-1].content
@@ -127,7 +127,7 @@ async def test_where_looking_finds_nothing_either_the_reason_of_the_turn_is_told
         return "NOTHING" if "You look at a picture" in system else "UNKNOWN"
 
     model = ScriptedChat(react=looking)
-    state = await ask("Which colour has the steam crane of Pell?", model, route_by="small", grade_by="small")
+    state = await ask("Which colour has the steam crane of Pell?", model, route_by="local", grade_by="local")
     answer = state["answer"]
     assert answer.abstained and "lifts forty tonnes, and no colour is named" in answer.text
     assert sum("numbered evidence" in c.prompt for c in model.calls) == 1
@@ -135,7 +135,7 @@ async def test_where_looking_finds_nothing_either_the_reason_of_the_turn_is_told
 
 async def test_with_look_off_no_picture_is_sent(harbour: str) -> None:
     model = ScriptedChat(react=react("The steam crane of Pell lifts forty tonnes [1]."))
-    state = await ask("How much does the steam crane lift?", model, route_by="small", grade_by="small", look="off")
+    state = await ask("How much does the steam crane lift?", model, route_by="local", grade_by="local", look="off")
     assert "forty tonnes" in state["answer"].text
     assert all(isinstance(m.content, str) for c in model.calls for m in c.messages)
 
@@ -148,7 +148,7 @@ async def test_a_model_that_takes_no_pictures_is_asked_once_and_answers_from_the
 
     model = ScriptedChat(react=refusing)
     for _ in range(2):
-        state = await ask("How much does the steam crane lift?", model, route_by="small", grade_by="small")
+        state = await ask("How much does the steam crane lift?", model, route_by="local", grade_by="local")
         assert "forty tonnes" in state["answer"].text
     told = [n for n in state["answer"].notes if "could not be shown" in n]
     assert not told  # the second turn did not try
@@ -157,7 +157,7 @@ async def test_a_model_that_takes_no_pictures_is_asked_once_and_answers_from_the
 
 async def test_pictures_stay_within_the_token_budget(harbour: str) -> None:
     model = ScriptedChat(react=react("The steam crane of Pell lifts forty tonnes [1]."))
-    knobs = {"route_by": "small", "grade_by": "small", "max_tokens": 3_000}
+    knobs = {"route_by": "local", "grade_by": "local", "max_tokens": 3_000}
     await ask("How much does the steam crane lift?", model, **knobs)
     assert all(isinstance(m.content, str) for c in model.calls for m in c.messages)
 
@@ -178,7 +178,7 @@ class Shades:
 async def test_with_an_encoder_what_a_picture_shows_decides(
     harbour: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: str, first: str
 ) -> None:
-    monkeypatch.setattr(seeing, "image_encoder", Shades)
+    monkeypatch.setattr(visual_search, "image_encoder", Shades)
     report = await index([tmp_path / "harbour"])
     assert report.seen == 4 and report.notes == []
     state = await ask(words)
@@ -189,11 +189,11 @@ async def test_with_an_encoder_what_a_picture_shows_decides(
 async def test_another_encoder_than_that_of_the_index_is_a_note_of_the_answer(
     harbour: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(seeing, "image_encoder", Shades)
+    monkeypatch.setattr(visual_search, "image_encoder", Shades)
     await index([tmp_path / "harbour"])
     other = Shades()
     other.name = "others"
-    monkeypatch.setattr(seeing, "image_encoder", lambda: other)
+    monkeypatch.setattr(visual_search, "image_encoder", lambda: other)
     answer = (await ask("Who inspected the boiler?"))["answer"]
     assert "Ada Ostrander" in answer.text and any("seen by shades, and others is set" in n for n in answer.notes)
 

@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
+from ragweave.components.context import Context
+from ragweave.components.knowledge import Knowledge
+from ragweave.components.method import Method
 from ragweave.graphs.agent import decided
-from ragweave.minds.context import Context
-from ragweave.minds.known import Known
-from ragweave.minds.method import Method
 from ragweave.models.errors import InputError
 from ragweave.nodes.reason import _selected
 from ragweave.nodes.state import State, ended
@@ -24,8 +24,8 @@ from ragweave.nodes.state import State, ended
 )
 def test_repetition_is_seen_through_the_wording(query: str, same: bool) -> None:
     hop: Any = {"query": "tower of the island"}
-    assert Known("When was the tower built?", [hop]).asked(query) is same
-    assert not Known("When was the tower built?").asked(query), "before the first search nothing was asked"
+    assert Knowledge("When was the tower built?", [hop]).asked(query) is same
+    assert not Knowledge("When was the tower built?").asked(query), "before the first search nothing was asked"
 
 
 def test_another_hop_asks_route_and_expand_side_by_side() -> None:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from ragweave.minds.context import Context
+from ragweave.components.context import Context
 from ragweave.models.chat import override
 from ragweave.nodes.recall import TITLE, recall
 from ragweave.nodes.state import State
@@ -38,7 +38,7 @@ async def test_nothing_known_leaves_no_passage_and_still_counts(reply: Any) -> N
 
 
 async def test_small_mind_recalls_nothing() -> None:
-    assert "evidence" not in await recalled("Ada founded it.", Context(mind="small"))
+    assert "evidence" not in await recalled("Ada founded it.", Context(mode="extractive"))
 
 
 async def test_long_passage_is_cut() -> None:

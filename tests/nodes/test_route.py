@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from langgraph.runtime import Runtime
 
-from ragweave.minds import desk as runs
-from ragweave.minds.llm.route import ENSEMBLE_AT
+from ragweave.components import run_context as runs
+from ragweave.components.llm.route import ENSEMBLE_AT
 from ragweave.models import chat, checkpoint, router
 from ragweave.models.errors import ModelError, WeightsError
 from ragweave.models.settings import model_settings
@@ -88,7 +88,7 @@ async def test_the_head_masks_what_the_library_lacks_and_none(says: Any) -> None
     row, notes = await routed("what is on the poster", route_by="hard")
     assert row["corpora"] == ["image"]
     assert row["confidence"] == {"paragraph": 0.1, "document": 0.0, "image": 0.9}
-    assert row["by"] == "small" and not notes
+    assert row["by"] == "local" and not notes
 
 
 async def test_an_unsure_head_searches_the_second_best_too(says: Any) -> None:
@@ -112,7 +112,7 @@ async def test_a_checkpoint_may_say_none_only_in_the_first_hop_and_with_a_writer
     with writer():
         first, _ = await routed("what is energy", route_by="checkpoint")
         later, _ = await routed("what is energy", hop=2, route_by="checkpoint")
-        small, _ = await routed("what is energy", route_by="checkpoint", mind="small")
+        small, _ = await routed("what is energy", route_by="checkpoint", mode="extractive")
     assert first["corpora"] == ["none"] and first["confidence"]["none"] == 0.9
     assert later["corpora"] == small["corpora"] == ["image"]
 
@@ -132,14 +132,14 @@ async def test_a_checkpoint_that_cannot_be_used_costs_a_note_and_the_head_decide
     monkeypatch.setenv("RAGWEAVE_ROUTER", "/nowhere/at/all")
     model_settings.cache_clear()
     row, notes = await routed("who signed it", route_by="checkpoint")
-    assert (row["corpora"], row["by"]) == (["paragraph", "image", "document"], "small, checkpoint failed")
+    assert (row["corpora"], row["by"]) == (["paragraph", "image", "document"], "local, checkpoint failed")
     assert "there is no checkpoint folder '/nowhere/at/all'" in notes[0]
 
 
 async def test_a_checkpoint_that_is_not_set_costs_a_note(says: Any) -> None:
     says(paragraph=0.9, image=0.1)
     row, notes = await routed("who signed it", route_by="checkpoint")
-    assert row["by"] == "small, checkpoint failed" and "RAGWEAVE_ROUTER is not set" in notes[0]
+    assert row["by"] == "local, checkpoint failed" and "RAGWEAVE_ROUTER is not set" in notes[0]
 
 
 async def test_the_library_decides_the_labels_a_checkpoint_may_have(monkeypatch: pytest.MonkeyPatch, says: Any) -> None:
@@ -159,7 +159,7 @@ async def test_the_ensemble_asks_no_model_where_the_head_is_sure(says: Any) -> N
     says(paragraph=ENSEMBLE_AT, image=1 - ENSEMBLE_AT, none=0.0)
     with writer() as model:
         row, _ = await routed("who signed it", route_by="ensemble")
-    assert (row["corpora"], row["by"]) == (["paragraph", "image", "document"], "small")
+    assert (row["corpora"], row["by"]) == (["paragraph", "image", "document"], "local")
     assert not model.calls
 
 
@@ -186,7 +186,7 @@ async def test_the_ensemble_keeps_the_heads_word_where_the_reply_is_no_label(say
     says(paragraph=0.6, image=0.4, none=0.0)
     with writer("perhaps", "who knows"):
         row, _ = await routed("who signed it", route_by="ensemble")
-    assert (row["corpora"][0], row["by"]) == ("paragraph", "small, llm unreadable")
+    assert (row["corpora"][0], row["by"]) == ("paragraph", "local, llm unreadable")
 
 
 async def test_an_unsure_ensemble_without_a_model_says_what_to_set(says: Any) -> None:
@@ -221,11 +221,11 @@ async def test_without_granularities_both_sizes_of_a_matter_are_searched(says: A
 @pytest.mark.parametrize(
     ("question", "by", "corpora"),
     [
-        ("What colour is the valve above the boiler?", "small", EVERYTHING),
-        ("What colour is the valve on the photo?", "small", EVERYTHING),
+        ("What colour is the valve above the boiler?", "local", EVERYTHING),
+        ("What colour is the valve on the photo?", "local", EVERYTHING),
         ("What colour is the valve on the photo?", "hard", ["image"]),
         ("What colour is the valve above the boiler?", "hard", ["image"]),
-        ("Which photo does the report mention?", "small", EVERYTHING),
+        ("Which photo does the report mention?", "local", EVERYTHING),
     ],
 )
 async def test_a_library_of_several_media_is_searched_whole_but_for_hard_routing(
@@ -242,7 +242,7 @@ async def test_a_library_of_several_media_is_searched_whole_but_for_hard_routing
 async def test_a_library_of_text_is_searched_as_the_head_says(says: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(HELD, "image", 0)
     says(paragraph=0.9, document=0.05, image=0.05)
-    for by in ("small", "hard"):
+    for by in ("local", "hard"):
         row, _ = await routed("When was it signed?", route_by=by)
         assert row["corpora"] == ["paragraph"], by
 
@@ -265,7 +265,7 @@ async def test_paragraph_and_document_together_are_no_set(says: Any) -> None:
     says(paragraph=0.1, document=0.8, image=0.1)
     with writer("paragraph+document", "paragraph+document"):
         row, _ = await routed("What is in it?", route_by="llm")
-    assert row["corpora"] == ["document", "paragraph", "image"] and row["by"] == "small, llm unreadable"
+    assert row["corpora"] == ["document", "paragraph", "image"] and row["by"] == "local, llm unreadable"
 
 
 async def test_independent_scores_of_a_checkpoint_are_read_by_the_sigmoid_rule(

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from ragweave.corpora.web.plain import inert
-from ragweave.corpora.web.types import Page, WebResult
+from ragweave.corpora.web.types import WebPage, WebResult
 from ragweave.models.chat import override
 from ragweave.nodes.search_web import WEB_RESULTS, search_web
 from ragweave.nodes.state import State
@@ -27,15 +27,15 @@ def asking() -> State:
     return {"turn": uuid.uuid4().hex, "hop": 1, "question": QUESTION, "query": QUESTION}
 
 
-def page(n: int = 1, text: str = FACT, title: str = "Vellmouth harbour") -> Page:
-    return Page(f"https://host{n}.example/p", title, text, "", "2026-01-02T03:04:05+00:00")
+def page(n: int = 1, text: str = FACT, title: str = "Vellmouth harbour") -> WebPage:
+    return WebPage(f"https://host{n}.example/p", title, text, "", "2026-01-02T03:04:05+00:00")
 
 
 @pytest.fixture
 def found(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., list[Any]]:
     """Let the search bring these pages; return what it was asked."""
 
-    def bring(*pages: Page, notes: tuple[str, ...] = ()) -> list[Any]:
+    def bring(*pages: WebPage, notes: tuple[str, ...] = ()) -> list[Any]:
         asked: list[Any] = []
 
         async def search(provider: Any, query: str, k: int) -> WebResult:

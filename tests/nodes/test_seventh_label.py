@@ -19,7 +19,7 @@ from ragweave.corpora.store.library import open_library
 from ragweave.evals.data import read_routed
 from ragweave.graphs.universal_rag import graph
 from ragweave.models.chat import override
-from ragweave.minds.context import Context
+from ragweave.components.context import Context
 from ragweave.tests.support import ScriptedChat
 
 folder = Path(sys.argv[1])
@@ -39,7 +39,7 @@ async def main():
     with override(writer=model):
         state = await graph.ainvoke(
             {"messages": [("human", "How many units were sold in the North?")]},
-            context=Context(library="seven", corpora=(), mind="llm", check_by="small", route_by="llm"),
+            context=Context(library="seven", corpora=(), mode="llm", check_by="local", route_by="llm"),
         )
     assert "table: rows of a table" in model.calls[0].prompt
     assert state["routes"][0]["corpora"] == ["table"]

@@ -86,7 +86,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
             "RAGWEAVE_CHAT_URL": model.base_url,
             "RAGWEAVE_CHAT_KEY": "none",
             "RAGWEAVE_CHAT_CACHE": "false",
-            "RAGWEAVE_MIND": "small",
+            "RAGWEAVE_MODE": "extractive",
             "RAGWEAVE_WEB_FOLDER": str(web),
             "PYTHONUNBUFFERED": "1",
         }

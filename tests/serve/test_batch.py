@@ -73,7 +73,7 @@ async def test_a_batch_that_is_longer_than_there_are_places_is_answered_a_few_at
 
 
 async def test_a_batch_leaves_places_to_others(client: httpx.AsyncClient, app: FastAPI, graph: Graph) -> None:
-    slots = app.state.desk.slots
+    slots = app.state.app_state.slots
     under_way = asyncio.create_task(client.post(BATCH, json={"inputs": questions(100)}))
     await until(lambda: slots.taken >= AT_ONCE)
     other = asyncio.create_task(client.post(INVOKE, json={"input": {"question": "And I?"}}))
@@ -87,7 +87,7 @@ async def test_a_batch_leaves_places_to_others(client: httpx.AsyncClient, app: F
 async def test_a_batch_waits_for_a_place_where_there_is_none(
     client: httpx.AsyncClient, app: FastAPI, counted: Counted, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    slots, refused = app.state.desk.slots, 0
+    slots, refused = app.state.app_state.slots, 0
     for _ in range(ServeSettings.running):
         slots.take()
 
@@ -120,7 +120,7 @@ async def test_what_a_client_waited_for_is_given_up_when_it_has_gone(
             asked.cancel()
             await asyncio.wait([asked])
         await until(lambda: not counted.now)
-    assert counted.begun == begun and app.state.desk.slots.taken == 0
+    assert counted.begun == begun and app.state.app_state.slots.taken == 0
 
 
 async def test_where_one_fails_the_rest_is_given_up_and_holds_no_places(
@@ -129,7 +129,7 @@ async def test_where_one_fails_the_rest_is_given_up_and_holds_no_places(
     asked = [{"question": "Which one fails?"}, *questions(99)]
     counted.may.clear()
     assert (await client.post(BATCH, json={"inputs": asked})).status_code == 500
-    assert app.state.desk.slots.taken == 0 and counted.now == 0
+    assert app.state.app_state.slots.taken == 0 and counted.now == 0
     begun = counted.begun
     await asyncio.sleep(0.1)
     assert counted.begun == begun <= AT_ONCE + 1

@@ -21,7 +21,7 @@ from fastapi import FastAPI
 
 from ragweave.app.commands import serve as cli_serve
 from ragweave.corpora.store.library import create_library
-from ragweave.models.child import import_path
+from ragweave.models.subprocess_env import import_path
 from ragweave.serve.direct import events_of
 from ragweave.serve.process import only_server
 from ragweave.serve.settings import ServeSettings
@@ -183,7 +183,7 @@ async def test_a_library_that_is_deleted_on_the_command_line_takes_what_a_runnin
     }
     command = [sys.executable, "-m", "ragweave.app.cli", "library", "delete", "default", "--yes"]
     await asyncio.to_thread(subprocess.run, command, check=True)
-    under_way = [run.task for run in app.state.desk.runs._runs.values()]
+    under_way = [run.task for run in app.state.app_state.runs._runs.values()]
     may.set()
     await asyncio.wait(under_way, timeout=30)
     assert _kept(home, [thread, late["thread"]]) == {}

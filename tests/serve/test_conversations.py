@@ -10,7 +10,7 @@ import pytest
 from langgraph.checkpoint.base import empty_checkpoint
 
 from ragweave.serve.conversations import forget_library, latest, of_the_server
-from ragweave.serve.store import Store, Thread, add_thread, now
+from ragweave.serve.store import ConversationThread, Store, add_thread, now
 
 pytestmark = pytest.mark.both
 
@@ -21,7 +21,7 @@ def store(home: Path) -> Iterator[Store]:
     store = Store(home / "serve.sqlite")
     with store.writing() as db:
         for id in "ab":
-            add_thread(db, Thread(id, "owner", "old", "", now(), now()))
+            add_thread(db, ConversationThread(id, "owner", "old", "", now(), now()))
     yield store
     store.close()
 

@@ -159,7 +159,7 @@ async def asked_at_each_door(client: httpx.AsyncClient, model: ScriptedServer) -
             task.cancel()
 
 
-BY_MODEL = {"RAGWEAVE_MIND": "llm", "RAGWEAVE_GRAPH": "crag"}
+BY_MODEL = {"RAGWEAVE_MODE": "llm", "RAGWEAVE_GRAPH": "crag"}
 
 
 @ENDS

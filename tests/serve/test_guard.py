@@ -13,7 +13,7 @@ from fastapi import FastAPI
 from ragweave.corpora.settings import corpora_settings
 from ragweave.serve.access import Keys
 from ragweave.serve.app import create_app
-from ragweave.serve.process import Words
+from ragweave.serve.process import WordsFormatter
 from ragweave.serve.settings import ServeSettings
 from ragweave.tests.support.serving import bearer, clock_stands, direct_client, in_process
 
@@ -155,7 +155,7 @@ async def test_a_key_stands_in_no_log_and_no_error(
             await client.post("/api/login", json={"key": secret, "more": 1}, headers=bearer(secret)),
             await client.post("/api/ask", content=b"{", headers={**JSON, **bearer(secret)}),
         ]
-    lines = [Words().format(r) for r in caplog.records if r.name.startswith("ragweave")]
+    lines = [WordsFormatter().format(r) for r in caplog.records if r.name.startswith("ragweave")]
     assert any("request=" in line for line in lines)
     without_paths = [line for line in lines if "/api/items/" not in line]
     assert not any(secret in line for line in without_paths)

@@ -80,7 +80,7 @@ async def case(tmp_path: Path, home: Path) -> AsyncIterator[Case]:
         found = (await their.post("/search", json={"query": "code word", "library": "vault"})).json()["results"][0]
         events = await ask_over_http(their, "What is the code word of vault 1?", library="vault")
         assert f"{CANARY}1" in str(events)  # the owner gets it, so that its absence elsewhere means something
-        with app.state.desk.store.writing() as db:
+        with app.state.app_state.store.writing() as db:
             values = "(:thread, 1, 1, :jpeg)"
             sent(db, f"INSERT INTO pictures VALUES {values}", thread=events[0]["thread"], jpeg=b"picture")
         uploaded = await their.post(

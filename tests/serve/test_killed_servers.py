@@ -19,7 +19,7 @@ import uvicorn
 
 from ragweave.corpora.settings import corpora_settings
 from ragweave.corpora.store.stores import close_stores
-from ragweave.models.child import import_path
+from ragweave.models.subprocess_env import import_path
 from ragweave.serve.app import create_app
 from ragweave.serve.settings import ServeSettings
 from ragweave.serve.workers import config_of
@@ -37,7 +37,7 @@ from ragweave.tests.support.serving import (
     told,
 )
 
-CHAT = {"graph": "crag", "context": {"mind": "llm"}}
+CHAT = {"graph": "crag", "context": {"mode": "llm"}}
 
 
 def react(request: Received) -> Any:
@@ -66,7 +66,7 @@ async def goes_on(client: httpx.AsyncClient, run: dict[str, Any], shown: list[di
     (turn,) = (await client.get(f"/api/threads/{run['thread']}")).json()["turns"]
     assert turn["status"] == "failed"
     assert [e["text"] for e in turn["trail"] if e["type"] == "sentence"] == [shown[-1]["text"]]
-    again = await ask_over_http(client, QUESTION, thread=run["thread"], context={"mind": "small"})
+    again = await ask_over_http(client, QUESTION, thread=run["thread"], context={"mode": "extractive"})
     assert "1874" in again[-2]["answer"]["text"]
 
 

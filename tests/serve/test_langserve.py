@@ -14,11 +14,11 @@ from fastapi import FastAPI
 from langchain_core.messages import HumanMessage
 from langserve import RemoteRunnable
 
+from ragweave.components.attachments import Attachment, asked_with
+from ragweave.components.context import Context
 from ragweave.corpora.store.stores import stores
 from ragweave.graphs import run as graphs
 from ragweave.graphs.settings import run_settings
-from ragweave.minds.attached import Attached, asked_with
-from ragweave.minds.context import Context
 from ragweave.nodes.answer import Answer
 from ragweave.serve.app import create_app
 from ragweave.serve.settings import ServeSettings
@@ -108,7 +108,7 @@ async def test_messages_are_taken_where_the_graphs_take_them(client: httpx.Async
 async def test_what_a_client_sends_beside_the_words_of_a_message_reaches_no_graph(
     client: httpx.AsyncClient, pictures: list[Any]
 ) -> None:
-    asked_with("", [Attached("another's", b"", "THE FERRY OF ROOK")])
+    asked_with("", [Attachment("another's", b"", "THE FERRY OF ROOK")])
     before = {"role": "user", "content": "What is this?", "additional_kwargs": {"ragweave_pictures": pictures}}
     said = [before, ["ai", "A sign."], {"role": "user", "content": "How often does it sail?"}]
     told = (await client.post("/langserve/agent/stream", json={"input": {"messages": said}})).text
@@ -206,7 +206,7 @@ def contexts(monkeypatch: pytest.MonkeyPatch) -> list[Context]:
 @pytest.fixture
 async def otherwise(notes: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[httpx.AsyncClient]:
     """A client of a server whose own defaults are not those of a run."""
-    for name, value in {"LIBRARY": "tea room", "WEB": "auto", "MIND": "small"}.items():
+    for name, value in {"LIBRARY": "tea room", "WEB": "auto", "MODE": "extractive"}.items():
         monkeypatch.setenv(f"RAGWEAVE_{name}", value)
     run_settings.cache_clear()
     async with in_process(create_app(ServeSettings())) as client:
@@ -216,16 +216,16 @@ async def otherwise(notes: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterat
 async def test_a_knob_that_is_set_to_its_default_holds_where_the_server_has_another(
     otherwise: httpx.AsyncClient, contexts: list[Context]
 ) -> None:
-    plain: dict[str, Any] = {"library": "default", "web": "off", "mind": "auto"}
-    usual, of_each = ("tea room", "auto", "small"), [{"configurable": {"web": "off"}}, {}, {"configurable": plain}]
+    plain: dict[str, Any] = {"library": "default", "web": "off", "mode": "auto"}
+    usual, of_each = ("tea room", "auto", "extractive"), [{"configurable": {"web": "off"}}, {}, {"configurable": plain}]
     for config in ({}, {"configurable": plain}, {"configurable": {**plain, "library": "", "top_k": None}}):
         await otherwise.post("/langserve/agent/invoke", json={"input": QUESTION, "config": config})
     assert _told(contexts) == [usual, ("default", "off", "auto"), ("tea room", "off", "auto")]
     await otherwise.post("/langserve/agent/batch", json={"inputs": [QUESTION] * 3, "config": of_each})
-    assert sorted(_told(contexts)) == [("default", "off", "auto"), usual, ("tea room", "off", "small")]
+    assert sorted(_told(contexts)) == [("default", "off", "auto"), usual, ("tea room", "off", "extractive")]
     both = {"inputs": [QUESTION] * 2, "config": {"configurable": {"library": "default"}}}
     await otherwise.post("/langserve/agent/batch", json=both)
-    assert _told(contexts) == [("default", "auto", "small")] * 2
+    assert _told(contexts) == [("default", "auto", "extractive")] * 2
 
 
 @pytest.mark.parametrize("empty", [None, ""])
@@ -240,15 +240,15 @@ async def test_a_knob_that_is_null_or_empty_is_as_the_servers_settings_say_whate
     ):
         answer = await otherwise.post(f"/langserve/agent/{endpoint}", json={**body, "config": config})
         assert answer.status_code == 200, answer.text
-    assert [c.model_fields_set - {"method"} for c in contexts] == [{"library", "web", "mind"}] * 3
-    assert _told(contexts) == [("tea room", "auto", "small")] * 3
+    assert [c.model_fields_set - {"method"} for c in contexts] == [{"library", "web", "mode"}] * 3
+    assert _told(contexts) == [("tea room", "auto", "extractive")] * 3
     wrong = {"input": QUESTION, "config": {"configurable": {"sentences": "many"}}}
     refused = await otherwise.post("/langserve/agent/invoke", json=wrong)
     assert refused.status_code == 422 and ".sentences: input should be a valid integer" in refused.json()["title"]
 
 
 def _told(contexts: list[Context]) -> list[tuple[str, str, str]]:
-    found = [(c.library, c.web, c.mind) for c in contexts]
+    found = [(c.library, c.web, c.mode) for c in contexts]
     contexts.clear()
     return found
 
@@ -283,10 +283,10 @@ async def test_the_form_of_the_playground_shows_what_holds_here_and_sets_what_is
     assert (fields["sentences"]["type"], fields["corpora"]["type"]) == ("integer", "array")
     assert fields["web"]["enum"] == ["off", "ask", "auto"]
     # What the usual library is called is not told to keys that do not open it.
-    assert (shown["library"], shown["web"], shown["mind"]) == ("", "auto", "small")
+    assert (shown["library"], shown["web"], shown["mode"]) == ("", "auto", "extractive")
     for changed in ({}, {"web": "off", "preset": "auto-rag-paper"}):
         body = {"input": QUESTION, "config": {"configurable": {**shown, **changed}}}
         await otherwise.post("/langserve/agent/stream_log", json=body, headers={"origin": BASE})
     assert [c.web for c in contexts] == ["auto", "off"]
-    assert contexts[0].model_fields_set <= {"library", "web", "mind", "method"}
+    assert contexts[0].model_fields_set <= {"library", "web", "mode", "method"}
     assert contexts[1].max_hops != shown["max_hops"]

@@ -115,7 +115,7 @@ class Server(RuleBasedStateMachine):
         return self.do(ask())
 
     def settle(self, run: str, status: str) -> None:
-        desk = self.app.state.desk
+        desk = self.app.state.app_state
 
         def told() -> bool:
             # Whoever left its place has told everything; one that runs has shown its sentence, or is asked at least.
@@ -129,7 +129,7 @@ class Server(RuleBasedStateMachine):
         self.do(reached())
 
     def record(self, run: str) -> Record:
-        found = self.app.state.desk.runs._records.get(run)
+        found = self.app.state.app_state.runs._records.get(run)
         assert found is not None
         return found
 
@@ -248,7 +248,7 @@ class Server(RuleBasedStateMachine):
                 turns = self.call(who, "GET", f"/api/threads/{thread}").json()["turns"]
                 assert [t["status"] for t in turns] == self.threads[thread][1]
                 assert all((t["answer"] is not None) == (t["status"] == "done") for t in turns)
-        desk = self.app.state.desk
+        desk = self.app.state.app_state
         for run in self.runs:
             found = desk.runs._records.get(run)
             assert (found is None) == (self.state(run) == "gone")

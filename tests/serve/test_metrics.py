@@ -81,9 +81,9 @@ async def test_an_answer_bears_the_trace_of_its_request_and_of_its_caller(client
 async def test_the_board_and_the_signals_to_scale_on_ask_for_metrics_that_exist(client):
     board = json.loads((ROOT / "deploy" / "grafana.json").read_text())
     told = " ".join(target["expr"] for panel in board["panels"] for target in panel["targets"])
-    guide = (ROOT / "docs" / "deploy.md").read_text(encoding="utf-8").partition("**When to add a server**")[2]
-    signals = guide.partition("## ")[0]
-    assert "ragweave_uploads_under_way" in signals
+    guide = (ROOT / "docs" / "deploy.md").read_text(encoding="utf-8").partition("Add a server where")[2]
+    signals = guide.partition("\n\n")[0]
+    assert "ragweave_runs_under_way" in signals
     told += signals
     asked = {
         n for n in re.findall(r"\w+", told) if n.startswith(("ragweave_", "gen_ai_client", "http_server", "process_"))

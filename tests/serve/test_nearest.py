@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ragweave.minds.evidence import Citation
+from ragweave.components.evidence import Citation
 from ragweave.nodes.answer import Answer
 from ragweave.serve.nearest import nearest
 

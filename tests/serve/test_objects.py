@@ -104,13 +104,13 @@ async def test_a_server_goes_on_with_what_one_that_is_gone_had_taken(notes: Path
     shutil.rmtree(uploads.folder_of(library.id))
     app = create_app(ServeSettings())
     async with in_process(app) as client:
-        for job in list(app.state.desk.jobs._jobs.values()):
+        for job in list(app.state.app_state.jobs._jobs.values()):
             await job.task
         found = (await client.post("/search", json={"query": "Who built the mill?"})).json()["results"]
         assert "Odo Marsh" in found[0]["text"]
         shutil.rmtree(uploads.folder_of(library.id))
-        await app.state.desk.jobs.take_over()
-        assert not app.state.desk.jobs._jobs
+        await app.state.app_state.jobs.take_over()
+        assert not app.state.app_state.jobs._jobs
 
 
 async def test_an_upload_that_the_store_does_not_take_is_refused_and_leaves_nothing(

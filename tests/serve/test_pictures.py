@@ -14,7 +14,7 @@ import pytest
 from openai import AsyncOpenAI
 from PIL import Image, ImageDraw, ImageFont
 
-from ragweave.minds import attached
+from ragweave.components import attachments
 from ragweave.models.chat import override
 from ragweave.serve import pictures
 from ragweave.serve.pictures import bytes_of
@@ -157,7 +157,7 @@ async def test_a_question_is_not_answered_again_without_its_pictures(
     thread = (await ask_over_http(client, ASKED, pictures=[SIGN]))[0]["thread"]
     again = f"/api/threads/{thread}/turns/1/again"
     seen = [await answered(client, again, {}), await answered(client, again, {"step": "generate"})]
-    monkeypatch.setattr(attached, "_held", type(attached._held)())  # as after a restart
+    monkeypatch.setattr(attachments, "_held", type(attachments._held)())  # as after a restart
     for body in ({}, {"step": "condense"}):
         refused = await client.post(again, json=body)
         assert refused.status_code == 400 and "not at hand any more" in refused.json()["title"], body
@@ -174,5 +174,5 @@ async def answered(client: httpx.AsyncClient, path: str, body: dict[str, Any]) -
 
 def test_pictures_that_are_kept_in_memory_are_the_last_ones() -> None:
     for n in range(300):
-        attached.asked_with("?", [attached.Attached(f"kept-{n}", b"", "")])
-    assert attached.held("kept-299") and attached.held("kept-0") is None
+        attachments.asked_with("?", [attachments.Attachment(f"kept-{n}", b"", "")])
+    assert attachments.held("kept-299") and attachments.held("kept-0") is None

@@ -10,7 +10,7 @@ from urllib.parse import quote
 import httpx
 import pytest
 
-from ragweave.serve.process import Json, Words
+from ragweave.serve.process import Json, WordsFormatter
 
 ACTS = "\x1b]0;owned\x07\x1b[2J\x7f\x9b2J\x85\u2028\u2029\u202e"
 
@@ -22,7 +22,7 @@ async def test_what_an_address_holds_does_nothing_in_the_terminal_of_the_log(
     with caplog.at_level(logging.INFO, "ragweave.serve"):
         await client.get(f"/open/{quote(ACTS)}/été")
     (record,) = [r for r in caplog.records if "/open/" in r.getMessage()]
-    line = Words().format(record)
+    line = WordsFormatter().format(record)
     assert (
         line.isprintable() and "GET /open/\\u001b]0;owned\\u0007" in line and "\\u009b" in line and "/été 404" in line
     )
@@ -35,7 +35,7 @@ def test_the_lines_of_a_traceback_stay_and_what_it_quotes_does_nothing() -> None
         raise ValueError(ACTS)
     except ValueError:
         record = logging.LogRecord("ragweave", logging.ERROR, __file__, 1, "one\ntwo\rthree", (), sys.exc_info())
-    first, *trace = Words().format(record).split("\n")
+    first, *trace = WordsFormatter().format(record).split("\n")
     assert first.endswith("error one two three") and trace[0].startswith("Traceback")
     assert all(line.isprintable() for line in trace) and "\\u001b]0;owned" in trace[-1]
     assert Json().format(record).isprintable()

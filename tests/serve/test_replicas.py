@@ -20,8 +20,8 @@ from ragweave.serve.access import OWNER
 from ragweave.serve.app import create_app
 from ragweave.serve.direct import events_of
 from ragweave.serve.journal import Entry
-from ragweave.serve.records import Lost, Record, Records, Status
-from ragweave.serve.run import Run
+from ragweave.serve.records import Record, Records, RunLost, Status
+from ragweave.serve.run import ServedRun
 from ragweave.serve.settings import ServeSettings
 from ragweave.serve.store import Store
 from ragweave.tests.serve.conftest import QUESTION, TEA, TEXTS
@@ -125,7 +125,7 @@ async def test_a_run_that_failed_leaves_the_steps_of_the_one_that_replaced_it_on
 
     async with in_process(create_app(ServeSettings(workers=2))) as b:
 
-        async def replaced(self: runs.Runs, run: Run, status: Status, *events: Any, **kept: Any) -> None:
+        async def replaced(self: runs.Runs, run: ServedRun, status: Status, *events: Any, **kept: Any) -> None:
             await end(self, run, status, *events, **kept)
             if status == "failed":
                 await ask_over_http(b, QUESTION, thread=run.thread, replaces=1)
@@ -208,7 +208,7 @@ async def test_what_a_server_that_is_gone_had_in_hand_is_ended_and_its_uploads_a
             await asyncio.sleep(0.1)
     (turn,) = (await b.get(f"/api/threads/{thread}")).json()["turns"]
     assert turn["trail"] == [shown] and turn["problem"]["code"] == "interrupted"
-    with pytest.raises(Lost):  # what it still sends after all
+    with pytest.raises(RunLost):  # what it still sends after all
         records.tell("run-1", [Entry(2, "sentence", json.dumps(shown))])
 
 

@@ -32,7 +32,7 @@ PAGE = "<html><title>Town hall</title><p>The ceiling of the town hall was painte
 
 def left_behind(app: FastAPI, thread: str, context: dict[str, Any]) -> tuple[Records, Record]:
     """Begin a run in a conversation, as a server that is gone."""
-    store = app.state.desk.store
+    store = app.state.app_state.store
     gone, about = Records(store, "gone"), {"graph": "agent", "question": QUESTION, "context": context}
     held = store.thread(OWNER, thread)
     record = Record("run-1", OWNER, held.library, thread, 0, about, "running", "gone")

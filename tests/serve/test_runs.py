@@ -17,7 +17,7 @@ from ragweave.serve.conversations import forget_steps, latest
 from ragweave.serve.direct import events_of
 from ragweave.serve.records import Record, Records
 from ragweave.serve.settings import ServeSettings
-from ragweave.serve.store import Store, Turn
+from ragweave.serve.store import ConversationTurn, Store
 from ragweave.tests.serve.conftest import QUESTION
 from ragweave.tests.support.serving import (
     Graph,
@@ -178,8 +178,8 @@ async def test_a_question_whose_conversation_is_deleted_while_it_is_written_down
     may.set()
     assert (await deleting).status_code == 204
     assert (await asked).status_code == 202
-    assert app.state.desk.runs._runs == {}
-    assert await latest(app.state.desk.saver, 10) == []
+    assert app.state.app_state.runs._runs == {}
+    assert await latest(app.state.app_state.saver, 10) == []
 
 
 async def test_a_question_to_a_conversation_that_was_deleted_a_moment_ago_is_refused(
@@ -189,7 +189,7 @@ async def test_a_question_to_a_conversation_that_was_deleted_a_moment_ago_is_ref
     begin_ = Records.begin
 
     def late(self: Records, *given: Any) -> int:
-        app.state.desk.store.delete_threads([thread])
+        app.state.app_state.store.delete_threads([thread])
         return begin_(self, *given)
 
     monkeypatch.setattr(Records, "begin", late)
@@ -232,7 +232,7 @@ async def test_two_tabs_that_replace_one_question_at_once_leave_the_answer_of_th
     looked, may, turns, held = asyncio.Event(), threading.Event(), Store.turns, iter([True])
     loop = asyncio.get_running_loop()
 
-    def slow(self: Store, thread: str) -> list[Turn]:
+    def slow(self: Store, thread: str) -> list[ConversationTurn]:
         for _ in held:
             loop.call_soon_threadsafe(looked.set)
             may.wait(30)
@@ -260,9 +260,9 @@ async def test_a_question_that_is_refused_leaves_no_conversation_and_takes_nothi
     replacing = {"question": QUESTION, "thread": run["thread"], "replaces": 1}
     for body in ({"question": QUESTION}, replacing):
         assert (await client.post("/api/ask", json={**body, "graph": "none"})).status_code == 400
-        app.state.desk.slots.draining = True
+        app.state.app_state.slots.draining = True
         assert (await client.post("/api/ask", json=body)).status_code == 503
-        app.state.desk.slots.draining = False
+        app.state.app_state.slots.draining = False
     (thread,) = (await client.get("/api/threads")).json()["threads"]
     (turn,) = (await client.get(f"/api/threads/{thread['id']}")).json()["turns"]
     assert (turn["run"], turn["status"]) == (run["run"], "done")

@@ -31,7 +31,7 @@ BELOW = (
     *("corpora/archive.py", "corpora/decode.py", "corpora/formats/*.py", "corpora/images/*.py"),
     *("corpora/ingest/readers.py", "corpora/ingest/stages.py", "corpora/store/files.py", "corpora/store/folders.py"),
     *("corpora/store/libraries.py", "corpora/store/locks.py", "corpora/store/temporary.py", "corpora/web/*.py"),
-    *("corpora/video/cues.py", "corpora/video/ffmpeg.py", "corpora/video/frames.py", "minds/desk.py"),
+    *("corpora/video/cues.py", "corpora/video/ffmpeg.py", "corpora/video/frames.py", "components/run_context.py"),
     *("models/chat.py", "models/chat_client.py", "models/failures.py", "models/meter.py", "models/pictures.py"),
     "nodes/condense.py",
 )

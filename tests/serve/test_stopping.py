@@ -14,7 +14,7 @@ import pytest
 from fastapi import FastAPI
 
 from ragweave.corpora.store.stores import stores
-from ragweave.serve import followed, jobs, uploads
+from ragweave.serve import jobs, remote_journal, uploads
 from ragweave.serve.access import Caller
 from ragweave.serve.records import Records
 from ragweave.tests.serve.conftest import QUESTION
@@ -50,7 +50,7 @@ async def test_a_job_tells_that_end(
         return None
 
     monkeypatch.setattr(jobs, "aindex", indexed)
-    library, here = stores().catalog.library("default"), app.state.desk.jobs
+    library, here = stores().catalog.library("default"), app.state.app_state.jobs
     record = await here.start(Caller(), library, [uploads.keep("a.md", io.BytesIO(b"words"), library.id)], [])
     journal, task = await here.journal(record), here._jobs[record.id].task
     await ending.begun.wait()
@@ -99,10 +99,10 @@ async def test_who_stops_a_run_waits_for_that_end_and_for_no_other_server(
 ) -> None:
     elsewhere: list[str] = []
     monkeypatch.setattr(Records, "stop", lambda self, id: elsewhere.append(id))
-    monkeypatch.setattr(followed, "_STOPS", 0)
+    monkeypatch.setattr(remote_journal, "_STOPS", 0)
     graph.consent = asks
     graph.may.set()
-    run, runs = await begin(client, QUESTION), app.state.desk.runs
+    run, runs = await begin(client, QUESTION), app.state.app_state.runs
     await ending.begun.wait()
     record = await runs.get(Caller(), run["run"])
     stopped = asyncio.create_task(runs.cancel(record))

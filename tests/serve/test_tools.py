@@ -10,7 +10,7 @@ from fastapi import FastAPI
 from pydantic import TypeAdapter
 
 from ragweave.corpora.store.library import open_library
-from ragweave.serve.tools import Answered, Passage
+from ragweave.serve.tools import Answered, FoundPassage
 from ragweave.tests.serve.conftest import QUESTION
 from ragweave.tests.support.serving import bearer
 
@@ -65,7 +65,7 @@ async def test_each_is_called_as_it_is_described_and_its_places_open(client: htt
     answer = Answered.model_validate(given["ask_library"])
     assert "1874" in answer.text and answer.found and answer.quotes[0].uri == answer.citations[0].uri
     assert (await client.get(answer.citations[0].uri)).status_code == 303
-    (passage,) = TypeAdapter(list[Passage]).validate_python(given["search_library"])
+    (passage,) = TypeAdapter(list[FoundPassage]).validate_python(given["search_library"])
     assert "four times" in passage.text and passage.uri.startswith("http://127.0.0.1:8765/open/")
 
 

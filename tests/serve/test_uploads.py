@@ -300,7 +300,7 @@ async def test_a_job_takes_what_an_earlier_one_left_and_finds_its_library_under_
     gone = uploads.keep("gone.md", io.BytesIO(b"# Gone\n\nThe mill fell in 1803.\n"), library.id)
     gone.unlink()
     stores().catalog.rename("default", "renamed")
-    desk = app.state.desk
+    desk = app.state.app_state
     job = await desk.jobs.start(Caller(), library, [gone], [])
     assert [entry.type async for entry in (await desk.jobs.journal(job)).follow()][-1] == "end"
     assert "default" not in [row.name for row in stores().catalog.libraries()]
@@ -319,7 +319,7 @@ async def test_jobs_of_one_library_take_turns_however_long_one_takes(
         at_once[0] -= 1
 
     monkeypatch.setattr(jobs, "aindex", slow)
-    desk = app.state.desk
+    desk = app.state.app_state
     kept = [uploads.keep(f"{n}.md", io.BytesIO(b"words"), library.id) for n in range(3)]
     begun = [await desk.jobs.start(Caller(), library, [path], []) for path in kept]
     await asyncio.gather(*(desk.jobs._jobs[job.id].task for job in begun))

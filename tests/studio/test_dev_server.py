@@ -79,7 +79,7 @@ async def _answers_a_thread(client: Any) -> None:
     earlier = next(s for s in history if (s["values"].get("answer") or {}).get("question") == LIT and not s["next"])
     asked = {"messages": [{"role": "user", "content": LIT}]}
     again = await client.runs.wait(
-        thread, "agent", input=asked, context={"mind": "small"}, checkpoint=earlier["checkpoint"]
+        thread, "agent", input=asked, context={"mode": "extractive"}, checkpoint=earlier["checkpoint"]
     )
     assert "1874" in again["answer"]["text"] and "How often" not in str(again["messages"])
     assert [m["type"] for m in again["messages"]] == ["human", "ai", "human", "ai"]
@@ -98,13 +98,13 @@ async def _asks_for_consent_and_goes_on(client: Any) -> None:
         assert ("Ada Brandt" in end["answer"]["text"]) is consent, end["answer"]
         assert any("you declined it" in note for note in end["answer"]["notes"]) is not consent
         kept = (await client.threads.get_state(thread))["values"]
-        assert kept["knobs"] == {"mind": "small", "web": "ask", "method": {}}, "as the turn was asked"
+        assert kept["knobs"] == {"mode": "extractive", "web": "ask", "method": {}}, "as the turn was asked"
 
 
 async def _answers_every_graph(client: Any) -> None:
     for graph in set(GRAPHS) - {"agent", "video_rag"}:
         asked = {"messages": [{"role": "user", "content": LIT}]}
-        end = await client.runs.wait(None, graph, input=asked, context={"mind": "small", "top_k": 3})
+        end = await client.runs.wait(None, graph, input=asked, context={"mode": "extractive", "top_k": 3})
         assert "1874" in end["answer"]["text"], graph
     refused = await client.runs.wait(None, "agent", input=asked, context={"top_k": 99}, raise_error=False)
     assert "less than or equal to 50" in json.dumps(refused)
@@ -122,7 +122,7 @@ async def _ask(client: Any, thread: str, question: str, **context: Any) -> dict[
         thread,
         "agent",
         input={"messages": [{"role": "user", "content": question}]},
-        context={"mind": "small", **context},
+        context={"mode": "extractive", **context},
         stream_mode=["custom", "values", "messages-tuple"],
     )
     async for part in stream:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ragweave.minds.context import Context
-from ragweave.minds.method import Method
+from ragweave.components.context import Context
+from ragweave.components.method import Method
 
 
 def context(**given: Any) -> Context:

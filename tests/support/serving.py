@@ -144,7 +144,7 @@ class Graph:
             "type": "step",
             "node": "route",
             "hop": 1,
-            "by": "small",
+            "by": "local",
             "summary": question,
             "seconds": 0.0,
             "data": {},

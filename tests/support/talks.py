@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ragweave.app.api import astate
-from ragweave.minds.context import Context
+from ragweave.components.context import Context
 from ragweave.models.chat import override
 from ragweave.tests.support import ScriptedChat
 
@@ -67,4 +67,4 @@ def script(**parts: Any) -> ScriptedChat:
 
 async def written(model: ScriptedChat, question: str = "Who found the comet?", **knobs: Any) -> Any:
     with override(writer=model):
-        return await astate(question, context=Context(mind="llm", **knobs), graph="video_rag")
+        return await astate(question, context=Context(mode="llm", **knobs), graph="video_rag")

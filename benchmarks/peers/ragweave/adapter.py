@@ -36,8 +36,8 @@ class Asker:
     def __init__(self, store: Path) -> None:
         from langgraph.checkpoint.memory import InMemorySaver
 
+        from ragweave.components.llm import reason, write
         from ragweave.graphs.agent import build
-        from ragweave.minds.llm import reason, write
 
         reason.today = write.today = lambda: "2025-11-28"
         self.graph = build().compile(checkpointer=InMemorySaver())

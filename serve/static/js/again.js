@@ -31,7 +31,7 @@ export class Again {
     this.turn.trail.graph?.pick(step?.id);
     const off = step ? Object.entries(step.off) : [];
     const kept = { get: (name) => this.value(name), set: (name, value) => this.set(name, value) };
-    const names = (step ? step.knobs : ["mind", "model", "max_hops", "sentences", "rerank", "expand_when", "check_by"]).filter((name) => name in state.form.schema.properties);
+    const names = (step ? step.knobs : ["mode", "model", "max_hops", "sentences", "rerank", "expand_when", "check_by"]).filter((name) => name in state.form.schema.properties);
     this.rows = h("div.settings", {}, ...names.map((name) => row(name, kept)));
     this.wrong = h("p.wrong", { role: "alert" });
     this.go = h("button.button.primary.small", { type: "submit" }, icon("play"), t(step ? "again.go.step" : "again.go"));

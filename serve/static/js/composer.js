@@ -99,7 +99,7 @@ function drawTools() {
   only.hidden = !few;
   fill(only, h("span", { text: t("composer.only", { n: few }) }), icon("close"));
   only.title = t("composer.all");
-  const count = Object.keys(state.settings).filter((name_) => !["web", "mind", "model"].includes(name_)).length + (state.graph === state.usualGraph ? 0 : 1);
+  const count = Object.keys(state.settings).filter((name_) => !["web", "mode", "model"].includes(name_)).length + (state.graph === state.usualGraph ? 0 : 1);
   fill(changed, icon("sliders"), h("span", { text: count ? t("composer.changed", { n: count }) : t("composer.settings") }));
   changed.classList.toggle("on", count > 0);
 }

@@ -14,18 +14,18 @@ const EXAMPLES = [["RAGWEAVE_CHAT=openai:gpt-4o-mini", "RAGWEAVE_CHAT_KEY=sk-…
 /** Who answers the next question: one of the chat models that are set up, or none of them. */
 export function modelChoice() {
   const choice = h("select.field.small.who", { "aria-label": t("models.who"), title: t("models.who") });
-  const alone = h("button.bare", { type: "button", "aria-haspopup": "dialog", on: { click: openModels } }, icon("spark"), h("span", { text: t("turn.small") }));
+  const alone = h("button.bare", { type: "button", "aria-haspopup": "dialog", on: { click: openModels } }, icon("spark"), h("span", { text: t("turn.extractive") }));
   const place = h("span.who-place", {});
   choice.addEventListener("change", () => {
     const { value } = choice; // drawn anew by the first of the two
-    setKnob("mind", value === "small" ? "small" : "auto");
-    if (value !== "small" && "model" in state.form.schema.properties) setKnob("model", value.slice(1));
+    setKnob("mode", value === "extractive" ? "extractive" : "auto");
+    if (value !== "extractive" && "model" in state.form.schema.properties) setKnob("model", value.slice(1));
   });
   const draw = () => {
     const usual = state.me?.chat;
     const names = ["", ...(state.form.schema.properties.model?.enum || []).filter(Boolean)];
-    fill(choice, ...names.map((name) => h("option", { value: `:${name}`, text: shortly(name || usual || "") })), h("option", { value: "small", text: t("turn.small") }));
-    choice.value = knob("mind") === "small" ? "small" : `:${knob("model") || ""}`;
+    fill(choice, ...names.map((name) => h("option", { value: `:${name}`, text: shortly(name || usual || "") })), h("option", { value: "extractive", text: t("turn.extractive") }));
+    choice.value = knob("mode") === "extractive" ? "extractive" : `:${knob("model") || ""}`;
     fill(place, usual ? choice : state.me?.may_change && alone);
   };
   on("settings", draw);
@@ -54,7 +54,7 @@ export async function openModels() {
 /** What to write where, so that a language model answers. */
 function setUp() {
   return [
-    h("p", { text: t("models.small") }),
+    h("p", { text: t("models.extractive") }),
     h("p.fine", { text: t("models.how") }),
     ...EXAMPLES.map((lines) => h("div.sent", {}, ...lines.map((line) => h("div", {}, h("code", { text: line }))))),
     h("p.fine", {}, `${t("models.or")} `, h("code", { text: "ragweave setup" })),

@@ -9,7 +9,7 @@ import { knobName, knobTold, valueName } from "./knobs.js";
 import { openModels } from "./models.js";
 import { corpusName } from "./words.js";
 
-const COMMON = ["web", "mind", "model", "corpora", "max_hops", "phrasings", "sentences", "recency", "max_model_calls"];
+const COMMON = ["web", "mode", "model", "corpora", "max_hops", "phrasings", "sentences", "recency", "max_model_calls"];
 const GROUPS = [
   ["where", ["route_by", "half_life"]],
   ["search", ["preset", "expand_when", "top_k", "rerank"]],

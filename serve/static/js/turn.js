@@ -175,7 +175,7 @@ export class Turn {
     const models = answer.usage.filter((u) => u.model);
     const sum = (key) => answer.usage.reduce((total, u) => total + u[key], 0);
     const tokens = sum("input_tokens") + sum("output_tokens");
-    const writer = answer.mind === "small" ? t("turn.small") : answer.model;
+    const writer = answer.mode === "extractive" ? t("turn.extractive") : answer.model;
     const spent = [
       writer,
       sum("calls") ? t("trail.calls", { n: sum("calls") }) : t("turn.nocall"),

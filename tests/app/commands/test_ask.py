@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
+from ragweave.components.evidence import Sentence
+from ragweave.components.phrases import QUOTED
 from ragweave.graphs.settings import run_settings
-from ragweave.minds.evidence import Sentence
-from ragweave.minds.phrases import QUOTED
 from ragweave.models.errors import LibraryNotFound, ModelError
 from ragweave.nodes.answer import Answer
 
@@ -34,7 +34,7 @@ def test_a_trace_tells_the_steps_before_the_answer(main: Any, agent: Any) -> Non
     _, out, _ = main("ask", "When was it lit?", "--trace")
     assert out.index("Checked the answer (") < out.index("It was lit") and "Chose where to look" not in out
     out = main("ask", "When was it lit?", "--trace", "full")[1]
-    assert out.index("Chose where to look (small, 2 ms): paragraph .82") < out.index("Checked the answer")
+    assert out.index("Chose where to look (local, 2 ms): paragraph .82") < out.index("Checked the answer")
     assert "By: no language model" in out
     assert out.count("It was lit in 1874.") == 1
 
@@ -60,12 +60,12 @@ def test_an_abstention_has_its_own_exit_code_and_its_reason(main: Any, agent: An
 
 
 def test_options_become_the_context_of_the_run(main: Any, agent: Any) -> None:
-    main("ask", "Q?", "-l", "notes", "--mind", "small", "--web", "off", "--set",
+    main("ask", "Q?", "-l", "notes", "--mode", "extractive", "--web", "off", "--set",
          "max_hops=1", "--sentences", "2", "--set", "rerank=false", "--set", "corpora=document,paragraph",
          "--graph", "crag", "--choice", "In 1874", "--choice", "In 1909")  # fmt: skip
     context = agent.options[0]["context"]
     assert context.choices == ("In 1874", "In 1909")
-    assert (context.library, context.mind, context.max_hops, context.sentences) == ("notes", "small", 1, 2)
+    assert (context.library, context.mode, context.max_hops, context.sentences) == ("notes", "extractive", 1, 2)
     assert context.rerank is False
     assert context.corpora == ("document", "paragraph")
     assert agent.options[0]["graph"] == "crag"
@@ -194,12 +194,12 @@ def test_debug_shows_the_traceback(main: Any, agent: Any) -> None:
 
 
 def test_a_setting_that_cannot_be_used_is_named(main: Any, agent: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("RAGWEAVE_MIND", "enormous")
+    monkeypatch.setenv("RAGWEAVE_MODE", "enormous")
     run_settings.cache_clear()
     code, _, err = main("ask", "Q?")
     run_settings.cache_clear()
     assert code == 2
-    assert err.startswith("error: RAGWEAVE_MIND cannot be used")
+    assert err.startswith("error: RAGWEAVE_MODE cannot be used")
 
 
 def test_search_lists_places_ids_and_the_lines_that_match(main: Any, stock: Any) -> None:

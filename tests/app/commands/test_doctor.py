@@ -25,10 +25,10 @@ def test_a_fresh_machine_is_well_and_says_what_is_off(main: Any, home: Path) -> 
     code, out, _ = main("doctor", "--json")
     found = areas(out)
     assert code == 0
-    assert {"python", "packages", "home", "libraries", "encoder", "mind", "web search"} <= set(found)
+    assert {"python", "packages", "home", "libraries", "encoder", "mode", "web search"} <= set(found)
     assert found["packages"]["state"] == "ok"
-    assert found["mind"]["state"] == "off"
-    assert "ragweave setup" in found["mind"]["remedy"]
+    assert found["mode"]["state"] == "off"
+    assert "ragweave setup" in found["mode"]["remedy"]
     assert not home.exists(), "looking around must not leave anything behind"
 
 
@@ -44,7 +44,7 @@ def test_a_chat_server_that_is_down_is_bad_and_has_a_remedy(main: Any, monkeypat
     monkeypatch.setenv("RAGWEAVE_CHAT_URL", "http://127.0.0.1:9/v1")
     model_settings.cache_clear()
     code, out, _ = main("doctor", "--json")
-    found = areas(out)["mind"]
+    found = areas(out)["mode"]
     assert code == 2
     assert found["state"] == "bad"
     assert "some-model at 127.0.0.1:9" in found["what"]
@@ -82,7 +82,7 @@ async def test_a_chat_server_that_answers_is_well(monkeypatch: pytest.MonkeyPatc
         monkeypatch.setenv("RAGWEAVE_CHAT", "some-model")
         monkeypatch.setenv("RAGWEAVE_CHAT_URL", server.base_url)
         model_settings.cache_clear()
-        found = next(f for f in await examine() if f.area == "mind")
+        found = next(f for f in await examine() if f.area == "mode")
     assert found.state == "ok"
     assert "the server answers" in found.what
 

@@ -10,9 +10,9 @@ import pytest
 from ragweave.app.api import GRAPHS, build_agent
 from ragweave.app.commands.graph import meaning, shown
 from ragweave.app.commands.options import graph_of
-from ragweave.minds import method
-from ragweave.minds.context import Context
-from ragweave.minds.method import PRESETS, knobs_of
+from ragweave.components import method
+from ragweave.components.context import Context
+from ragweave.components.method import PRESETS, knobs_of
 
 
 @pytest.mark.parametrize("name", GRAPHS)

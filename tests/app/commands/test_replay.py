@@ -21,7 +21,7 @@ def saved(main: Any, stock: Any, tmp_path: Path) -> Path:
     """A run over three files."""
     stock(TEXTS)
     path = tmp_path / "runs" / "one.run"
-    assert main("ask", QUESTION, "--mind", "small", "--save", str(path))[0] == 0
+    assert main("ask", QUESTION, "--mode", "extractive", "--save", str(path))[0] == 0
     return path
 
 

@@ -12,7 +12,7 @@ import pytest
 from pptx.util import Inches
 
 from ragweave.corpora.formats import merged, parse
-from ragweave.corpora.formats.merged import Merged
+from ragweave.corpora.formats.merged import MergedTable
 
 Write = Callable[[str, str], Path]
 
@@ -72,7 +72,7 @@ TEXTS = ["first", "20:00 to 7:00", "60–85", "3 of 4", "E11 b", "2025-06-29", "
 
 @pytest.mark.parametrize(("cell", "again"), [*((n, "") for n in NUMBERS), *((t, t) for t in TEXTS)])
 def test_a_cell_that_spans_rows_is_said_again_unless_it_is_a_number(cell: str, again: str) -> None:
-    table = Merged()
+    table = MergedTable()
     table.row([("Name", 1, 1), ("Paid", 1, 1)], every=True)
     assert table.row([("Ada", 1, 1), (cell, 2, 1)], every=True) == ["Ada", cell]
     assert table.row([("Ben", 1, 1)], every=True) == ["Ben", again]
@@ -125,7 +125,7 @@ def test_a_page_of_spans_alone_stays_small(write: Write, monkeypatch: pytest.Mon
 
 
 def test_what_a_covered_cell_holds_of_its_own_is_kept() -> None:
-    table = Merged()
+    table = MergedTable()
     table.row([("A", 1, 1), ("B", 1, 1)], every=True)
     assert table.row([("Elm", 2, 2), ("kept", 1, 1)], every=True) == ["Elm", "kept"]
     assert table.row([("", 1, 1), ("here", 1, 1)], every=True) == ["Elm", "here"]

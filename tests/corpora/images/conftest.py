@@ -11,7 +11,7 @@ import pytest
 from PIL import Image
 
 from ragweave.models import ocr as read_module
-from ragweave.models.ocr import Line
+from ragweave.models.ocr import TextLine
 
 
 class Painted:
@@ -23,13 +23,15 @@ class Painted:
         self.texts: dict[tuple[int, int, int], list[str]] = {}
         self.calls = 0
 
-    def lines(self, image: np.ndarray) -> list[Line]:
+    def lines(self, image: np.ndarray) -> list[TextLine]:
         self.calls += 1
         height, width = image.shape[:2]
         middle = image[height // 2, width // 2].astype(int)
         for colour, texts in self.texts.items():
             if np.abs(middle - colour).max() < 12:
-                return [Line(t, (10.0, 10.0 + 30 * n, width - 10.0, 30.0 + 30 * n), 0.9) for n, t in enumerate(texts)]
+                return [
+                    TextLine(t, (10.0, 10.0 + 30 * n, width - 10.0, 30.0 + 30 * n), 0.9) for n, t in enumerate(texts)
+                ]
         return []
 
 

@@ -15,7 +15,7 @@ from ragweave.corpora.ingest.run import index
 from ragweave.corpora.settings import CorporaSettings, corpora_settings
 from ragweave.corpora.store.library import open_library
 from ragweave.corpora.store.stores import close_stores
-from ragweave.corpora.video.job import Stopped
+from ragweave.corpora.video.job import JobStopped
 from ragweave.models.errors import LibraryError, SourceError
 from ragweave.models.settings import model_settings
 
@@ -135,7 +135,7 @@ def test_work_goes_to_every_node(cluster, tmp_path):
     held.close()
     for thread in asking:
         thread.join(60)
-    assert told == [Stopped, Stopped]
+    assert told == [JobStopped, JobStopped]
 
 
 def test_a_lost_node_costs_what_it_had_in_hand_which_another_repeats(cluster, tmp_path):

@@ -20,7 +20,7 @@ async def test_what_its_loaders_read_answers_with_a_citation(home: Path, tmp_pat
     report = await aindex(documents=[document for loader in found for document in loader.load()])
     assert (report.indexed, report.failed) == (2, [])
     for question, said in (("Who set up the Tarn Mill?", "Ilse Marwen"), ("Who is captain of the Gull?", "Ada Lund")):
-        answer = await aask(question, context=Context(mind="small"))
+        answer = await aask(question, context=Context(mode="extractive"))
         assert said in answer.text and answer.citations
 
 
@@ -30,8 +30,8 @@ async def test_what_its_retriever_found_can_be_indexed(home: Path, tmp_path: Pat
     said = ["The Tarn Mill was set up by Ilse Marwen.", "The moon has craters.", "Rye bread is baked at 250 degrees."]
     retriever = TFIDFRetriever.from_texts(said, metadatas=[{"source": f"{n}"} for n in range(3)], k=1)
     await aindex(documents=await retriever.ainvoke("Who set up the Tarn Mill?"))
-    assert "Ilse Marwen" in (await aask("Who set up the Tarn Mill?", context=Context(mind="small"))).text
-    assert (await aask("What has the moon?", context=Context(mind="small"))).abstained
+    assert "Ilse Marwen" in (await aask("Who set up the Tarn Mill?", context=Context(mode="extractive"))).text
+    assert (await aask("What has the moon?", context=Context(mode="extractive"))).abstained
 
 
 async def test_what_was_indexed_stays_as_it_was_until_it_is_indexed_again(home: Path, tmp_path: Path) -> None:
@@ -39,6 +39,6 @@ async def test_what_was_indexed_stays_as_it_was_until_it_is_indexed_again(home: 
     path.write_text("The Tarn Mill was set up by Ilse Marwen in 1871.", encoding="utf-8")
     await aindex(documents=loaders.TextLoader(str(path)).load())
     path.write_text("The Tarn Mill was set up by Bert Osk in 1950.", encoding="utf-8")
-    assert "Ilse Marwen" in (await aask("Who set up the Tarn Mill?", context=Context(mind="small"))).text
+    assert "Ilse Marwen" in (await aask("Who set up the Tarn Mill?", context=Context(mode="extractive"))).text
     await aindex(documents=loaders.TextLoader(str(path)).load())
-    assert "Bert Osk" in (await aask("Who set up the Tarn Mill?", context=Context(mind="small"))).text
+    assert "Bert Osk" in (await aask("Who set up the Tarn Mill?", context=Context(mode="extractive"))).text

@@ -39,7 +39,7 @@ PAGES = ("The Tarn Mill made paper.", "It was set up by Ilse Marwen in 1871.")
 async def test_pages_of_one_source_are_one_file_that_answers_and_is_cited(home: Path) -> None:
     report = await aindex(documents=Pages(*PAGES).load(), library="mills")
     assert (report.indexed, report.failed) == (1, [])
-    answer = await aask("Who set up the Tarn Mill?", library="mills", context=Context(mind="small"))
+    answer = await aask("Who set up the Tarn Mill?", library="mills", context=Context(mode="extractive"))
     assert "Ilse Marwen" in answer.text
     file = Path(answer.citations[0].locator["file"])
     assert file.name == "Tarn Mill a history.txt" and home in file.parents
@@ -57,7 +57,7 @@ async def test_the_same_documents_cost_a_hash_and_changed_ones_take_the_place_of
     await aindex(documents=Pages(*PAGES).load())
     assert (await aindex(documents=Pages(*PAGES).load())).unchanged == 1
     await aindex(documents=Pages(PAGES[0], "It was set up by Bert Osk in 1950.").load())
-    answer = await aask("Who set up the Tarn Mill?", context=Context(mind="small"))
+    answer = await aask("Who set up the Tarn Mill?", context=Context(mode="extractive"))
     assert "Bert Osk" in answer.text and "Ilse" not in answer.text
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from ragweave.corpora.ingest.eta import Rest
 from ragweave.corpora.ingest.events import Event
-from ragweave.corpora.ingest.rest import Rest
 
 
 class Run:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from ragweave.corpora.ingest.run import index
-from ragweave.corpora.knowledge.around import around, most_joined
 from ragweave.corpora.knowledge.facts import Entity, Relation, facts_of, key_of
+from ragweave.corpora.knowledge.neighbours import around, most_joined
 from ragweave.corpora.knowledge.store import put
 from ragweave.corpora.store.stores import stores
 

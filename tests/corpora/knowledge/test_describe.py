@@ -8,16 +8,16 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select
 
+from ragweave.components.llm.entities import extractor
 from ragweave.corpora.ingest.run import Models, Report
 from ragweave.corpora.ingest.run import index as run_index
 from ragweave.corpora.knowledge import describe
-from ragweave.corpora.knowledge.around import around
 from ragweave.corpora.knowledge.facts import DESCRIPTION, Entity, Extractor, Merge, Relation, key_of, together
+from ragweave.corpora.knowledge.neighbours import around
 from ragweave.corpora.settings import corpora_settings
 from ragweave.corpora.store.library import open_library
 from ragweave.corpora.store.schema import stages
 from ragweave.corpora.store.stores import stores
-from ragweave.minds.llm.entities import extractor
 from ragweave.models.chat import override
 from ragweave.models.errors import ModelError
 from ragweave.models.meter import Limits, Meter

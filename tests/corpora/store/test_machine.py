@@ -25,7 +25,7 @@ from hypothesis.stateful import (
 )
 
 from ragweave.corpora.store.catalog import Catalog
-from ragweave.corpora.store.commit import Committer, Outcome
+from ragweave.corpora.store.commit import Committer, FileOutcome
 from ragweave.corpora.store.files import File, Stat
 from ragweave.corpora.store.lexical import Lexical, indexed
 from ragweave.corpora.store.media import Media
@@ -150,7 +150,7 @@ class Stores(RuleBasedStateMachine):
                 staged.mkdir()
                 (staged / "p.png").write_bytes(b"p")
             vectors = np.stack([EYE[place(word)] for word in words])
-            committer.store([Outcome(file, made_of("text", "", made, 100), vectors)])
+            committer.store([FileOutcome(file, made_of("text", "", made, 100), vectors)])
             held.sources[source], held.paths[path] = words, source
             held.other = {c: at for c, at in held.other.items() if not c.startswith(f"i-{source}")}  # of another text
             held.media[source] = {f"{source}/p.png"} if picture else set()

@@ -11,10 +11,10 @@ from ragweave.corpora.store.media import Media
 from ragweave.corpora.store.vectors import Vectors
 
 KEPT = [
-    (protocols.Catalog, Catalog),
-    (protocols.Lexical, Lexical),
-    (protocols.Vectors, Vectors),
-    (protocols.Media, Media),
+    (protocols.CatalogStore, Catalog),
+    (protocols.LexicalStore, Lexical),
+    (protocols.VectorStore, Vectors),
+    (protocols.MediaStore, Media),
 ]
 
 

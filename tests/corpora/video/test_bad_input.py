@@ -259,9 +259,9 @@ async def test_broken_subtitles_are_told_and_not_used(film: Film) -> None:
 async def test_an_engine_that_is_down_costs_the_film_its_turn_and_no_other(
     film: Film, hears: Callable[[ScriptedAsr | None], None]
 ) -> None:
-    from ragweave.models.asr_api import Endpoint
+    from ragweave.models.asr_api import TranscriptionServer
 
-    hears(Endpoint("m", "http://127.0.0.1:1/v1"))  # type: ignore[arg-type]
+    hears(TranscriptionServer("m", "http://127.0.0.1:1/v1"))  # type: ignore[arg-type]
     path = film(seconds=4)
     path.with_name("note.txt").write_text("The rest goes on.")
     report = await index([path.parent])
@@ -277,12 +277,12 @@ def test_no_speech_is_found_in_random_bytes() -> None:
 async def test_a_film_that_cannot_be_taken_in_for_now_stays_as_it_was(
     film: Film, hears: Callable[[ScriptedAsr | None], None]
 ) -> None:
-    from ragweave.models.asr_api import Endpoint
+    from ragweave.models.asr_api import TranscriptionServer
 
     hears(ScriptedAsr("words"))
     path = film(seconds=4)
     await index([path.parent])
-    hears(Endpoint("m", "http://127.0.0.1:1/v1"))  # type: ignore[arg-type]
+    hears(TranscriptionServer("m", "http://127.0.0.1:1/v1"))  # type: ignore[arg-type]
     assert len((await index([path.parent])).failed) == 1
     assert (await items())[0].text == "words"
 

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragweave.corpora.video.ass import HEAD, ass_cues
-from ragweave.corpora.video.beside import companion, subtitles_of_others
 from ragweave.corpora.video.cues import is_transcript, read_transcript
+from ragweave.corpora.video.sidecars import companion, subtitles_of_others
 
 
 def made(folder: Path, *names: str) -> None:

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from ragweave.corpora.types import Item
-from ragweave.corpora.video.decent import LEFT_OUT, decent
 from ragweave.corpora.video.items import items_of
 from ragweave.corpora.video.listen import _cue
+from ragweave.corpora.video.profanity import LEFT_OUT, decent
+from ragweave.corpora.video.quality import understood
 from ragweave.corpora.video.recording import Cue, Recording, Shown
-from ragweave.corpora.video.understood import understood
 from ragweave.models.asr import Transcript, Word
 
 

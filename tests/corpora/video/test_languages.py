@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from ragweave.components.context import Context
 from ragweave.corpora.ingest.run import index
 from ragweave.corpora.store.library import open_library
-from ragweave.corpora.video.beside import language_of, others, tagged
+from ragweave.corpora.video.sidecars import language_of, others, tagged
 from ragweave.graphs.agent import graph
-from ragweave.minds.context import Context
 from ragweave.nodes.answer import Answer
 from tests.corpora.video.conftest import Film
 
@@ -28,7 +28,7 @@ def beside(film: Path, *tags: str) -> None:
 
 
 async def asked(question: str) -> Answer:
-    state = await graph.ainvoke({"messages": [("human", question)]}, context=Context(mind="small"))
+    state = await graph.ainvoke({"messages": [("human", question)]}, context=Context(mode="extractive"))
     answer: Answer = state["answer"]
     return answer
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from ragweave.corpora.ingest.estimate import estimate
+from ragweave.corpora.video.estimate import hearing, spoken_in
 from ragweave.corpora.video.intake import demuxer_of
-from ragweave.corpora.video.pace import hearing, spoken_in
 from ragweave.corpora.video.streams import examine
 from ragweave.models.vad import Sound, Stretch
 from tests.corpora.video.conftest import Film, ScriptedAsr
@@ -27,7 +27,7 @@ def loud(blocks: Iterator[Sound], longest: float) -> Iterator[Stretch]:
 @pytest.fixture
 def half_silent(film: Film, ffmpeg: Callable[..., None], monkeypatch: pytest.MonkeyPatch) -> Path:
     """A recording of 200 seconds, of which the first 50 are a tone and the rest is silence."""
-    monkeypatch.setattr("ragweave.corpora.video.pace.stretches", loud)
+    monkeypatch.setattr("ragweave.corpora.video.estimate.stretches", loud)
     tone = film("tone.wav", 50, picture=False)
     path = tone.with_name("speech.wav")
     ffmpeg("-i", str(tone), "-af", "apad=whole_dur=200", str(path))

@@ -9,7 +9,7 @@ import pytest
 
 from ragweave.corpora.web.providers import make
 from ragweave.corpora.web.search import search
-from ragweave.corpora.web.types import Page
+from ragweave.corpora.web.types import WebPage
 from ragweave.models.errors import InputError, WebError
 
 TEXT = "The lighthouse of Kap Arkona was built in 1827 after plans that are ascribed to Karl Friedrich Schinkel."
@@ -20,17 +20,17 @@ AT = "2024-01-01T00:00:00+00:00"
 class Engine:
     """Gives the same results to every query and keeps what it was asked."""
 
-    found: list[Page]
+    found: list[WebPage]
     name: str = "engine"
     asked: list[tuple[str, int]] = field(default_factory=list)
 
-    async def search(self, query: str, k: int) -> list[Page]:
+    async def search(self, query: str, k: int) -> list[WebPage]:
         self.asked.append((query, k))
         return self.found
 
 
-def page(url: str, title: str = "T", text: str = TEXT, snippet: str = "s") -> Page:
-    return Page(url, title, text, snippet, AT)
+def page(url: str, title: str = "T", text: str = TEXT, snippet: str = "s") -> WebPage:
+    return WebPage(url, title, text, snippet, AT)
 
 
 async def test_no_more_than_k_pages_and_no_double_are_returned_in_the_order_of_the_results() -> None:
@@ -76,11 +76,11 @@ async def test_nothing_found_is_a_note() -> None:
 
 async def test_a_provider_that_fails_or_hangs_is_an_error() -> None:
     class Down(Engine):
-        async def search(self, query: str, k: int) -> list[Page]:
+        async def search(self, query: str, k: int) -> list[WebPage]:
             raise WebError("The web search engine is down (500)", "try again later")
 
     class Hanging(Engine):
-        async def search(self, query: str, k: int) -> list[Page]:
+        async def search(self, query: str, k: int) -> list[WebPage]:
             await asyncio.sleep(30)
             return []
 

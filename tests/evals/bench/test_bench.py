@@ -10,16 +10,16 @@ import pytest
 from typer.testing import CliRunner
 
 from ragweave.app import cli
+from ragweave.components.context import Context
+from ragweave.components.method import PRESETS
 from ragweave.evals.bench.forms import read
-from ragweave.evals.bench.run import Asked, ask, context_of, prepared
+from ragweave.evals.bench.run import BenchSet, ask, context_of, prepared
 from ragweave.evals.bench.show import columns_of
 from ragweave.evals.bench.tables import PAPERS, paper
 from ragweave.evals.judge import ASPECTS
 from ragweave.evals.runner import Runner
 from ragweave.graphs.run import GRAPHS
 from ragweave.graphs.settings import with_settings
-from ragweave.minds.context import Context
-from ragweave.minds.method import PRESETS
 from ragweave.models.chat import override
 from ragweave.models.errors import InputError
 from ragweave.tests.support import ScriptedChat
@@ -43,8 +43,8 @@ def ships(tmp_path: Path) -> Path:
     return tmp_path / "ships"
 
 
-def bench(folder: Path, *argv: str, mind: str = "small") -> Any:
-    given = [*argv, "--mind", mind, "--work", str(folder / "w"), "--json", str(folder / "r.json")]
+def bench(folder: Path, *argv: str, mode: str = "extractive") -> Any:
+    given = [*argv, "--mode", mode, "--work", str(folder / "w"), "--json", str(folder / "r.json")]
     return CliRunner().invoke(cli.app, ["bench", *given])
 
 
@@ -64,9 +64,9 @@ def test_a_table_fits_its_paper(name: str) -> None:
 
 def test_what_the_caller_sets_lies_over_an_arm_and_takes_nothing_else_from_it(ships: Path) -> None:
     of = paper("rag-fusion")
-    asked = Asked(of.tables["1"].other, read("ships", ships))
+    asked = BenchSet(of.tables["1"].other, read("ships", ships))
     more = with_settings({}, ["method.pool=7", "top_k=3"]).model_dump(exclude_unset=True)
-    found = {name: context_of(of.arms[name], asked, "small", more) for name in ("vector", "BM25", "hybrid")}
+    found = {name: context_of(of.arms[name], asked, "extractive", more) for name in ("vector", "BM25", "hybrid")}
     weights = {name: (c.method.fusion, c.method.dense_weight) for name, c in found.items()}
     assert weights == {"vector": ("dense", 0.45), "BM25": ("rrf", 0.0), "hybrid": ("rrf", 1.0)}
     assert {(c.method.pool, c.top_k, c.rerank) for c in found.values()} == {(7, 3, False)}
@@ -104,11 +104,11 @@ def test_an_arm_that_needs_the_web_is_left_out_where_none_can_be_searched(ships:
 
 async def test_what_an_ablation_leaves_out_is_left_out_of_the_graph(ships: Path, tmp_path: Path) -> None:
     of = paper("crag")
-    (asked,) = await prepared(of, [Asked(of.tables["2"].other, read("ships", ships))], tmp_path / "w")
+    (asked,) = await prepared(of, [BenchSet(of.tables["2"].other, read("ships", ships))], tmp_path / "w")
     more = with_settings({}, ["method.upper=-1", "method.lower=-1"]).model_dump(exclude_unset=True)
     notes = {}
     for name in ("CRAG, web", "without correct"):
-        rows = await ask(name, of.arms[name], asked, Runner(), "small", more)
+        rows = await ask(name, of.arms[name], asked, Runner(), "extractive", more)
         notes[name] = [note for row in rows for note in row.outcome.answer.notes if "web was not searched" in note]
     # Whatever is found is correct: only without that verdict is the web wanted.
     assert notes["CRAG, web"] == [] and len(notes["without correct"]) == 2
@@ -139,8 +139,8 @@ def test_a_run_that_was_stopped_goes_on_where_it_was(
 def test_the_cost_comes_before_a_chat_model_is_called(ships: Path, tmp_path: Path) -> None:
     argv = ("auto-rag", "--from", f"ships={ships}", "--arms", "Auto-RAG")
     with override(writer=ScriptedChat(replies=[])):
-        told = bench(tmp_path, *argv, "--estimate", mind="llm")
-        refused = bench(tmp_path, *argv, mind="llm")
+        told = bench(tmp_path, *argv, "--estimate", mode="llm")
+        refused = bench(tmp_path, *argv, mode="llm")
     # A turn before five rounds and one after each, five recalls with a turn each, each turn twice, and a last answer.
     assert told.exit_code == 0 and "At most 56 calls" in told.output
     assert refused.exit_code == 1 and "Go on?" in refused.output
@@ -159,7 +159,7 @@ def test_the_cost_counts_what_is_asked_while_recordings_are_indexed(
     argv = ("video-rag", "--table", "2", "--from", f"talks={folder}", "--arms", "VideoRAG", "--estimate")
     monkeypatch.setenv("RAGWEAVE_ENTITIES", "llm")
     with override(writer=ScriptedChat(replies=[])):
-        told = bench(tmp_path, *argv, mind="llm").output
+        told = bench(tmp_path, *argv, mode="llm").output
     assert "to index: Entities by" in told and ": 2 calls, about" in told
 
 
@@ -168,7 +168,7 @@ def test_an_answer_of_a_chat_model_is_scored_by_the_papers_metric(ships: Path, t
         return "Tartu" if "Rook built" in str(messages[-1].content) else "a storm"
 
     with override(writer=ScriptedChat(react=reply)):
-        done = bench(tmp_path, "auto-rag", "--from", f"nq={ships}", "--arms", "naive RAG", "--yes", mind="llm")
+        done = bench(tmp_path, "auto-rag", "--from", f"nq={ships}", "--arms", "naive RAG", "--yes", mode="llm")
     assert done.exit_code == 0, done.output
     flat = json.loads((tmp_path / "r.json").read_text())
     assert flat["naive RAG, nq em"] == 0.5 and flat["naive RAG, calls of all"] == 1
@@ -204,7 +204,7 @@ def test_a_judge_prefers_answers_in_both_orders_and_those_of_other_systems(
     with override(writer=ScriptedChat(react=say), judge=ScriptedChat(react=say)):
         done = bench(
             tmp_path, "video-rag", "--table", "2", "--from", f"longervideos={folder}", "--answers",
-            str(folder / "all_answers"), "--yes", "--width", "1", mind="llm",
+            str(folder / "all_answers"), "--yes", "--width", "1", mode="llm",
         )  # fmt: skip
     assert done.exit_code == 0, done.output
     against = done.output.split("over LightRAG")[1]
@@ -222,7 +222,7 @@ def test_without_a_chat_model_the_arms_of_recordings_answer_by_the_small_mind(tm
     )
     asked = {"id": "1", "question": "What burnt down the mill of Leigo?", "answers": ["lightning"], "videos": ["mill"]}
     (tmp_path / "talks/qa.jsonl").write_text(json.dumps(asked), encoding="utf-8")
-    done = bench(tmp_path, "video-rag", "--table", "2", "--from", f"talks={tmp_path / 'talks'}", mind="auto")
+    done = bench(tmp_path, "video-rag", "--table", "2", "--from", f"talks={tmp_path / 'talks'}", mode="auto")
     assert done.exit_code == 0, done.output
     assert "Judging needs a chat model." in done.output and "| overall, paper | 52.34 |" in done.output
     flat = json.loads((tmp_path / "r.json").read_text())

@@ -11,7 +11,7 @@ import pytest
 from ragweave.evals.bench.cost import judging, most
 from ragweave.evals.bench.forms import read
 from ragweave.evals.bench.judged import pairs, verdicts
-from ragweave.evals.bench.run import Asked, ask, context_of, prepared
+from ragweave.evals.bench.run import BenchSet, ask, context_of, prepared
 from ragweave.evals.bench.tables import PAPERS, paper
 from ragweave.evals.judge import ASPECTS
 from ragweave.evals.runner import Runner
@@ -84,7 +84,7 @@ class Greedy(ScriptedChat):
 async def test_no_arm_takes_more_than_was_said_before(name: str, kind: str, folder: Path) -> None:
     of = paper(name)
     table = next(iter(of.tables.values()))
-    asked = Asked(table.other.model_copy(update={"name": kind}), read(kind, folder / kind))
+    asked = BenchSet(table.other.model_copy(update={"name": kind}), read(kind, folder / kind))
     (asked,) = await prepared(of, [asked], folder / "w")
     assert kind == "mills" or add_frames(asked.library) > 0
     more = {"grade_by": "llm"} if name == "crag" else {}
@@ -101,7 +101,7 @@ async def test_no_arm_takes_more_than_was_said_before(name: str, kind: str, fold
 
 async def test_a_judge_takes_no_more_than_was_said_before(folder: Path) -> None:
     of = paper("video-rag")
-    asked = Asked(of.tables["2"].other, read("talks", folder / "talks"))
+    asked = BenchSet(of.tables["2"].other, read("talks", folder / "talks"))
     (asked,) = await prepared(of, [asked], folder / "w")
     names = ("NaiveRAG", "VideoRAG")
     with override(writer=Greedy()):

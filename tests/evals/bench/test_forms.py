@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ragweave.evals.bench.forms import Bundle, collections, read
+from ragweave.evals.bench.forms import FormBundle, collections, read
 from ragweave.models.errors import InputError
 
 
@@ -23,12 +23,12 @@ def whole(path: Path, value: Any) -> Path:
     return path
 
 
-def first(bundle: Bundle) -> tuple[str, tuple[str, ...], tuple[str, ...], str]:
+def first(bundle: FormBundle) -> tuple[str, tuple[str, ...], tuple[str, ...], str]:
     q = bundle.questions[0]
     return q.text, q.answers, q.gold, q.letter
 
 
-def searched(bundle: Bundle) -> dict[str, str]:
+def searched(bundle: FormBundle) -> dict[str, str]:
     return {r["id"]: r["text"] for r in bundle.rows}
 
 

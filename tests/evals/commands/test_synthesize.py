@@ -8,10 +8,10 @@ import typer
 from typer.testing import CliRunner
 
 from ragweave.evals.commands.synthesize import report_lines, synthesize
-from ragweave.evals.synthesis_job import Report
+from ragweave.evals.synthesis_job import SynthesisReport
 from ragweave.models.errors import InputError, ModelError
 
-REPORT: Report = {
+REPORT: SynthesisReport = {
     "questions": 10,
     "kept": 6,
     "dropped": {"no new query could be read": 1},

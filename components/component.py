@@ -1,0 +1,91 @@
+"""One decision, and the one place where another strategy stands in for one that fails."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Concatenate, Generic, Literal, ParamSpec, TypeVar
+
+from ragweave.components.run_context import RunContext
+from ragweave.models.errors import ModelTransient, RagweaveError
+
+logger = logging.getLogger(__name__)
+
+P = ParamSpec("P")
+T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
+
+
+@dataclass(frozen=True)
+class Fallback:
+    """Why a strategy did not decide, and which one stood in.
+
+    Attributes:
+        why: in words.
+        stood_in: name of the strategy that decided.
+        kind: its reply could not be read, it failed, or it could not be reached in this turn and was not asked again.
+    """
+
+    why: str
+    stood_in: str
+    kind: Literal["unreadable", "failed", "down"]
+
+
+@dataclass(frozen=True)
+class Outcome(Generic[T_co]):
+    """A decision, the name of the strategy that made it, and why it is not the one that was chosen."""
+
+    value: T_co
+    by: str
+    fallback: Fallback | None = None
+
+
+Strategy = Callable[Concatenate[RunContext, P], Awaitable[T]]
+
+
+class Component(Generic[P, T]):
+    """A decision and its strategies: the one of choice, and one that cannot fail to stand in for it.
+
+    Args:
+        local: stands in, or decides alone where there is no other.
+        first: the strategy of choice; None from it says that its reply cannot be read.
+        name: what the strategy of choice is called.
+        host: server of its model; another role may have another one, and go on where this one is down.
+    """
+
+    def __init__(
+        self, local: Strategy[P, T], first: Strategy[P, T | None] | None = None, name: str = "llm", host: str = ""
+    ) -> None:
+        self._local, self._first, self._name, self._host = local, first, name, host
+
+    @property
+    def alone(self) -> bool:
+        """Whether the local strategy decides, and no other is asked."""
+        return self._first is None
+
+    async def __call__(self, run: RunContext, *args: P.args, **kwargs: P.kwargs) -> Outcome[T]:
+        """Decide; that another strategy stood in is noted in the run, a server that is down once a turn."""
+        if self._first is None:
+            return Outcome(await self._local(run, *args, **kwargs), "local")
+        kind: Literal["unreadable", "failed", "down"] = "unreadable"
+        why = "its reply could not be read"
+        if self._name == "llm" and self._host in run.turn.down:
+            kind, why = "down", "it could not be reached"
+        else:
+            said = len(run.notes)
+            try:
+                made = await self._first(run, *args, **kwargs)
+                if made is not None:
+                    return Outcome(made, self._name)
+                if len(run.notes) == said:  # a strategy that knows more of what was lost has noted it
+                    run.note(f"{run.node}: the model's reply could not be read, and the local component stood in")
+            except RagweaveError as error:
+                logger.info("%s fell back: %s", run.node, error)
+                kind, why = "failed", str(error)
+                if self._host not in run.turn.down:
+                    run.note(f"{run.node}: {error}")
+                if isinstance(error, ModelTransient) and self._name == "llm":
+                    run.turn.down.add(self._host)
+        stood_in = await self._local(run, *args, **kwargs)
+        return Outcome(stood_in, f"local, {self._name} {kind}", Fallback(why, "local", kind))

@@ -1,0 +1,198 @@
+"""Per-run knobs. They become the form in Studio; secrets and addresses live in the environment, never here."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
+
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, model_validator
+
+from ragweave.components.method import Method, Preset, with_preset
+from ragweave.corpora.types import MAX_HALF_LIFE, Corpus, Recency
+from ragweave.models.errors import InputError
+
+T = TypeVar("T")
+_TURNS_KEPT = 100
+"""Turns that one context remembers: as many as may wait or run side by side."""
+
+_FREE = 400
+"""Sentences after which an answer of free length ends all the same."""
+ROUNDS = 10
+"""Most rounds of retrieval, and most recalls, that a run may be allowed."""
+
+Mode = Literal["auto", "extractive", "llm"]
+
+
+class Context(BaseModel):
+    """What a caller may set for one run. Bounds are enforced; defaults answer well on a laptop without any key."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+    _turns: OrderedDict[str, Any] = PrivateAttr(default_factory=OrderedDict)
+
+    library: str = Field("default", min_length=1, max_length=200, description="Name of the library to ask.")
+    mode: Mode = Field(
+        "auto",
+        description="extractive quotes the closest passages, llm has the chat model read and write, "
+        "auto is llm where one is configured.",
+    )
+    model: str = Field(
+        "",
+        max_length=200,
+        description="Chat model that answers: RAGWEAVE_CHAT or one that RAGWEAVE_CHATS names; empty: RAGWEAVE_CHAT.",
+    )
+    preset: Preset = Field(
+        "none", description="Settings of a published run of one method; what is set besides wins over them."
+    )
+    method: Method = Field(Method(), description="What papers fixed and measured; set by the preset.")
+    route_by: Literal["auto", "local", "llm", "checkpoint", "ensemble", "hard", "unified"] = Field(
+        "auto",
+        description="Router; auto is local. local searches every corpus of a library of several media and weighs what "
+        "it finds by its confidence; hard takes its best corpora alone; unified searches and orders all as one.",
+    )
+    grade_by: Literal["auto", "local", "llm", "checkpoint"] = Field(
+        "auto", description="Evaluator for the verdict; auto is local."
+    )
+    corpora: tuple[Corpus, ...] = Field((), description="Search only these corpora; empty lets the router decide.")
+    sources: tuple[str, ...] = Field((), max_length=200, description="Search only these source ids; empty means all.")
+    videos: tuple[str, ...] = Field(
+        (), max_length=200, description="Search only these recordings: file names, titles, or ids of sources."
+    )
+    collection: str = Field("", max_length=4_000, description="Search only sources in this folder and below it.")
+    from_time: float | None = Field(None, ge=0, description="Search recordings only from this second on.")
+    to_time: float | None = Field(None, ge=0, description="Search recordings only up to this second.")
+    look: Literal["auto", "off"] = Field(
+        "auto",
+        description="Look at the pictures that were found, and at frames of clips, where a vision model is configured.",
+    )
+    answer_form: Literal["auto", "letter", "short", "sentences"] = Field(
+        "auto",
+        description="Full sentences, a few words, or an option's letter; "
+        "auto takes the letter where the question states its options.",
+    )
+    choices: tuple[str, ...] = Field((), max_length=26, description="Answers to choose from: multiple choice.")
+    top_k: int | None = Field(
+        None, ge=1, le=50, description="Items kept per hop after fusion, none of them a part of another; empty: 8."
+    )
+    phrasings: int = Field(4, ge=0, le=10, description="Rewrites beside the question (RAG-Fusion).")
+    expand_when: Literal["auto", "always", "never"] = Field(
+        "auto",
+        description="Rewrite always, never, or when the first look is weak; the agent asks further queries itself, "
+        "and rewrites only with always.",
+    )
+    rerank: bool = Field(True, description="Order the pool with the relevance model, or the one RAGWEAVE_RERANK names.")
+    recency: Recency = Field(
+        "auto", description="Prefer newer documents always, never, or (auto) as the library and the question ask."
+    )
+    half_life: float | None = Field(
+        None,
+        gt=0,
+        le=MAX_HALF_LIFE,
+        description="Days after which a document is half as new; empty: as the library says, or 7.",
+    )
+    max_hops: int = Field(3, ge=0, le=ROUNDS, description="Rounds of retrieval (Auto-RAG T).")
+    max_recalls: int = Field(
+        0, ge=0, le=ROUNDS, description="Passages the chat model may write from memory (Auto-RAG E)."
+    )
+    check_by: Literal["auto", "local", "llm", "off"] = Field(
+        "auto",
+        description="Check of each sentence. With a chat model, auto asks it for a second opinion on all that the "
+        "local check doubts, in one call, and llm on all that does not stand in the evidence word for word. off shows "
+        "what a chat model wrote as it is, as the papers do.",
+    )
+    strict: bool = Field(False, description="Leave out what a chat model wrote and the check did not verify.")
+    web: Literal["off", "ask", "auto"] = Field("off", description="Web search: never, after consent, or when needed.")
+    sentences: int = Field(
+        3,
+        ge=0,
+        le=40,
+        description="Longest answer, in sentences; from 20 on in paragraphs; 0: no limit.",
+    )
+    max_model_calls: int = Field(40, ge=0, le=10_000, description="Chat model calls this run may make.")
+    max_tokens: int = Field(0, ge=0, description="Tokens this run may use, in and out; 0 means no limit.")
+    max_seconds: float = Field(0, ge=0, description="Seconds this run may take; 0 means no limit.")
+    max_cost: float = Field(
+        0, ge=0, description="Money this run may cost, in the unit of your rates; 0 means no limit."
+    )
+
+    if not TYPE_CHECKING:  # the fields stay the signature
+
+        def __init__(self, /, **given):
+            try:
+                super().__init__(**given)
+            except ValidationError as error:
+                raise refused(error) from None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _with_preset(cls, given: Any) -> Any:
+        return with_preset(given) if isinstance(given, dict) else given
+
+    @model_validator(mode="after")
+    def _ordered(self) -> Context:
+        if self.from_time is not None and self.to_time is not None and self.to_time <= self.from_time:
+            raise ValueError("the time range ends before it begins")
+        if len(self.choices) == 1 or len(set(self.choices)) < len(self.choices):
+            raise ValueError("a multiple choice needs at least two different answers")
+        return self
+
+    @property
+    def kept(self) -> int:
+        """Items of a hop that are kept."""
+        return self.top_k or 8
+
+    @property
+    def shown(self) -> int:
+        """Items of all hops that a writer sees: all of one hop, and half as many again of the eight."""
+        return max(12, self.kept)
+
+    @property
+    def longest(self) -> int:
+        """Sentences of a chat model that are shown at most: it may overrun what it was asked for by as much again."""
+        return 2 * self.sentences or _FREE
+
+    @classmethod
+    def of(cls, runtime: Any, begun: Mapping[str, Any] | None = None) -> Context:
+        """Return the run's context; plain `graph.invoke(x)` gives none, some servers give a dict.
+
+        `begun` is what was set when the turn began that the run goes on with: it holds where the run does not say.
+        """
+        given = getattr(runtime, "context", None)
+        if given is None:
+            given = cls()
+        context = given if isinstance(given, cls) else cls.model_validate(cast(Any, given))
+        return context._over(begun) if begun else context
+
+    def set_knobs(self) -> dict[str, Any]:
+        """Return what was set, as plain data that a state can hold."""
+        return self.model_dump(mode="json", exclude_unset=True)
+
+    def _over(self, begun: Mapping[str, Any]) -> Context:
+        own = self.model_dump(exclude_unset=True)
+        method, own_method = begun.get("method", {}), own.get("method", {})
+        if begun.keys() <= own.keys() and method.keys() <= own_method.keys():
+            return self
+        joined = type(self).model_validate({**begun, **own, "method": {**method, **own_method}})
+        joined._turns = self._turns
+        return joined
+
+    def turn(self, name: str, make: Callable[[], T]) -> T:
+        """Return what the nodes of one turn share; it lives with the context of its run, and `make` opens it."""
+        if name not in self._turns:
+            self._turns[name] = make()
+            while len(self._turns) > _TURNS_KEPT:
+                self._turns.popitem(last=False)
+        return cast("T", self._turns[name])
+
+
+def refused(error: ValidationError, remedy: str = "see the settings of a run in docs/configuration.md") -> InputError:
+    """Return what to tell of settings that were refused: the first of them, and why."""
+    first = error.errors()[0]
+    name, why = ".".join(str(part) for part in first["loc"]), str(first["msg"]).removeprefix("Value error, ")
+    if first["type"] == "extra_forbidden":
+        why = "there is no such setting"
+        fields = (Method if name.startswith("method.") else Context).model_fields
+        if near := get_close_matches(name.removeprefix("method."), fields, 1):
+            remedy = f"write {near[0]}, or {remedy}"
+    return InputError(": ".join(filter(None, (name, why[:1].lower() + why[1:]))), remedy)

@@ -1,0 +1,217 @@
+"""What components read and write: evidence, strips of it, and the sentences and citations made from it.
+
+Ids, locators and short text, never pixels, never whole documents: these rows are kept in the state of a run.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, NotRequired
+
+from pydantic import BaseModel, ConfigDict
+from typing_extensions import TypedDict
+
+from ragweave.corpora.types import Corpus, Label, Locator
+
+TEXT_LIMIT = 2_000
+"""Characters of text that one evidence row or strip may carry in the state."""
+
+Action = Literal["correct", "ambiguous", "incorrect"]
+Origin = Literal["library", "web", "model"]
+Support = Literal["verified", "unverified", "contradicted", "model", "unchecked", "quoted"]
+"""The evidence says it; nothing was found that says it; the evidence says otherwise; the model's own knowledge; nobody
+looked; it is quoted from the evidence word for word."""
+
+
+class Evidence(TypedDict):
+    """One retrieved item."""
+
+    id: str
+    """Item id in the catalog, or an id of a web page or recalled passage."""
+    corpus: str
+    """Corpus it came from; `web` or `model` for the other origins."""
+    origin: Origin
+    """Library, web, or the model's own knowledge."""
+    title: str
+    """Title of its document."""
+    text: str
+    """Text or the part that matched, at most TEXT_LIMIT characters."""
+    locator: Locator
+    """Opens it."""
+    query: str
+    """The query of the hop that fetched it: it is graded against this, not against the question."""
+    hop: int
+    """Hop that fetched it, from 1."""
+    score: float
+    """Order among the candidates of its hop, higher is better."""
+    relevance: float
+    """Calibrated relevance to `query` in [-1, 1]."""
+    date: str
+    """ISO date of the document, or empty; the first day of what is known only to the month or the year."""
+    dated: NotRequired[str]
+    """The month or the year, where that is all that is known of the date."""
+    also: NotRequired[list[Locator]]
+    """Other places where the same text stands."""
+    global_score: NotRequired[float]
+    """Score for the question of the turn over all hops, set by `reason`: 1 is the best item by itself, and an item
+    of a later hop earns a share of what led to it."""
+    seen: NotRequired[str]
+    """What a vision model saw in the frames of a clip, or in a picture, asked with the question; empty: nothing."""
+    judged: NotRequired[float]
+    """Relevance to `query` in [-1, 1] by the evaluator, where it judged the clip before `grade`; then it is not asked
+    again."""
+    looks: NotRequired[float]
+    """Relevance of what a picture shows, by an image encoder, in [-1, 1]; `relevance` includes it."""
+    told: NotRequired[float]
+    """Relevance of what is written about that picture."""
+    fresh: NotRequired[float]
+    """Weight by age, where newer documents are preferred; `relevance` includes it."""
+
+
+class Strip(TypedDict):
+    """One strip of knowledge that survived refinement (CRAG, section 4.4)."""
+
+    id: str
+    """`<evidence id>#<start>-<end>`."""
+    evidence: str
+    """Id of the evidence it was cut from."""
+    text: str
+    """The strip."""
+    title: str
+    """Title of its document."""
+    locator: Locator
+    """Narrowed to the strip."""
+    origin: Origin
+    """Library, web, or the model's own knowledge."""
+    query: str
+    """Query of the hop that kept it."""
+    hop: int
+    """Hop that kept it."""
+    score: float
+    """Calibrated relevance to `query` in [-1, 1]."""
+    also: NotRequired[list[Locator]]
+    """Other places of the same picture, where it was not found as evidence."""
+
+
+ListKind = Literal["dense", "lexical", "visual", "pooled"]
+"""By the text encoder, by the words, by the image-text encoder, or by several channels at once."""
+
+
+class RankedList(TypedDict):
+    """One ranked list that a retriever returned in this hop."""
+
+    corpus: Corpus
+    query: str
+    kind: ListKind
+    ids: list[str]
+    scores: list[float]
+    verdicts: NotRequired[list[float]]
+    """Relevance to the query in [-1, 1], where the evaluator has judged the items already."""
+
+
+class Route(TypedDict):
+    """Where one hop's query goes."""
+
+    hop: int
+    corpora: list[Label]
+    """Labels to serve, best first; `none` alone means no retrieval."""
+    confidence: dict[str, float]
+    """Calibrated probability per label, after masking."""
+    by: str
+    """Maker that decided."""
+    why: str
+    """Reason, in words."""
+
+
+class Phrasings(TypedDict):
+    """What one hop asks."""
+
+    hop: int
+    query: str
+    """The hop's own query."""
+    rewrites: list[str]
+    """Further phrasings, without the query itself."""
+    by: str
+    """Maker, or why none were made."""
+
+
+class Grade(TypedDict):
+    """CRAG's verdict over one hop's candidates."""
+
+    hop: int
+    action: Action
+    best: float
+    """Highest relevance in [-1, 1]."""
+    upper: float
+    lower: float
+    by: str
+
+
+class Hop(TypedDict):
+    """The trace of one round (Auto-RAG): what was asked, found and learnt."""
+
+    n: int
+    query: str
+    also: NotRequired[list[str]]
+    """Further queries of the same turn, searched in the same round."""
+    corpora: list[str]
+    evidence: list[str]
+    """Ids of the candidates graded in this hop."""
+    action: str
+    learnt: str
+    """What this hop added, in words."""
+    missing: str
+    """What is still not known, in words; empty when it is enough."""
+    next: str
+    """Next query, or empty."""
+    lead: str
+    """Id of the evidence that the next query was made from, or empty."""
+    by: str
+
+
+class Citation(BaseModel):
+    """One numbered source under an answer."""
+
+    model_config = ConfigDict(frozen=True)
+
+    n: int
+    """Number shown in the text, from 1."""
+    id: str
+    """Evidence id: what `ragweave show` and a server's links open."""
+    title: str
+    """Title of the document, picture, recording or web page."""
+    locator: Locator
+    """Where it lies, narrow enough to open it."""
+    quote: str
+    """The text that supports the sentence, at most 500 characters."""
+    origin: Literal["library", "web"] = "library"
+    """Where the text came from."""
+    also: tuple[Locator, ...] = ()
+    """Other places where the same text stands."""
+
+
+class Sentence(BaseModel):
+    """One checked sentence of the answer."""
+
+    model_config = ConfigDict(frozen=True)
+
+    text: str
+    """The sentence, without citation marks."""
+    support: Support
+    """Whether evidence says it, or it is the `model`'s own knowledge, shown as such."""
+    citations: tuple[int, ...] = ()
+    """Numbers of the citations that support it."""
+    confidence: float = 0.0
+    """Support in [0, 1]."""
+    sign: str = ""
+    """What makes it an item of a list, `-` or `2.`, `|` the row of a table, `>` a quote; prose has none."""
+    marked: tuple[int, int] | None = None
+    """[start, end) of the best sentence in the text of a quote."""
+
+
+class Reply(TypedDict):
+    """What a reasoning turn answered."""
+
+    text: str
+    """In the model's words, with numbers of what it was shown."""
+    shown: list[str]
+    """Ids of the evidence that it was shown, in the order of their numbers."""

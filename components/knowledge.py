@@ -1,0 +1,100 @@
+"""What a turn knows when it reasons, what reasoning decides, and what a check says."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+
+from ragweave.components.evidence import Evidence, Hop, Strip
+from ragweave.components.phrases import as_heard
+from ragweave.models.relevance import LOWER
+from ragweave.models.text import clip, content_terms, sentences
+
+
+@dataclass(frozen=True)
+class Decision:
+    """Outcome of one round of reasoning; an empty query means that the answer can be written.
+
+    Attributes:
+        learnt: what the round added, in words.
+        missing: what is not known yet, in words.
+        query: next query, or empty.
+        lead: id of the evidence that the query was made from, or empty.
+        again: the query was asked before, and goes to other corpora now.
+        more: further queries of the same turn.
+        answer: the answer in the reasoner's words, where it gave one.
+        shown: ids of the evidence that it was shown, in the order of their numbers.
+    """
+
+    learnt: str = ""
+    missing: str = ""
+    query: str = ""
+    lead: str = ""
+    again: bool = False
+    more: tuple[str, ...] = ()
+    answer: str = ""
+    shown: tuple[str, ...] = ()
+
+
+Tell = Callable[[str, Sequence[str]], Awaitable[None]]
+"""Takes a sentence, with the numbers of what it rests on, and the ids that the numbers mean, in their order."""
+
+
+@dataclass(frozen=True)
+class Knowledge:
+    """What a turn knows.
+
+    Attributes:
+        question: question of the turn.
+        hops: its rounds; the last one has just ended, and nothing is decided of it. None before the first search.
+        rows: what was found, best first; without what a model wrote from memory.
+        strips: what was kept of it.
+        unsearched: other corpora hold something that was not searched for the last query.
+        last: nothing more can be searched.
+        tell: shows a sentence of an answer while it is being written.
+        plan: what was thought before the first search (Auto-RAG's R0).
+        lower: relevance below which the round's evaluator calls a row irrelevant.
+    """
+
+    question: str
+    hops: Sequence[Hop] = ()
+    rows: Sequence[Evidence] = ()
+    strips: Sequence[Strip] = ()
+    unsearched: bool = False
+    last: bool = False
+    tell: Tell | None = None
+    plan: str = ""
+    lower: float = LOWER
+
+    def asked(self, query: str) -> bool:
+        """Tell whether a query has the same content words as one that was asked before."""
+        before = [self.question, *(q for h in self.hops for q in (h["query"], *h.get("also", ())))] if self.hops else []
+        key = sorted(content_terms(query))
+        return bool(query) and any(sorted(content_terms(a)) == key for a in before)
+
+    def learnt(self) -> str:
+        """Say in words what the round that has just ended added."""
+        hop = self.hops[-1]["n"] if self.hops else 0
+        new = [s for s in self.strips if s["hop"] == hop]
+        if not new:
+            return "nothing new was learnt" if hop > 1 else ""
+        best = max(new, key=lambda s: (s["score"], s["id"]))
+        first = next(iter(sentences(best["text"])), (0, 0))
+        return f"{best['title']}: {as_heard(clip(' '.join(best['text'][slice(*first)].split()), 160), best['locator'])}"
+
+
+@dataclass(frozen=True)
+class CheckResult:
+    """What the check says of one sentence.
+
+    Attributes:
+        supported: the evidence says it.
+        score: 0 to 1.
+        by: indices of the evidence that supports it, best first; empty when it is not supported.
+        why: what is missing, as a short sentence; empty when it is supported.
+    """
+
+    supported: bool
+    score: float
+    by: tuple[int, ...]
+    why: str

@@ -1,0 +1,135 @@
+"""A turn of questions so far, laid out as a conversation with the retriever (Auto-RAG, section 3)."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Sequence
+from dataclasses import dataclass, replace
+
+from ragweave.components.evidence import TEXT_LIMIT, Hop, Strip
+from ragweave.components.knowledge import Knowledge
+from ragweave.components.llm.prose import long
+from ragweave.components.llm.turn import turn_of
+from ragweave.components.passages import headed, is_nested, untitled
+from ragweave.models.chat_reply import tokens_of
+from ragweave.models.text import clip
+from ragweave.prompts import Messages, load, quote
+
+NOTHING = "No new document was found."
+RECALLED = "From your own memory, not from the library"
+_SHORTEST = 120
+"""Characters to which documents are cut, at most, when even the last round does not fit."""
+_LEFT_OUT = " […] "
+"""What stands between passages of one document."""
+_REPEATED = 40
+"""Characters from which a passage that an earlier round showed is not shown again in its document."""
+
+
+@dataclass(frozen=True)
+class Round:
+    """One round of the conversation.
+
+    Attributes:
+        query: what was asked.
+        learnt: what the model said it had learnt before it asked.
+        missing: what it said was missing.
+        documents: (number, title, text) of what came back.
+        recalled: the documents are the model's own words.
+        also: what else was asked in the same turn.
+        shown: ids of the documents.
+        files: where each document comes from; "" where no other can hold its text.
+    """
+
+    query: str
+    learnt: str
+    missing: str
+    documents: tuple[tuple[int, str, str], ...]
+    recalled: bool = False
+    also: tuple[str, ...] = ()
+    shown: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+
+
+def rounds(known: Knowledge, most: int) -> list[Round]:
+    """Lay out the turn so far: what each round asked, and the best `most` documents that no earlier round had shown."""
+    texts: dict[str, list[Strip]] = {}
+    for s in known.strips:
+        texts.setdefault(s["evidence"], []).append(s)
+    rows = {e["id"]: e for e in known.rows}
+    out: list[Round] = []
+    before, learnt, missing = 0, known.plan, ""
+    for hop, fresh in zip(known.hops, shown(known.hops, texts, most), strict=True):
+        documents = tuple(
+            (before + n, headed(texts[i][0]["title"], rows.get(i)), _LEFT_OUT.join(untitled(s) for s in texts[i]))
+            for n, i in enumerate(fresh, 1)
+        )
+        recalled = bool(fresh) and all(texts[i][0]["origin"] == "model" for i in fresh)
+        also = tuple(hop.get("also", ()))
+        files = tuple(rows[i]["locator"].get("file", "") if i in rows and is_nested(rows[i]) else "" for i in fresh)
+        out.append(Round(hop["query"], learnt, missing, documents, recalled, also, tuple(fresh), files))
+        before += len(fresh)
+        learnt, missing = hop["learnt"], hop["missing"]
+    return out
+
+
+def shown(hops: Sequence[Hop], kept: Container[str], most: int) -> list[list[str]]:
+    """Return the ids of each round's best `most` documents, of those kept, that no earlier round had shown."""
+    out: list[list[str]] = []
+    for hop in hops:
+        seen = {i for ids in out for i in ids}
+        out.append([i for i in hop["evidence"] if i in kept and i not in seen][:most])
+    return out
+
+
+def conversation(question: str, past: Sequence[Round], budget: int, told: str = "", sentences: int = 3) -> Messages:
+    """Return the messages of the conversation, within a budget of estimated tokens; what was shown stays as it was.
+
+    Where they do not fit, the documents of the oldest rounds are replaced by a line that names them (what was learnt
+    from them stays); where the last round alone does not fit, its documents are cut.
+    """
+    opening = load("reason", question=question, told=told, length=long(sentences))
+    folded, length = 0, TEXT_LIMIT
+    while True:
+        messages = [*opening]
+        for n, r in enumerate(past):
+            documents = documents_message(_fresh(r, past[folded:n]), length, n < folded)
+            if n == 0 and r.query == question and not r.learnt:
+                messages[-1] = ("user", f"{messages[-1][1]}\n\n{documents}")
+                continue
+            messages.append(("assistant", turn_of(r.learnt, r.missing, (r.query, *r.also))))
+            messages.append(("user", documents))
+        fits = sum(tokens_of(text) for _, text in messages) <= budget
+        if fits or (folded >= len(past) - 1 and length <= _SHORTEST):
+            return messages
+        if folded < len(past) - 1:
+            folded += 1
+        else:
+            length //= 2
+
+
+def _fresh(r: Round, before: Sequence[Round]) -> Round:
+    """Return a round whose documents refer to what earlier rounds showed of their files instead of saying it again."""
+    known = [
+        (part, file, n)
+        for b in before
+        for (n, _, text), file in zip(b.documents, b.files, strict=False)
+        for part in text.split(_LEFT_OUT)
+        if file and len(part) >= _REPEATED
+    ]
+    documents = list(r.documents)
+    for at, file in enumerate(r.files):
+        number, title, text = documents[at]
+        for part, of, n in sorted(known, key=lambda k: -len(k[0])):
+            text = text.replace(part, f"[… as in [{n}]]") if of == file else text
+        documents[at] = number, title, text
+    return replace(r, documents=tuple(documents))
+
+
+def documents_message(r: Round, length: int = TEXT_LIMIT, folded: bool = False) -> str:
+    """Return what a round brought, as the user's turn: `length` characters of each document, or its name alone."""
+    if not r.documents:
+        return NOTHING
+    if folded:
+        named = "; ".join(f"[{n}] {title}" for n, title, _ in r.documents)
+        return f"Read and summed up in your next turn: {named}"
+    head = f"{RECALLED}:\n" if r.recalled else ""
+    return head + "\n".join(f"[{n}] {title}\n{quote(clip(text, length))}" for n, title, text in r.documents)

@@ -1,0 +1,92 @@
+"""Expand a query into further phrasings in one call, and clean what comes back (RAG-Fusion, step 1)."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from pydantic import BaseModel, field_validator
+
+from ragweave.components.run_context import RunContext
+from ragweave.models.chat_reply import without_thoughts
+from ragweave.models.text import script, words
+from ragweave.prompts import load
+
+_LONGEST = 300
+"""Characters of a rewrite; a longer line is prose."""
+
+_MARK = re.compile(
+    r"^\s*(?:[-*•–]+\s+|[-*•](?=\w)|[(\[]?\d{1,2}(?:[.):、](?!\d)|\])\s*|(?:query|question|查询|问题)\s*\d*\s*[:：.]\s*)+",
+    re.I,
+)
+_ANNOUNCES = re.compile(
+    r"^(?:(?:sure|certainly|of course|absolutely|okay|ok|here|these are|below|the following|i(?:['’]ve| have| can)"
+    r"|let me|hope)\b|好的|当然|以下|下面|这里是)",
+    re.I,
+)
+_ABOUT_REWRITES = re.compile(
+    r"quer(?:y|ies)|question|search|phras|rewrit|version|variant|alternative|help|查询|问题|改写|检索", re.I
+)
+_NO_QUERY = re.compile(r"^[<{\[`]|[.!。！:：]$")
+"""A line of markup, a statement, or what announces a list."""
+
+
+class Rewrites(BaseModel):
+    """What the model is asked for."""
+
+    queries: list[str]
+
+    @field_validator("queries", mode="before")
+    @classmethod
+    def _texts(cls, value: Any) -> Any:
+        """Take what is text: some models write one string with a line per query, or objects with a text inside."""
+        if isinstance(value, str):
+            return value.splitlines()
+        if not isinstance(value, list):
+            return value
+        inner = [next((v for v in q.values() if isinstance(v, str)), None) if isinstance(q, dict) else q for q in value]
+        return [q for q in inner if isinstance(q, str)]
+
+    @classmethod
+    def read_plain(cls, text: str) -> Rewrites | None:
+        """Read a reply that is no JSON but a query a line: numbered or bulleted lines, or at least two bare ones."""
+        lines = [line.strip() for line in without_thoughts(text).splitlines() if line.strip()]
+        listed = [line for line in lines if _MARK.match(line)]
+        found = listed if len(listed) > 1 else [line for line in lines if not _NO_QUERY.search(line)]
+        return cls(queries=found) if len(found) > 1 else None
+
+
+async def expand(run: RunContext, query: str) -> list[str] | None:
+    """Return further phrasings of a query, without the query itself; None where the reply holds none."""
+    form, count = run.context.method.phrasing, run.context.phrasings
+    messages = load(form, count=count, question=query)
+    if form == "lines":
+        return clean([without_thoughts(await run.text(messages))], query, count)
+    reply = await run.json(messages, Rewrites)
+    return None if reply is None else clean(reply.queries, query, count)
+
+
+def clean(rewrites: list[str], query: str, limit: int) -> list[str]:
+    """Return what can be searched of a reply, at most `limit` lines.
+
+    Dropped are numbering, bullets, quotes, blanks, duplicates, copies of the query, prose, lines that only announce
+    others, and lines in a script of which the query has no letter.
+    """
+    kept: dict[str, str] = {}
+    asked = _key(query)
+    written = {script(c) for c in query if c.isalpha()}
+    for line in (part for r in rewrites for part in r.splitlines()):
+        text = _MARK.sub("", line).strip().strip("\"'“”‘’«»`*_").strip()
+        key = _key(text)
+        if not words(text) or key == asked or len(text) > _LONGEST or text.endswith((":", "：")):
+            continue
+        if _ANNOUNCES.match(text) and _ABOUT_REWRITES.search(text):
+            continue
+        if written and script(text) not in {*written, ""}:
+            continue
+        kept.setdefault(key, text)
+    return list(kept.values())[:limit]
+
+
+def _key(text: str) -> str:
+    return " ".join(words(text))

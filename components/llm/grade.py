@@ -1,0 +1,180 @@
+"""Grade by a language model in one call over all passages, or by a trained checkpoint (CRAG, section 4.2)."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import re
+from collections.abc import Awaitable, Callable, Collection, Sequence
+from typing import Any, Literal, get_args
+
+from pydantic import BaseModel, model_validator
+
+from ragweave.components.evidence import Evidence
+from ragweave.components.passages import reading, relevances
+from ragweave.components.picture_relevance import joined
+from ragweave.components.protocols import Graded
+from ragweave.components.recency import refaded
+from ragweave.components.run_context import RunContext
+from ragweave.models.errors import ModelError
+from ragweave.models.relevance import Passage
+from ragweave.models.settings import model_settings
+from ragweave.models.text import clip
+from ragweave.prompts import load, quote
+
+Label = Literal["relevant", "partly", "irrelevant"]
+
+VALUE: dict[Label, float] = {"relevant": 0.9, "partly": 0.0, "irrelevant": -0.9}
+"""What a language model's verdict counts on the scale of the other evaluators."""
+BY_MODEL = (0.5, -0.5)
+"""Thresholds that belong to the three-way verdicts of a language model."""
+PRESETS: dict[str, tuple[float, float]] = {
+    "popqa": (0.59, -0.99),
+    "pubhealth": (0.5, -0.91),
+    "arc": (0.5, -0.91),
+    "biography": (0.95, -0.91),
+}
+"""Thresholds that belong to the paper's T5 evaluator, by the data set they were found on (CRAG, section 5)."""
+
+_SHOWN = 1_200
+"""Characters of a passage that a model grades."""
+_MOST = 40
+"""Passages that a model grades in one call; the least likely ones are left out."""
+_NUMBER = re.compile(r"(?<![\d-])\d{1,4}(?!\d)")
+_SAID: dict[str, Label] = {
+    **{label: label for label in get_args(Label)},
+    **dict.fromkeys(("yes", "true", "correct"), "relevant"),
+    **dict.fromkeys(("partial", "partially", "partially relevant", "partly relevant", "ambiguous", "maybe"), "partly"),
+    **dict.fromkeys(("no", "false", "not relevant", "incorrect", "unrelated"), "irrelevant"),
+}
+
+
+class Verdict(BaseModel):
+    """The model's verdict over one passage."""
+
+    n: int
+    verdict: Label
+
+
+class Verdicts(BaseModel):
+    """What the model is asked for."""
+
+    verdicts: list[Verdict]
+
+    @model_validator(mode="before")
+    @classmethod
+    def _readable(cls, given: Any) -> Any:
+        """Keep the rows that can be read: one bad row must not cost the others."""
+        rows = given.get("verdicts", given) if isinstance(given, dict) else given
+        if isinstance(rows, dict):
+            rows = [{"n": n, "verdict": said} for n, said in rows.items()]
+        if not isinstance(rows, list):
+            raise ValueError("no list of verdicts")
+        read = [row for at, one in enumerate(rows, 1) if (row := _row(one, at)) is not None]
+        if not read:
+            raise ValueError("no verdict can be read")
+        return {"verdicts": read}
+
+
+def _row(row: Any, at: int) -> dict[str, Any] | None:
+    """Read one verdict in any usual spelling; a bare word counts for the passage at its place in the list."""
+    number, said = (row.get("n"), row.get("verdict")) if isinstance(row, dict) else (at, row)
+    found = _NUMBER.search(str(number))
+    label = _SAID.get(" ".join(re.findall(r"[a-z]+", str(said).lower())))
+    return {"n": int(found.group()), "verdict": label} if found and label else None
+
+
+async def grade(run: RunContext, query: str, items: Sequence[Evidence], reread: Collection[str]) -> Graded | None:
+    """Ask the language model for a verdict over each item without one; None where nothing can be read."""
+    shown = [reading(e) for e in items]
+
+    async def ask(left: Sequence[int]) -> list[float] | None:
+        return await passages(run, query, [shown[n] for n in left], [items[n]["relevance"] for n in left])
+
+    return await _graded(run, items, reread, ask, BY_MODEL)
+
+
+async def grade_by_checkpoint(
+    run: RunContext, query: str, items: Sequence[Evidence], reread: Collection[str]
+) -> Graded | None:
+    """Ask the evaluator that RAGWEAVE_EVALUATOR names; its thresholds are those of the paper."""
+    shown = [reading(e) for e in items]
+
+    async def ask(left: Sequence[int]) -> list[float]:
+        return await passages_by_checkpoint(run, query, [shown[n] for n in left])
+
+    return await _graded(run, items, reread, ask, PRESETS[run.context.method.thresholds])
+
+
+async def _graded(
+    run: RunContext,
+    items: Sequence[Evidence],
+    reread: Collection[str],
+    ask: Callable[[Sequence[int]], Awaitable[list[float] | None]],
+    thresholds: tuple[float, float],
+) -> Graded | None:
+    """Return the relevance of items: the verdict that one has, or what `ask` returns for the places of the others.
+
+    Added is what `fuse` knows besides: what pictures show, and the age of items.
+    """
+    left = [n for n, e in enumerate(items) if "judged" not in e]
+    found = await ask(left) if left else []
+    if found is None:
+        return None
+    made, alpha = dict(zip(left, found, strict=True)), run.context.method.alpha
+    whole = [e["judged"] if "judged" in e else made[n] for n, e in enumerate(items)]
+    whole = [
+        joined(s, e["looks"], alpha, bool(reading(e).text)) if "looks" in e and e["id"] not in reread else s
+        for s, e in zip(whole, items, strict=True)
+    ]
+    if any("fresh" in e for e in items):
+        whole = [round(s, 9) for s in refaded(whole, [e.get("fresh", 1.0) for e in items])]
+    return Graded(whole, *thresholds)
+
+
+async def passages_by_checkpoint(run: RunContext, query: str, passages: Sequence[Passage]) -> list[float]:
+    """Score with the checkpoint that RAGWEAVE_EVALUATOR names, cut to [-1, 1].
+
+    Raises:
+        ModelError: none is named, it cannot be loaded, or it gives something else than a number per passage.
+    """
+    path = model_settings().evaluator
+    if not path:
+        raise ModelError("No evaluator checkpoint is configured", "set RAGWEAVE_EVALUATOR to its folder")
+    from ragweave.models.checkpoint import evaluator
+
+    scores = await asyncio.to_thread(lambda: [float(s) for s in evaluator(path)(query, passages)])
+    if len(scores) != len(passages) or not all(map(math.isfinite, scores)):
+        raise ModelError(f"The evaluator at {path} gave no number for each passage", "train or fetch it again")
+    return [max(-1.0, min(1.0, s)) for s in scores]
+
+
+async def passages(
+    run: RunContext, query: str, passages: Sequence[Passage], likely: Sequence[float] = ()
+) -> list[float] | None:
+    """Grade all passages in one call. A passage the reply leaves out is undecided; None where nothing can be read.
+
+    Of more passages than fit a prompt the likeliest are shown; the others count as irrelevant.
+    """
+    shown = list(range(len(passages)))
+    if len(shown) > _MOST:
+        likely = likely or await relevances(await run.library(), query, passages)
+        shown = sorted(sorted(shown, key=lambda i: -likely[i])[:_MOST])
+    blocks = [f"[{n}]\n{quote(_flat(passages[i]))}" for n, i in enumerate(shown, 1)]
+    reply = await run.json(load("grade", question=query, passages="\n\n".join(blocks)), Verdicts)
+    said: dict[int, float] = {}
+    for row in reply.verdicts if reply else []:
+        # Two different verdicts over one passage decide nothing.
+        value = VALUE[row.verdict]
+        said[row.n] = value if said.get(row.n, value) == value else VALUE["partly"]
+    if not said.keys() & set(range(1, len(shown) + 1)):
+        return None
+    scores = [VALUE["irrelevant"]] * len(passages)
+    for n, i in enumerate(shown, 1):
+        scores[i] = said.get(n, VALUE["partly"])
+    return scores
+
+
+def _flat(passage: Passage) -> str:
+    """Return title and text as one block; the title is from outside as well."""
+    return f"{clip(' '.join(passage.title.split()), 200)}\n{clip(passage.text, _SHOWN)}"

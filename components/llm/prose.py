@@ -1,0 +1,217 @@
+"""Sentences of a chat model: found while its reply arrives, read plainly, told to the page with what they cite."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator, Sequence
+
+from ragweave.components.answer_builder import AnswerBuilder
+from ragweave.components.evidence import Strip
+from ragweave.corpora.web.plain import one_line, verbatim
+from ragweave.models.calendar import month_of
+from ragweave.models.text import sentences
+
+LEFT = "The model wrote more than was asked for; the rest is left out. How long an answer may be is set by `sentences`."
+REPORT = 20
+"""Sentences from which an answer has paragraphs."""
+LONGEST = 4_000
+"""Characters of one sentence."""
+_BEHIND = 400
+"""Characters before an end by which it is judged; and of what has come last, by which is found what is settled."""
+REFUSES = re.compile(
+    r"(?:i(?:['’]m| am) (?:very )?sorry|sorry,|i (?:can(?:no|['’])t|am unable|am not able)|as an ai)\b"
+    r"|(?:很?抱歉|对不起)",
+    re.I,
+)
+_NO_PROSE = re.compile(r"(?:query|learnt|missing)\s*[:：]|<\|?(?:tool|function)|[\[{]\s*[\"'{]", re.I)
+"""What a model says to a program and not to a reader."""
+_MARK = re.compile(r"\s*[\[【](\d{1,3}(?:\s*[,;，、]\s*\d{1,3})*)[\]】]")
+_END = re.compile(r"(?:[.!?…][\"'”’)]*|[。！？][」』”’）]*)(?:\s*[\[【]\d{1,3}(?:\s*[,;，、]\s*\d{1,3})*[\]】])*|\n")
+_CAPTION = re.compile(r"[\"“„«](?:\w+ )?\d+\.$")
+_ORDINAL, _NEXT = re.compile(r"(?<![\w.,])\d{1,2}\.$"), re.compile(r"(\w+)\W")
+_WORDS = re.compile(r".*[^\W\d_](?=\W)", re.S)
+"""All up to where the last word ends: what belongs to the end of a sentence, quotes, marks, blanks, has no letter."""
+_FORMATTING = re.compile(r"^\s*(?:[-*•]|#{1,6}|\d{1,2}[.)](?!\d))\s+")
+_LISTED = re.compile(r"\s*([-*•|]|\d{1,2}[.)])(?:\s+(?=\S)|(?<=\|))")
+"""A line of a list or of a table, which is told whole."""
+_FRAME = re.compile(r"[\s|:`~*_-]*")
+"""What only frames: the line under the heads of a table."""
+_OPENS = re.compile(r"\s*(?:(?P<code>```+(?P<named>[\w+#.-]{0,20})[^\S\n]*\n)|(?P<dollars>\$\$)|\\\[)")
+"""The begin of what is told whole: a fence of code, a formula that stands alone."""
+_CLOSES = {"code": re.compile(r"^ {0,3}```+", re.M), "dollars": re.compile(r"\$\$"), None: re.compile(r"\\\]")}
+_CODE = re.compile(
+    r"\s*```+(?P<named>[\w+#.-]{0,20})[^\S\n]*\n(?P<lines>.*?)(?:^ {0,3}```+(?P<behind>[^`]*))?", re.S | re.M
+)
+_ENDS = re.compile(r"[.!?…。！？][\"'”’)」』”’）*_]*\s*$")
+_TITLE = re.compile(r"\s*(?:#{1,6}\s|\*\*[^*]+\*\*\s*$)")
+_SHORT = 4
+"""Words of a line that frames an answer and says nothing: a greeting, who signs."""
+_LINK = re.compile(r"!?\[([^\]\n]*)\]\([^)\s]*\)")
+_URL = re.compile(r"\b(?:https?|ftp)://\S+", re.I)
+
+
+def long(sentences: int) -> str:
+    """Say how long an answer of at most so many sentences is to be; 0: no limit."""
+    if not sentences:
+        return "as many sentences as the question needs"
+    most = {1: "one sentence", 2: "one or two sentences", 3: "one to three sentences"}.get(sentences)
+    if most is None and sentences >= REPORT:
+        return f"a report of several paragraphs, at most {sentences} sentences"
+    return f"{most or f'a paragraph of at most {sentences} sentences'} (a table, list, letter or code whole)"
+
+
+async def complete_sentences(tokens: AsyncIterator[str]) -> AsyncIterator[str]:
+    """Yield each sentence, with its marks, as soon as it is certainly complete; the rest at the end of the stream."""
+    buffer, judged = "", 0
+    async for token in tokens:
+        buffer += token
+        while (end := boundary(buffer, judged)) is not None:
+            sentence, buffer, judged = trimmed(buffer[:end]), buffer[end:], 0
+            if sentence:
+                yield sentence
+        judged = settled_to(buffer, judged)
+    for sentence in split(buffer):
+        yield sentence
+
+
+def split(text: str) -> list[str]:
+    """Return the sentences of a whole text, each with the marks that follow it and the ends of line before it."""
+    out = []
+    while (end := boundary(text)) is not None:
+        out.append(trimmed(text[:end]))
+        text = text[end:]
+    return [s for s in [*out, trimmed(text)] if s]
+
+
+def trimmed(text: str) -> str:
+    """Return a sentence without white space around it, but for the ends of line before it."""
+    said = text.strip()
+    return "\n" * min(2, text[: text.find(said)].count("\n")) + said if said else ""
+
+
+def settled_to(buffer: str, judged: int) -> int:
+    """Return up to where no more text can make an end of a sentence of what was none; `judged` is known to be so."""
+    found = _WORDS.match(buffer, max(judged, len(buffer) - _BEHIND))
+    return found.end() if found else judged
+
+
+def boundary(buffer: str, judged: int = 0) -> int | None:
+    """Return the end of the first sentence, or None while more text could still belong to it.
+
+    What ends before `judged` was found to be no end: a reply that never ends a sentence is read once and not anew with
+    each token.
+    """
+    listed = _LISTED.match(buffer)
+    if (opened := _OPENS.match(buffer)) is not None:
+        kind = "code" if opened["code"] else opened.lastgroup
+        closed = _CLOSES[kind].search(buffer, opened.end())
+        if closed is None:
+            return None
+        listed, judged = listed or (opened if kind == "code" else None), max(judged, closed.end())
+    for m in _END.finditer(buffer, judged):
+        if listed and m.group() != "\n":
+            continue
+        rest = buffer[m.end() :]
+        follows = rest.lstrip()
+        # A mark may still come, and a full stop inside a number or an abbreviation ends nothing.
+        if not follows or follows[0] in "[【":
+            continue
+        if m.group() == "\n":
+            if buffer[: m.end()].strip():
+                return m.start()
+            continue
+        if m.group()[0] in "。！？":
+            return m.end()
+        before = buffer[max(0, m.end() - _BEHIND) : m.end()]
+        if _ORDINAL.search(before) and (not (word := _NEXT.match(follows)) or month_of(word[1])):
+            continue  # “am 1. September”, or what may become that
+        if _CAPTION.search(before):
+            continue  # “Figure 1. The parts of the hive”
+        whole = sentences(_MARK.sub("", before).strip() + " Next")
+        if rest[0] != follows[0] and len(whole) > 1:
+            return m.end()
+    return None
+
+
+def marks(sentence: str) -> list[int]:
+    """Return the numbers that a sentence cites, in order; code is cited behind its end."""
+    if code := _CODE.fullmatch(sentence):
+        sentence = code["behind"] or ""
+    return list(dict.fromkeys(int(n) for m in _MARK.finditer(sentence) for n in re.findall(r"\d+", m[1])))
+
+
+def plain(sentence: str) -> str:
+    """Return a sentence without marks, list signs, links and addresses: what a model wrote is shown as text only."""
+    text = _URL.sub("", _MARK.sub("", _LINK.sub(r"\1", sentence)))
+    if _FRAME.fullmatch(text):
+        return ""
+    text = text.strip().strip("|") if text.lstrip().startswith("|") else text
+    return " ".join(_FORMATTING.sub("", text).replace("**", "").split())
+
+
+def as_shown(sentence: str) -> str:
+    """Return a sentence as it is shown: code as it stands, anything else plain and on one line."""
+    code = _CODE.fullmatch(sentence)
+    return one_line(plain(sentence), LONGEST) if code is None else verbatim(code["lines"], LONGEST)
+
+
+def sign(sentence: str) -> str:
+    """Return what makes a line what it is: `-` or `2.` an item of a list, `|` the row of a table, “```python” code.
+
+    Of prose the ends of line before it, nothing where it goes on in its line.
+    """
+    if code := _CODE.fullmatch(sentence):
+        return f"```{code['named']}"
+    found = _LISTED.match(sentence)
+    if found is None:
+        return sentence[: len(sentence) - len(sentence.lstrip("\n"))]
+    return "-" if found[1] in "*•" else found[1].replace(")", ".")
+
+
+def counts(sentence: str) -> bool:
+    """Tell whether a sentence counts for how long an answer is; rows, items, code and lines that only frame do not."""
+    return not sign(sentence).strip() and bool(_ENDS.search(_MARK.sub("", sentence)))
+
+
+class Room:
+    """How much of an answer is told: so many sentences that count."""
+
+    def __init__(self, most: int) -> None:
+        self._left = most
+
+    def takes(self, sentence: str) -> bool:
+        """Tell whether there is room for one more."""
+        self._left -= counts(sentence)
+        return self._left >= 0
+
+
+def frames(sentence: str, before: str | None) -> bool:
+    """Tell whether a line that cites nothing only frames an answer: heads of a table or part, a greeting, a lead-in.
+
+    `before` is the sign of what was told before it, None where nothing was.
+    """
+    kind, text = sign(sentence), as_shown(sentence)
+    if marks(sentence) or (kind.strip() and kind != "|"):
+        return False
+    if kind == "|":
+        return before != "|"
+    if text.endswith((":", "：")) or (_TITLE.match(sentence) and (before is not None or sentence.lstrip()[0] == "#")):
+        return True
+    few = len(text.split()) <= _SHORT and not re.search(r"\d", text) and not _ENDS.search(text)
+    return few and (text.endswith((",", "，")) or (before is not None and bool(kind)))
+
+
+async def tell(raw: str, rows: Sequence[Sequence[Strip]], builder: AnswerBuilder) -> None:
+    """Offer a sentence to the page, with what it cites of the numbered rows; a refusal is not shown."""
+    text, kind = as_shown(raw), sign(raw)
+    if not text or (not kind.strip() and (_NO_PROSE.match(text) or (REFUSES.match(text) and not marks(raw)))):
+        return
+    if frames(raw, builder.last):
+        builder.frame(text, kind)
+    elif not any(rows):
+        builder.tell_unsourced(text, kind)
+    else:
+        named = [s for n in marks(raw) if 1 <= n <= len(rows) for s in rows[n - 1]]
+        # A row or an item rests on what the line before it named.
+        builder.named = named or (builder.named if kind.strip() else [])
+        await builder.tell(text, builder.named, [s for row in rows for s in row], kind)

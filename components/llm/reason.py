@@ -1,0 +1,116 @@
+"""A language model in conversation with the retriever: it answers, or asks for more (Auto-RAG, section 3)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from contextlib import aclosing
+from dataclasses import replace
+from datetime import UTC, datetime
+from string import ascii_uppercase
+
+from ragweave.components.choices import offered
+from ragweave.components.knowledge import Decision, Knowledge
+from ragweave.components.llm.conversation import Round, conversation, rounds
+from ragweave.components.llm.look import Pictures, sees, showing, unlooked, watched
+from ragweave.components.llm.prose import LEFT
+from ragweave.components.llm.turn import ANSWER, SAID, Answering, ModelTurn, read_turn
+from ragweave.components.picture_relevance import worth_a_look
+from ragweave.components.run_context import RunContext
+from ragweave.corpora.meta import NAMES
+from ragweave.models.chat_reply import tokens_of
+from ragweave.models.errors import RagweaveError
+from ragweave.models.text import clip
+from ragweave.prompts import Messages
+
+REMINDER = (
+    "That could not be read. Reply with “Final Answer:” and the answer, or with a line that begins with “Query:”."
+)
+REPEATED = "That was asked before. Ask for something else or in other words, or end with “Final Answer:”."
+LAST = "Nothing more can be searched: reply with “Final Answer:”."
+_WHOLE = re.compile(r".*[.!?。！？](?:\s*[\[【][\d, ]+[\]】][.。]?)*", re.S)
+
+
+async def reason(run: RunContext, known: Knowledge) -> Decision | None:
+    """Take the model's next turn: its answer, or its next queries; None where no turn of it can be read.
+
+    A turn that cannot be read, or asks only what was asked before, is asked for again once.
+    """
+    past = rounds(known, run.context.method.turn_passages)
+    opening = told(run, known.question, await (await run.library()).languages())
+    messages = conversation(known.question, past, run.context.method.turn_tokens, opening, run.context.sentences)
+    pictures = await _frames(run, known, past)
+    messages = [*messages[:-1], (messages[-1][0], messages[-1][1] + pictures.told)]
+    last = known.last or not run.meter.room(2, 2 * sum(tokens_of(text) for _, text in messages))
+    if last:
+        messages = [*messages[:-1], (messages[-1][0], f"{messages[-1][1]}\n\n{LAST}")]
+    turn: ModelTurn | None = None
+    answering = Answering(known.tell, [i for r in past for i in r.shown], run.context.longest)
+    if offered(run.context, known.question)[1]:
+        answering.tell = None
+    for _ in range(2):
+        reply = await _reply(run, messages, pictures, answering)
+        turn = read_turn(reply)
+        new = [q for q in turn.queries if not known.asked(q)] if turn else []
+        if turn is not None and (turn.enough or (new and not last)):
+            turn = turn.model_copy(update={"queries": new})
+            break
+        problem = REMINDER if turn is None else LAST if last else REPEATED
+        messages = [*messages, ("assistant", clip(reply, 1_000) or "(nothing)"), ("user", problem)]
+    if turn is None:
+        return None
+    learnt = turn.learnt or (f"concluded: {clip(turn.answer, SAID)}" if turn.answer else "")
+    decision = Decision(learnt, "" if turn.enough else turn.missing, answer=turn.answer)
+    if turn.enough:
+        return replace(decision, shown=tuple(i for r in past for i in r.shown))
+    return replace(decision, query=turn.queries[0], more=tuple(turn.queries[1:])) if turn.queries else decision
+
+
+async def _frames(run: RunContext, known: Knowledge, past: Sequence[Round]) -> Pictures:
+    """Return frames of the clips of the last round that are worth it and not looked at, for a model that can see."""
+    if not past or not sees(run, "reasoner"):
+        return Pictures()
+    rows, before = {e["id"]: e for e in known.rows}, sum(len(r.shown) for r in past[:-1])
+    numbered = [(n, rows[i]) for n, i in enumerate(past[-1].shown, before + 1) if i in rows]
+    worth = worth_a_look([e for _, e in numbered], known.lower)
+    return await watched(run, await unlooked(run, numbered, worth))
+
+
+async def _reply(run: RunContext, messages: Messages, pictures: Pictures, answering: Answering) -> str:
+    """Read a reply as it is written, and no further than an answer is long; of a broken one, whole sentences."""
+    text = ""
+    try:
+        async with aclosing(showing(run, messages, pictures, "reasoner")) as stream:
+            async for part in stream:
+                text += part
+                if not await answering.read(text) or len(text) > 2 * ANSWER:
+                    break
+    except RagweaveError as error:
+        whole = _WHOLE.match(text)
+        if whole is None and not answering.told:
+            raise
+        run.cut_short(error, "reasoner", shown=answering.told > 0)
+        text = whole.group() if whole else text
+    await answering.read(text, ended=True)
+    if answering.cut:
+        run.note(LEFT)
+    return text.strip()
+
+
+def today() -> str:
+    """Return the date of the day."""
+    return datetime.now(UTC).date().isoformat()
+
+
+def told(run: RunContext, question: str, languages: Sequence[str]) -> str:
+    """Return what the model is told before the question: the day, the languages held, the form of the answer."""
+    lines = [f"Today is {today()}."]
+    if len(languages) > 1:
+        lines.append(f"The library is in {', '.join(NAMES.get(code, code) for code in languages)}.")
+    if options := offered(run.context, question)[1]:
+        lettered = [f"{a}. {' '.join(o.split())}" for a, o in zip(ascii_uppercase, options, strict=False)]
+        lines.append("Choose one answer; the final answer is its letter alone.")
+        lines += lettered if run.context.choices else []
+    elif run.context.answer_form == "short":
+        lines.append("Answer in a few words: the name, number or phrase alone.")
+    return "\n".join(lines) + "\n"

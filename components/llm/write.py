@@ -1,0 +1,230 @@
+"""Write an answer with a language model: prose sentence by sentence as it streams, or the letter of a given choice."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Mapping, Sequence
+from contextlib import aclosing
+from string import ascii_uppercase
+from typing import cast
+
+from ragweave.components.answer_builder import AnswerBuilder
+from ragweave.components.closing import nothing_found, show_pictures
+from ragweave.components.evidence import Evidence, Origin, Reply, Strip
+from ragweave.components.llm.look import look_at, sees, showing, viewer
+from ragweave.components.llm.prose import LEFT, Room, as_shown, complete_sentences, long, plain, sign, split, tell
+from ragweave.components.llm.reason import today
+from ragweave.components.llm.turn import unknown
+from ragweave.components.local.check import support
+from ragweave.components.passages import as_read, as_strip, best_window, evidence_of, headed, untitled
+from ragweave.components.phrases import weak
+from ragweave.components.picture_relevance import worth_a_look
+from ragweave.components.protocols import GenerationInput
+from ragweave.components.run_context import RunContext
+from ragweave.corpora.web.plain import one_line
+from ragweave.models.errors import RagweaveError
+from ragweave.models.text import content_terms, terms
+from ragweave.prompts import load, quote
+
+_CLOSEST = 3
+"""Items that an answer of "not known" names."""
+_UNSURE = 0.3
+"""Confidence in a choice that the check does not find in the evidence."""
+_WHY = 400
+"""Characters of a model's reason why it is not known."""
+_LETTER = re.compile(r"\W*([A-Z])(?![\w'’])(?!\s+[^\W\d_A-Z])")
+"""A letter that begins an answer, and is not the word `A` or `I` of a sentence."""
+CHARS_A_TOKEN = 3
+"""Characters that a token is counted as, on the safe side."""
+_FEW_WORDS = "a few words: the name, number or phrase alone, no sentence around it"
+HEADINGS: dict[Origin, str] = {
+    "library": "Knowledge from your library:",
+    "web": "Knowledge from the web, written by strangers:",
+    "model": "Written down from a model's memory, without a source:",
+}
+"""Headings under which a writer sees evidence, in this order (CRAG, section 4.5)."""
+
+
+async def write(run: RunContext, given: GenerationInput, builder: AnswerBuilder) -> str | None:
+    """Write what the model can answer; None where it wrote nothing that can be used."""
+    if given.choices and given.strips:
+        return await _choose(run, given, builder)
+    reply = given.reply
+    if reply is not None and not (unknown(reply["text"]) is not None and pictured(run, given)):
+        why = await _carry(run, given, builder, reply)
+    elif not given.strips and not given.searched:
+        why = await _converse(run, given, builder)
+    else:
+        why = await (_prose(run, given, builder) if given.strips else nothing_found(run))
+        if reply is not None and not builder.sentences:  # pictures were looked at, and what it had said still holds
+            why = await _carry(run, given, builder, reply)
+    if why is None:
+        run.note("The chat model gave no answer that can be used; what is shown is quoted from the library.")
+    else:
+        show_pictures(given, builder)
+    return why
+
+
+async def _carry(run: RunContext, given: GenerationInput, builder: AnswerBuilder, reply: Reply) -> str | None:
+    """Show what the reasoning turn answered; say why, where it said that the answer is not known."""
+    if (why := unknown(reply["text"])) is not None:
+        rows = (given.rows[i] for i in reply["shown"] if i in given.rows)
+        titles = [*dict.fromkeys(f"“{e['title']}”" for e in rows)][:_CLOSEST]
+        if not titles:
+            return why or await nothing_found(run)
+        if not why:
+            return weak(titles[0].strip("“”"))
+        return f"{one_line(plain(why), _WHY)} The closest items found: {', '.join(titles)}."
+    cited = [[s for s in given.strips if s["evidence"] == i] for i in reply["shown"]]
+    room = Room(run.context.longest)
+    for raw in split(reply["text"]):
+        if not room.takes(raw):
+            run.note(LEFT)
+            break
+        await tell(raw, cited, builder)
+    await builder.close()
+    return "" if builder.sentences else None
+
+
+async def _choose(run: RunContext, given: GenerationInput, builder: AnswerBuilder) -> str | None:
+    if given.reply is not None and (at := _lettered(plain(given.reply["text"]), given.choices)) is not None:
+        return await _state_choice(given, builder, at)
+    letters = list(ascii_uppercase[: len(given.choices)])
+    lines = [f"{letter}. {' '.join(c.split())}" for letter, c in zip(letters, given.choices, strict=True)]
+    shown = labelled(by_origin(grouped(run, given)), given.rows)
+    messages = load("choose", question=given.question, choices="\n".join(lines), evidence=shown)
+    label = await run.label(messages, letters, "writer")
+    return None if label is None else await _state_choice(given, builder, letters.index(label))
+
+
+async def _state_choice(given: GenerationInput, builder: AnswerBuilder, at: int) -> str:
+    """Show the given answer number `at` under its letter, with what it rests on: what supports it, or is nearest."""
+    choice, strips = given.choices[at], given.own or given.strips
+    verdict = await asyncio.to_thread(support, choice, [as_read(s) for s in strips], given.question)
+    own = set(content_terms(f"{given.question} {choice}"))
+    nearest = max(strips, key=lambda s: (len(own & set(terms(s["text"]))), s["score"]))
+    rests = [strips[i] for i in verdict.by[:2]] or [nearest]
+    confidence = verdict.score if verdict.supported else _UNSURE
+    builder.show(f"{ascii_uppercase[at]}. {choice}", "verified", rests, confidence, f"{given.question} {choice}")
+    return ""
+
+
+def _lettered(text: str, choices: Sequence[str]) -> int | None:
+    """Return the number of the choice that an answer names by its letter, or by its words alone."""
+    found = _LETTER.match(text)
+    if found and (at := ascii_uppercase.index(found[1])) < len(choices):
+        return at
+    said = [n for n, c in enumerate(choices) if c.casefold() in text.casefold()]
+    return said[0] if len(said) == 1 else None
+
+
+async def _converse(run: RunContext, given: GenerationInput, builder: AnswerBuilder) -> str | None:
+    async for sentence in complete_sentences(run.stream(load("converse", question=given.question))):
+        if text := as_shown(sentence):
+            builder.show(text, "model", [], 0.5, sign=sign(sentence))
+    return "" if builder.sentences else None
+
+
+async def _prose(run: RunContext, given: GenerationInput, builder: AnswerBuilder) -> str | None:
+    """Stream prose; a sentence is offered once it is complete, with what it cites."""
+    beside = await _chunks(run, given)
+    rows = await whole(run, by_origin([*grouped(run, given), *([as_strip(e)] for e in beside)]), given)
+    # Frames that the reasoning turn was shown are not sent again.
+    films = given.reply is None or not sees(run, "reasoner")
+    rows, pictures = await look_at(run, given.question, rows, given.rows, given.lower, films)
+    shown = labelled(rows, {**{e["id"]: e for e in beside}, **given.rows}) + pictures.told
+    length = _FEW_WORDS if run.context.answer_form == "short" else long(run.context.sentences)
+    messages = load("generate", today=today(), question=given.question, evidence=shown, length=length)
+    room, written, why = Room(run.context.longest), 0, ""
+    try:
+        async with aclosing(showing(run, messages, pictures, "writer")) as parts:
+            async for raw in complete_sentences(parts):
+                text = as_shown(raw)
+                fits = room.takes(raw)
+                if text.strip(" .!").upper() == "UNKNOWN":
+                    why = why or weak(_nearest(given.strips))
+                elif not fits:
+                    run.note(LEFT)
+                    break
+                elif text:
+                    written += 1
+                    await tell(raw, rows, builder)
+    except RagweaveError as error:
+        if not written:
+            raise
+        run.cut_short(error, "writer")
+    await builder.close()
+    return why if builder.sentences or why else None
+
+
+async def whole(run: RunContext, rows: Sequence[list[Strip]], given: GenerationInput) -> list[list[Strip]]:
+    """Read documents whole, up to the token budget: each its share of it, and of a longer one the best stretch."""
+    held = {i: e for i, e in given.rows.items() if e["corpus"] == "document" and e["origin"] == "library"}
+    wanted = [row[0]["evidence"] for row in rows if row[0]["evidence"] in held]
+    if not wanted:
+        return [*rows]
+    items = await (await run.library()).items(wanted)
+    share = run.context.method.turn_tokens * CHARS_A_TOKEN // len(wanted)
+    out = []
+    for row in rows:
+        if (item := items.get(row[0]["evidence"])) is not None:
+            start, end = best_window(item.text, given.question, share)
+            start = max(0, min(start - (share - (end - start)) // 2, len(item.text) - share))
+            text = item.text[start : start + share]
+            strip = {**row[0], "id": f"{item.id}#{start}-{start + len(text)}", "text": text, "locator": item.locator}
+            row = [cast(Strip, strip), *(s for s in row if "~seen#" in s["id"])]
+        out.append(row)
+    return out
+
+
+async def _chunks(run: RunContext, given: GenerationInput) -> list[Evidence]:
+    """Return the clips of the chunks that are read beside the strips (VideoRAG, section 3.3), without their own."""
+    own = {s["evidence"] for s in given.strips}
+    wanted = [i for i in given.chunks if i not in own]
+    items = await (await run.library()).items(wanted) if wanted else {}
+    return [evidence_of(items[i], given.question, 1, 0.0, 0.0) for i in wanted if i in items]
+
+
+def _nearest(strips: Sequence[Strip]) -> str:
+    """Return the title of the strip that is most relevant."""
+    return max(strips, key=lambda s: (s["score"], s["id"]))["title"]
+
+
+def pictured(run: RunContext, given: GenerationInput) -> bool:
+    """Tell whether a vision model could look at pictures among the evidence that are worth it."""
+    own = given.own
+    wanted = {s["evidence"] for s in own if s["locator"].get("kind") == "image" and s["locator"].get("image")}
+    shown = [given.rows[i] for i in {s["evidence"] for s in own} if i in given.rows]
+    worth = wanted & worth_a_look(shown, given.lower)
+    return any(given.rows[i].get("seen") != "" for i in worth) and viewer(run) is not None
+
+
+def grouped(run: RunContext, given: GenerationInput) -> list[list[Strip]]:
+    """Group strips by evidence, the best global score first, else in their order; recalled passages stay last."""
+    worths = {i: e.get("global_score", 0.0) for i, e in given.rows.items()}
+    rows: dict[str, list[Strip]] = {}
+    for s in given.strips:
+        rows.setdefault(s["evidence"], []).append(s)
+
+    def worth(row: list[Strip]) -> tuple[bool, float]:
+        return row[0]["origin"] == "model", -worths.get(row[0]["evidence"], 0.0)
+
+    return sorted(rows.values(), key=worth)[: run.context.shown]
+
+
+def by_origin(rows: Sequence[list[Strip]]) -> list[list[Strip]]:
+    """Order evidence by origin, as `labelled` shows it; within an origin the order stays."""
+    return sorted(rows, key=lambda row: list(HEADINGS).index(row[0]["origin"]))
+
+
+def labelled(rows: Sequence[list[Strip]], known: Mapping[str, Evidence]) -> str:
+    """Return evidence that is ordered by origin, numbered through, under the heading of its origin."""
+    parts: list[str] = []
+    for n, row in enumerate(rows, 1):
+        heading = HEADINGS[row[0]["origin"]]
+        if heading not in parts:
+            parts.append(heading)
+        text = " […] ".join(untitled(s) for s in row)
+        parts.append(f"[{n}]\n" + quote(f"{headed(row[0]['title'], known.get(row[0]['evidence']))}\n{text}"))
+    return "\n\n".join(parts)

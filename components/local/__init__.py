@@ -1,0 +1,1 @@
+"""Decisions without a language model: trained heads and quotes, which ship with Ragweave and need no key."""

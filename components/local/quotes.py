@@ -1,0 +1,340 @@
+"""Answer without a model: quote the closest passages, each cut to the lines around its best sentence.
+
+What was found in one source is read together, so that no two quotes overlap or say the same. A sentence is worth the
+share of the question's words that it holds, by their rarity, what its headings hold of the rest, and how near it is by
+meaning; its neighbours lend it some of theirs. benchmarks/quotes.py measures what stands in the quotes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ragweave.components.answer_builder import AnswerBuilder
+from ragweave.components.closing import nothing_found, show_pictures
+from ragweave.components.evidence import Evidence
+from ragweave.components.passages import best_window, heading_title, strip_at
+from ragweave.components.phrases import NOTHING, as_heard
+from ragweave.components.protocols import GenerationInput
+from ragweave.components.run_context import RunContext, idf_of
+from ragweave.corpora.hidden import without_orders
+from ragweave.corpora.store.library import Library
+from ragweave.corpora.types import Item, Locator
+from ragweave.models import tables
+from ragweave.models.relevance import embed
+from ragweave.models.text import clip, content_terms, fold, terms
+
+QUOTES = 3
+"""Quotes of one answer, at most."""
+CHARACTERS = 1_150
+"""Characters of all quotes together; titles come on top."""
+SOURCES, AROUND = 8, 8
+"""Sources that are read; items before and after a found one that are read with it."""
+LONGEST = 12_000
+"""Characters of one item that are read: of a longer one the stretch that covers most of the question."""
+NEAR = 0.35
+"""Cosine of the best sentence below which nothing is near, where no word is shared either."""
+_HEADINGS, _MEANING = 0.5, 0.6
+"""Weights of what the headings hold of a question, and of the cosine, beside the words of the sentence itself."""
+_BESIDE = 0.4
+"""Share of its worth that a sentence lends to each of its neighbours."""
+_BEST, _RANK = 2.0, 0.15
+"""Weight of its best sentence in what a source is worth, and what it loses with each place further down."""
+_NEW, _AGAIN = 0.6, 0.5
+"""Weight of words of the question that no quote holds yet, and how far those count down that one holds."""
+_SOURCE_GAIN = 2.0
+"""Weight of the sentence that would be quoted of a source, beside what the source is worth."""
+_JOINED, _LATER = 0.1, 0.03
+"""Bonus of a sentence beside a quoted one; what a sentence loses for each quote before its own."""
+_SENTENCE = 500
+"""Characters of one sentence, at most."""
+_HEADING = 60
+"""Characters that a heading has at most."""
+_LEAST = 40
+"""Characters that are left to fill."""
+
+Idf = Callable[[str], float]
+
+
+@dataclass(frozen=True)
+class _Sentence:
+    """A sentence or row of an item: its place there, its text as it is read, and the words of the question it holds."""
+
+    item: Item
+    start: int
+    end: int
+    told: str
+    holds: frozenset[str]
+
+    @property
+    def text(self) -> str:
+        """The sentence as it stands there, cut where it is too long."""
+        return clip(self.item.text[self.start : self.end].strip(), _SENTENCE)
+
+
+@dataclass(frozen=True)
+class Quote:
+    """What is quoted of one source: its sentences in order, and the best of them."""
+
+    sentences: tuple[_Sentence, ...]
+    best: _Sentence
+
+
+@dataclass(frozen=True)
+class _Source:
+    """One source as it is read: its sentences in order, what each is worth, and the place that retrieval gave it."""
+
+    sentences: tuple[_Sentence, ...]
+    worth: NDArray[np.float64]
+    rank: int
+    nothing: bool
+    """No sentence shares a word with the question or is near to it."""
+
+    @property
+    def value(self) -> float:
+        """What the source is worth by its best sentence and its place."""
+        return _BEST * float(self.worth.max()) - _RANK * self.rank
+
+
+async def write(run: RunContext, given: GenerationInput, builder: AnswerBuilder) -> str:
+    """Show quotes on the page; return why there are none. An answer that a model has begun stays as it is."""
+    if builder.sentences:
+        return ""
+    rows = [e for e in given.rows.values() if e["origin"] != "model"]
+    rows.sort(key=lambda e: (e["hop"], -e["score"], e["id"]))
+    library, idf = await run.library(), await idf_of(run, given.question)
+    read = await asyncio.to_thread(_read, library, rows)
+    chosen = await asyncio.to_thread(quotes, given.question, read, idf)
+    for quoted in chosen:
+        _show(quoted, builder, given)
+    show_pictures(given, builder)
+    return "" if builder.sentences else await nothing_found(run) if not rows else NOTHING
+
+
+def quotes(question: str, read: Sequence[Sequence[Item]], idf: Idf) -> list[Quote]:
+    """Return the quotes, the best source first; none where no source shares a word with the question or is near to it.
+
+    Args:
+        question: what is asked.
+        read: items of each source in their order, the sources in the order of retrieval.
+        idf: how rare a term is.
+    """
+    wanted = content_terms(question)
+    weights = {t: idf(t) for t in wanted}
+    total = sum(weights.values()) or 1.0
+    weights = {t: w / total for t, w in weights.items()}
+    sources = [s for n, items in enumerate(read) if (s := _source(question, weights, items, n)) is not None]
+    if all(s.nothing for s in sources):
+        return []
+    picked = _Picked(weights)
+    left, budget = list(sources), CHARACTERS
+    order: list[_Source] = []
+    while left and len(order) < QUOTES and budget > _LEAST:
+        best = max(left, key=lambda s: s.value + (_SOURCE_GAIN * picked.best(s)[0] if order else 0.0))
+        left.remove(best)
+        _, n = picked.best(best)
+        if not picked.is_new(best, n):
+            continue
+        order.append(best)
+        budget -= picked.take(best, n)
+    while budget > _LEAST:
+        able = [
+            (picked.gain(s, n) + _JOINED * picked.beside(s, n) - _LATER * at, -at, -n)
+            for at, s in enumerate(order)
+            for n in range(len(s.sentences))
+            if picked.is_new(s, n) and len(s.sentences[n].text) < budget
+        ]
+        if not able:
+            break
+        _, at, n = max(able)
+        budget -= picked.take(order[-at], -n)
+    return [Quote(tuple(s.sentences[n] for n in sorted(picked.places(s))), s.sentences[picked.first(s)]) for s in order]
+
+
+class _Picked:
+    """The sentences that are quoted so far, and the words of the question that they hold."""
+
+    def __init__(self, weights: dict[str, float]) -> None:
+        self._weights = weights
+        self._held: set[str] = set()
+        self._texts: set[str] = set()
+        self._places: dict[int, list[int]] = {}
+
+    def places(self, source: _Source) -> list[int]:
+        """Return the numbers of the quoted sentences of a source, in the order in which they were taken."""
+        return self._places.get(source.rank, [])
+
+    def first(self, source: _Source) -> int:
+        """Return the number of the sentence for which a source is quoted."""
+        return self.places(source)[0]
+
+    def gain(self, source: _Source, n: int) -> float:
+        """Return what quoting a sentence adds: its worth, and the words that no quote holds yet."""
+        new = sum(self._weights[t] * (-_AGAIN if t in self._held else 1.0) for t in source.sentences[n].holds)
+        return float(source.worth[n]) + _NEW * new
+
+    def best(self, source: _Source) -> tuple[float, int]:
+        """Return the highest gain of a sentence of a source, and its number."""
+        gain, n = max((self.gain(source, n), -n) for n in range(len(source.sentences)))
+        return gain, -n
+
+    def is_new(self, source: _Source, n: int) -> bool:
+        """Tell whether no quote says the same."""
+        return n not in self.places(source) and fold(source.sentences[n].told) not in self._texts
+
+    def beside(self, source: _Source, n: int) -> bool:
+        """Tell whether a neighbour of a sentence is quoted."""
+        return n - 1 in self.places(source) or n + 1 in self.places(source)
+
+    def take(self, source: _Source, n: int) -> int:
+        """Quote a sentence; return its length."""
+        self._places.setdefault(source.rank, []).append(n)
+        self._texts.add(fold(source.sentences[n].told))
+        self._held |= source.sentences[n].holds
+        return len(source.sentences[n].text) + 1
+
+
+def _read(library: Library, rows: Sequence[Evidence]) -> list[list[Item]]:
+    """Read what was found with its surroundings, source by source in the order of the rows; a web page is one item."""
+    found = library.read([e["id"] for e in rows if e["origin"] == "library"])
+    sources: dict[str, list[Item]] = {}
+    for row in rows:
+        item = found.get(row["id"]) or _page_of_web(row)
+        if item is not None:
+            if seen := row.get("seen"):  # behind the item's own text, whose places stay
+                item = replace(item, text="\n\n".join(filter(None, (item.text, seen))))
+            sources.setdefault(item.source, []).append(item)
+    return [_around(library, items) for items in list(sources.values())[:SOURCES]]
+
+
+def _page_of_web(row: Evidence) -> Item | None:
+    if row["origin"] != "web":
+        return None
+    return Item(row["id"], "paragraph", row["id"], row["title"], row["text"], row["locator"])
+
+
+def _around(library: Library, items: Sequence[Item]) -> list[Item]:
+    """Return the items of one source that are read for what was found in it.
+
+    Of a text, or of clips, it is the best of the finest ones among its neighbours; a document stands for itself where
+    nothing finer was found, and so does the whole of a recording.
+    """
+    fine = [i for i in items if i.corpus in ("paragraph", "clip")]
+    if not fine:
+        return list(items[:1])
+    if fine[0].source == fine[0].id:
+        return fine
+    read = {i.id: i for i in library.around(fine[0].id, AROUND)} | {i.id: i for i in fine}
+    same = [i for i in read.values() if i.corpus == fine[0].corpus]
+    return sorted(same, key=lambda i: i.ordinal)
+
+
+def _source(question: str, weights: dict[str, float], items: Sequence[Item], rank: int) -> _Source | None:
+    sentences: list[_Sentence] = []
+    lexical: list[float] = []
+    for item in items:
+        text = without_orders(item.text)
+        low, high = best_window(text, question, LONGEST)
+        above = heads = weights.keys() & set(terms(heading_title(item)))
+        for start, end in tables.spans(text[low:high]):
+            a, b = low + start, low + end
+            if not text[a:b].strip() or tables.is_heads(text, a, b):
+                continue
+            if _is_heading(text, a, b):
+                heads = above | (weights.keys() & set(terms(text[a:b])))
+                continue
+            told = tables.told(text, a, b)
+            holds = frozenset(weights.keys() & set(terms(told)))
+            sentences.append(_Sentence(replace(item, text=text), a, b, told, holds))
+            lexical.append(sum(weights[t] for t in holds) + _HEADINGS * sum(weights[t] for t in heads - holds))
+    if not sentences:
+        return None
+    vectors = embed([question, *(s.told for s in sentences)]).astype(np.float64)
+    cosines = vectors[1:] @ vectors[0]
+    own = np.array(lexical) + _MEANING * cosines
+    worth = own.copy()
+    worth[1:] += _BESIDE * own[:-1]
+    worth[:-1] += _BESIDE * own[1:]
+    nothing = float(cosines.max()) < NEAR and not any(s.holds for s in sentences)
+    return _Source(tuple(sentences), worth, rank, nothing)
+
+
+def _is_heading(text: str, start: int, end: int) -> bool:
+    """Tell whether a line stands alone between blank lines, short, without a number and without an end."""
+    line = text[start:end]
+    alone = text[:start].rstrip(" ")[-2:] in ("", "\n\n") and text[end:].lstrip(" ")[:2] == "\n\n"
+    return alone and len(line) <= _HEADING and not any(c.isdigit() or c in ".:!?|。：！？" for c in line)
+
+
+def _show(quoted: Quote, builder: AnswerBuilder, given: GenerationInput) -> None:
+    """Show the quote of one source; its citation opens the place of the best sentence."""
+    text, marked = joined(quoted)
+    if any(s.item.locate(s.start, s.end).get("doubtful") for s in quoted.sentences):
+        text = as_heard(text, {"doubtful": True})
+    best = quoted.best
+    row = given.rows.get(best.item.id)
+    strip = strip_at(best.item, best.start, best.end, given.question)
+    strip = {**strip, "title": row["title"] if row else heading_title(best.item)}
+    strip = {**strip, "origin": row["origin"] if row else "library"}
+    builder.quote(text, strip, marked)
+
+
+def joined(quoted: Quote) -> tuple[str, tuple[int, int]]:
+    """Return quoted sentences as one text, gaps marked and rows of a table below their heads; and where the best is."""
+    text, marked = "", (0, 0)
+    before: _Sentence | None = None
+    for s in quoted.sentences:
+        row = tables.is_row(s.text)
+        between = s.item.text[before.end : s.start] if before is not None and before.item.id == s.item.id else "…"
+        follows = not between.strip()
+        heads = tables.heads_above(s.item.text, s.start) if row else ""
+        if heads and heads in text:
+            heads = ""
+        rows = before is not None and (row or tables.is_row(before.text))
+        gap = "\n" if rows or "\n" in between else " " if between else ""
+        if not follows and not heads:
+            gap = "\n…\n" if rows else " … "
+        gap = "" if before is None else gap
+        text += gap + (f"{heads}\n" if heads else "")
+        if s is quoted.best:
+            marked = len(text), len(text) + len(s.text)
+        text += s.text
+        before = s
+    return text, marked
+
+
+def best_lines(question: str, title: str, text: str, idf: Idf, limit: int = 300) -> tuple[str, tuple[int, int]]:
+    """Return the lines of one passage around its best sentence, and where that one stands in them.
+
+    Of prose they are neighbours; of a table its best rows.
+
+    Args:
+        question: what is looked for.
+        title: title of the passage with its headings.
+        text: the passage.
+        idf: how rare a term is.
+        limit: characters that the lines have together, where the best sentence alone has no more; heads come on top.
+    """
+    weights = {t: idf(t) for t in content_terms(question)}
+    total = sum(weights.values()) or 1.0
+    weights = {t: w / total for t, w in weights.items()}
+    source = _source(question, weights, [Item("", "paragraph", "", title, text, Locator())], 0)
+    if source is None:
+        return "", (0, 0)
+    sentences = source.sentences
+    best = int(source.worth.argmax())
+    taken, left = {best}, limit - len(sentences[best].text)
+    in_table = tables.is_row(sentences[best].text)
+    while able := [
+        n
+        for n, s in enumerate(sentences)
+        if n not in taken and len(s.text) < left and (tables.is_row(s.text) if in_table else {n - 1, n + 1} & taken)
+    ]:
+        n = max(able, key=lambda n: (source.worth[n], -n))
+        taken.add(n)
+        left -= len(sentences[n].text) + 1
+    return joined(Quote(tuple(sentences[n] for n in sorted(taken)), sentences[best]))

@@ -1,0 +1,147 @@
+"""How the methods are run: settings that belong together, and presets that set them as the papers did."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from ragweave.models.errors import InputError
+
+Preset = Literal[
+    "none",
+    "rag-fusion-paper",
+    "rag-fusion-seed",
+    "universal-rag-paper",
+    "crag-paper",
+    "crag-paper-pubhealth",
+    "crag-paper-arc",
+    "crag-paper-biography",
+    "auto-rag-paper",
+    "auto-rag-paper-nq",
+    "auto-rag-paper-triviaqa",
+    "auto-rag-paper-popqa",
+    "auto-rag-paper-hotpotqa",
+    "auto-rag-paper-2wiki",
+    "video-rag-paper",
+]
+
+
+class Method(BaseModel):
+    """What a paper fixed and measured; a preset or an evaluation sets it, hardly ever a user."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    granularity: Literal["fine", "modality"] = Field(
+        "fine",
+        description="Tell paragraph from document and clip from video, or search both of a modality (four labels).",
+    )
+    phrasing: Literal["diverse", "rephrase", "lines"] = Field(
+        "diverse",
+        description="Rewrites look from different angles, say the same in other words, or are asked for as the seed "
+        "of RAG-Fusion did: related queries, one a line.",
+    )
+    pool: int = Field(50, ge=5, le=500, description="Candidates per list before fusion and reranking.")
+    fusion: Literal["scores", "rrf", "dense"] = Field(
+        "scores",
+        description="How dense and lexical lists of one query are joined: by standardised scores, or by ranks; dense "
+        "takes the cosines alone, without lexical lists.",
+    )
+    rrf_k: int = Field(60, ge=1, le=1000, description="Constant of reciprocal rank fusion.")
+    dense_weight: float = Field(0.45, ge=0, le=100, description="Weight of a dense list beside a lexical one.")
+    original_weight: float = Field(2.0, ge=0, le=100, description="Weight of the question beside each rewrite.")
+    alpha: float = Field(
+        0.8, ge=0, le=1, description="Weight of what a picture shows beside what is written about it (UniversalRAG)."
+    )
+    thresholds: Literal["popqa", "pubhealth", "arc", "biography"] = Field(
+        "popqa", description="Thresholds of the CRAG paper; they belong to the T5 checkpoint and count for it alone."
+    )
+    upper: float | None = Field(None, ge=-1, le=1, description="CRAG upper threshold; empty uses the evaluator's own.")
+    lower: float | None = Field(None, ge=-1, le=1, description="CRAG lower threshold; empty uses the evaluator's own.")
+    refine_by: Literal["auto", "local", "llm", "checkpoint"] = Field(
+        "auto", description="Evaluator of strips and web pages; auto: whichever grade_by names, else local."
+    )
+    strips: int = Field(10, ge=1, le=50, description="Strips kept per hop after refinement (CRAG top-k).")
+    strip_mode: Literal["auto", "sentences", "fixed", "whole"] = Field(
+        "auto",
+        description="Strips are groups of three sentences, windows of fifty words, or whole items; auto: sentences, "
+        "and for a chat model every item whole.",
+    )
+    strip_threshold: float = Field(-0.5, ge=-1, le=1, description="Strips below this relevance are dropped.")
+    strip_each: bool = Field(True, description="Keep the best strip of every kept item, however low it is.")
+    turn_passages: int = Field(
+        10, ge=1, le=20, description="New passages that the reasoning model is shown per round, of those kept (top_k)."
+    )
+    turn_tokens: int = Field(16_000, ge=1000, le=1_000_000, description="Tokens its conversation may take.")
+    channels: tuple[Literal["chunk", "entity", "visual", "speech"], ...] = Field(
+        ("visual", "speech"), description="Ways into the recordings that are asked (VideoRAG)."
+    )
+    clips: int = Field(12, ge=1, le=50, description="Clips that the channels' lists are pooled to.")
+    chunk_tokens: int = Field(
+        0, ge=0, le=100_000, description="Tokens of transcript around the nearest clips that a writer reads as well."
+    )
+    look_frames: int = Field(
+        15, ge=1, le=32, description="Frames of a clip that a vision model is shown, or of all clips a writer."
+    )
+
+    @model_validator(mode="after")
+    def _ordered(self) -> Method:
+        if self.upper is not None and self.lower is not None and self.lower > self.upper:
+            raise ValueError("the lower threshold lies above the upper one")
+        return self
+
+
+PRESETS = tuple(name for name in get_args(Preset) if name != "none")
+_FILES = Path(__file__).with_name("presets")
+_JOINED = re.compile(r"^(universal|auto|video|rag)-?(rag|fusion)(?=-|$)")
+
+
+@cache
+def preset_of(name: str) -> Mapping[str, Any]:
+    """Return the knobs of a preset and, under `graph`, its paper's own control flow: one file of `presets/` each.
+
+    Raises:
+        InputError: no preset has that name.
+    """
+    if name == "none":
+        return {}
+    if name not in PRESETS:
+        raise InputError(f"there is no preset named “{name}”", f"use one of: {', '.join(PRESETS)}")
+    found = tomllib.loads((_FILES / f"{name}.toml").read_text(encoding="utf-8"))
+    method = {k: tuple(v) if isinstance(v, list) else v for k, v in found["method"].items()}
+    return {**found, "method": method}
+
+
+def spelled(name: str) -> str:
+    """Return the name of a preset as its file has it: the papers write “AutoRAG” and “Auto-RAG”."""
+    return _JOINED.sub(r"\1-\2", name.lower())
+
+
+def graph_of(preset: str) -> str:
+    """Return the graph that a preset belongs to; "" for `none`."""
+    return str(preset_of(preset).get("graph", ""))
+
+
+def with_preset(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return knobs with those of the preset that they name below them."""
+    named, method = given.get("preset"), given.get("method", {})
+    if isinstance(method, Method):
+        method = method.model_dump(exclude_unset=True)
+    elif not isinstance(method, Mapping):
+        return dict(given)
+    if not isinstance(named, str) or (name := spelled(named)) not in get_args(Preset):
+        return {**given, "method": method}
+    knobs = {k: v for k, v in preset_of(name).items() if k != "graph"}
+    return {**knobs, **given, "preset": name, "method": {**knobs.get("method", {}), **method}}
+
+
+def knobs_of(preset: str) -> dict[str, Any]:
+    """Return the knobs of a preset under the names by which `--set` knows them."""
+    knobs = preset_of(preset)
+    flat = {k: v for k, v in knobs.items() if k not in ("graph", "method")}
+    return flat | {f"method.{k}": v for k, v in knobs.get("method", {}).items()}

@@ -1,0 +1,155 @@
+"""What a component has at hand: the knobs of the run, its budget, its library and its language model."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeVar
+
+from pydantic import BaseModel
+
+from ragweave.components.context import Context
+from ragweave.corpora.store.library import Library, open_library
+from ragweave.corpora.video.scope import Scope, scope_of
+from ragweave.models.chat import Chat, Messages, Role, chat
+from ragweave.models.errors import ModelError, ModelTransient, RagweaveError
+from ragweave.models.meter import Meter
+from ragweave.models.text import content_terms
+
+M = TypeVar("M", bound=BaseModel)
+
+
+@dataclass
+class TurnState:
+    """What all nodes of one turn share.
+
+    Attributes:
+        meter: its budget.
+        library: what is asked in it, once it was opened.
+        down: servers of models that could not be reached, all tries spent, and web searches that do not answer; the
+            rest of the turn asks none again.
+        blind: (host, model) of the models that refused pictures in it; the rest of the turn shows them none.
+        components: who decides in it (`contracts.Components`), once they were chosen.
+    """
+
+    meter: Meter
+    library: Library | None = None
+    down: set[str] = field(default_factory=set)
+    blind: set[tuple[str, str]] = field(default_factory=set)
+    components: Any = None
+
+
+class RunContext:
+    """What a node lends to the components that it asks.
+
+    Attributes:
+        node: name of the node, under which calls are metered.
+        context: the run's knobs.
+        hop: hop it works in.
+        turn: what it shares with the other nodes.
+        notes: what could not be done, in words.
+    """
+
+    def __init__(self, node: str, context: Context, turn: TurnState, hop: int = 0) -> None:
+        self.node, self.context, self.hop, self.turn = node, context, hop, turn
+        self.notes: list[str] = []
+
+    @property
+    def meter(self) -> Meter:
+        """The budget of the turn."""
+        return self.turn.meter
+
+    def note(self, text: str) -> None:
+        """Record something that could not be done, in words."""
+        self.notes.append(text)
+
+    def cut_short(self, error: RagweaveError, role: Role, shown: bool = True) -> None:
+        """Note that an answer ends early; where it is shown already, a server that was lost over it is asked no more.
+
+        Of an answer that is not shown yet the writer is still to be asked, who only carries it out.
+        """
+        self.note(f"The answer was cut short: {error}")
+        if shown and isinstance(error, ModelTransient):
+            self.turn.down.add(self._model(role).host)
+
+    async def library(self) -> Library:
+        """Open the library that the context names; of its recordings all read what lies in the run's time range."""
+        if self.turn.library is None:
+            start, end = self.context.from_time, self.context.to_time
+            opened = await open_library(self.context.library)
+            narrow = start is not None or end is not None
+            self.turn.library = replace(opened, start=start, end=end) if narrow else opened
+        return self.turn.library
+
+    async def held(self) -> set[str]:
+        """Return the corpora in which the library holds something."""
+        return {corpus for corpus, n in (await (await self.library()).counts()).items() if n}
+
+    async def text(self, messages: Messages, role: Role = "judge", images: Sequence[bytes] = ()) -> str:
+        """Return the language model's reply as text, without outer blanks; raises as `Chat.text` does."""
+        return (await self._model(role).text(messages, node=self.node, meter=self.meter, images=images)).strip()
+
+    async def label(self, messages: Messages, labels: Sequence[str], role: Role = "judge") -> str | None:
+        """Return the one of `labels` that the reply names, or None where it cannot be read."""
+        return await self._model(role).label(messages, labels, node=self.node, meter=self.meter)
+
+    async def json(self, messages: Messages, schema: type[M], role: Role = "judge") -> M | None:
+        """Return the reply as an instance of `schema`, or None where it cannot be read."""
+        return await self._model(role).json(messages, schema, node=self.node, meter=self.meter)
+
+    async def stream(
+        self, messages: Messages, images: Sequence[bytes] = (), role: Role = "writer"
+    ) -> AsyncGenerator[str, None]:
+        """Yield a reply in parts as they arrive; raises as `Chat.stream` does, also after a reply that was cut off."""
+        parts = self._model(role).stream(messages, node=self.node, meter=self.meter, images=images, whole=True)
+        async with aclosing(parts):
+            async for part in parts:
+                yield part
+
+    def _model(self, role: Role) -> Chat:
+        model = chosen(role, self.context, "llm")
+        assert model is not None
+        return model
+
+
+def has_writer_model(context: Context) -> bool:
+    """Tell whether a chat model reads what was found, and so is shown it whole."""
+    return chosen("writer", context) is not None
+
+
+def rewrites(context: Context) -> bool:
+    """Tell whether a hop is rewritten beside routing; a chat model asks further queries itself, unless always."""
+    return context.expand_when == "always" or not has_writer_model(context)
+
+
+async def within(run: RunContext) -> Scope:
+    """Return what the run may search; where nothing of that is in the library, a scope that holds nothing."""
+    context = run.context
+    scope, _ = await scope_of(await run.library(), context.sources, context.videos, context.collection)
+    return replace(scope or Scope(("",)), start=context.from_time, end=context.to_time)
+
+
+async def idf_of(run: RunContext, text: str) -> Callable[[str], float]:
+    """Return how rare the terms of a text are in the library; any other term counts 1."""
+    table = await (await run.library()).idf(content_terms(text))
+    return lambda term: table.get(term, 1.0)
+
+
+def chosen(role: Role, context: Context, choice: str = "auto") -> Chat | None:
+    """Return the chat model of a role where `choice`, or under `auto` the run, wants one, else None.
+
+    Raises:
+        ModelError: if a language model is asked for and none is configured.
+        InputError: if the run names a model that is none of the configured ones.
+    """
+    choice = context.mode if choice == "auto" else choice
+    if choice in ("local", "extractive"):
+        return None
+    found = chat(role, context.model)
+    if found is None and choice == "llm":
+        raise ModelError(
+            "this run asks for a language model, and none is configured",
+            "set RAGWEAVE_CHAT (see docs/writer.md), or use mode=auto",
+        )
+    return found

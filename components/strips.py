@@ -1,0 +1,106 @@
+"""Cut items into strips, and choose among them (CRAG, section 4.4)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from ragweave.components.evidence import Evidence, Strip
+from ragweave.components.method import Method
+from ragweave.components.passages import best_window, heading_title, pieces, strip_at
+from ragweave.corpora.types import Item
+from ragweave.models import tables
+from ragweave.models.text import UNSPACED, content_terms, fold, terms, words
+
+GROUP = 3
+"""Sentences per strip."""
+WINDOW = 50
+"""Words per strip of fixed length; a character of a script without spaces counts as a word."""
+_SHORT = 5
+"""A sentence of fewer words joins its neighbour."""
+_TAIL = 10
+"""A last window of fewer words joins the one before it."""
+_MOST = 64
+"""Strips of one item that are scored: of a very long item those that share most words with the query."""
+
+_WORD = re.compile(rf"[{UNSPACED}]|[^\s{UNSPACED}]+")
+
+Span = tuple[int, int]
+
+
+def cut(text: str, mode: str, query: str) -> list[Span]:
+    """Cut a text into [start, end) of strips, none longer than a state row may be; an empty text gives none.
+
+    Args:
+        text: whole text of an item or page.
+        mode: `sentences`, `fixed` or `whole`; a long item as a whole is the stretch that covers the query best.
+        query: what the strips will be judged against.
+    """
+    if mode == "whole":
+        a, b = best_window(text, query)
+        shown = text[a:b].strip()
+        start = text.index(shown, a)
+        spans = [(start, start + len(shown))] if shown else []
+    else:
+        spans = windows(text) if mode == "fixed" else groups(text)
+    fitting = [part for a, b in spans for part in pieces(text, a, b)]
+    return fitting if len(fitting) <= _MOST else _likeliest(text, fitting, query)
+
+
+def groups(text: str, size: int = GROUP) -> list[Span]:
+    """Return groups of sentences; a short sentence or tail joins what stands before it, a row its table."""
+    joined: list[Span] = []
+    for start, end in tables.spans(text):
+        in_table = joined and tables.is_row(text[start:end]) and tables.is_row(text[slice(*joined[-1])])
+        if joined and (in_table or len(words(text[start:end])) < _SHORT):
+            joined[-1] = (joined[-1][0], end)
+        else:
+            joined.append((start, end))
+    spans = [(joined[i][0], joined[min(i + size, len(joined)) - 1][1]) for i in range(0, len(joined), size)]
+    if len(spans) > 1 and len(joined) % size == 1:
+        spans[-2:] = [(spans[-2][0], spans[-1][1])]
+    return spans
+
+
+def windows(text: str, size: int = WINDOW, tail: int = _TAIL) -> list[Span]:
+    """Return windows of a fixed number of words; a tail of fewer than `tail` words joins the window before it."""
+    found = [m.span() for m in _WORD.finditer(text)]
+    spans = [(found[i][0], found[min(i + size, len(found)) - 1][1]) for i in range(0, len(found), size)]
+    if len(spans) > 1 and 0 < len(found) % size < tail:
+        spans[-2:] = [(spans[-2][0], spans[-1][1])]
+    return spans
+
+
+def _likeliest(text: str, spans: Sequence[Span], query: str) -> list[Span]:
+    wanted = set(content_terms(query))
+    shared = [len(wanted & set(terms(text[a:b]))) for a, b in spans]
+    best = sorted(range(len(spans)), key=lambda i: -shared[i])[:_MOST]
+    return [spans[i] for i in sorted(best)]
+
+
+def strip_of(e: Evidence, item: Item, start: int, end: int, hop: int) -> Strip:
+    """Build the row of an item's strip, not scored yet."""
+    return {**strip_at(item, start, end, e["query"], hop, -1.0), "title": heading_title(item)}
+
+
+def select(made: Sequence[Strip], method: Method) -> list[Strip]:
+    """Keep the best strips above the threshold, once per text, and with `strip_each` the best one of every item.
+
+    They stand in source order.
+    """
+    first: dict[str, Strip] = {}
+    for strip in made:
+        best = first.get(strip["evidence"])
+        if best is None or strip["score"] > best["score"]:
+            first[strip["evidence"]] = strip
+    always = {s["id"] for s in first.values()} if method.strip_each else ()
+    able = sorted(
+        (s for s in made if s["score"] >= method.strip_threshold or s["id"] in always),
+        key=lambda s: (-s["score"], s["id"]),
+    )
+    unique: dict[str, Strip] = {}
+    for strip in able:
+        unique.setdefault(fold(strip["text"]), strip)
+    best_first = list(unique.values())[: method.strips]
+    kept = {s["id"] for s in best_first}
+    return [s for s in made if s["id"] in kept]

@@ -1,1 +1,0 @@
-"""Decisions by heads and stated rules: they ship with Ragweave and need no key."""

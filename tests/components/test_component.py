@@ -1,0 +1,117 @@
+"""A strategy that fails is stood in for in one place; a turn belongs to the context of its run."""
+
+from __future__ import annotations
+
+import pytest
+
+from ragweave.components.build import build
+from ragweave.components.component import Component
+from ragweave.components.context import Context
+from ragweave.components.run_context import RunContext, TurnState
+from ragweave.models.chat import override
+from ragweave.models.errors import ModelError, ModelTransient
+from ragweave.models.meter import Meter
+from ragweave.tests.support import ScriptedChat
+
+
+def desk() -> RunContext:
+    return RunContext("route", Context(), TurnState(Meter()))
+
+
+async def small(desk: RunContext, query: str) -> str:
+    return f"small {query}"
+
+
+def maker(outcome: str | Exception | None):
+    asked: list[str] = []
+
+    async def first(desk: RunContext, query: str) -> str | None:
+        asked.append(query)
+        if isinstance(outcome, Exception):
+            raise outcome
+        return outcome
+
+    return first, asked
+
+
+async def test_the_maker_of_choice_decides_and_is_named() -> None:
+    first, _ = maker("big")
+    made = await Component(small, first)(desk(), "q")
+    assert (made.value, made.by, made.fallback) == ("big", "llm", None)
+
+
+@pytest.mark.parametrize(
+    ("outcome", "by", "why"),
+    [
+        (None, "local, llm unreadable", "its reply could not be read"),
+        (ModelError("it broke", "mend it"), "local, llm failed", "it broke"),
+    ],
+)
+async def test_the_small_one_stands_in_and_the_fallback_says_why(outcome: Exception | None, by: str, why: str) -> None:
+    at = desk()
+    made = await Component(small, maker(outcome)[0])(at, "q")
+    assert (made.value, made.by) == ("small q", by)
+    assert made.fallback is not None and made.fallback.why.startswith(why) and made.fallback.stood_in == "local"
+    assert len(at.notes) == 1 and why.removeprefix("its ") in at.notes[0]
+
+
+async def test_what_cannot_be_read_is_noted_in_the_words_of_a_maker_that_has_its_own() -> None:
+    async def telling(desk: RunContext, query: str) -> str | None:
+        desk.note("Nobody could say.")
+        return None
+
+    at, other = desk(), desk()
+    await Component(small, maker(None)[0])(at, "q")
+    await Component(small, telling)(other, "q")
+    assert at.notes == ["route: the model's reply could not be read, and the local component stood in"]
+    assert other.notes == ["Nobody could say."]
+
+
+async def test_a_model_that_cannot_be_reached_is_asked_and_noted_once_a_turn() -> None:
+    at = desk()
+    first, asked = maker(ModelTransient("it is down", "start it"))
+    component = Component(small, first)
+    await component(at, "one")
+    made = await component(at, "two")
+    assert asked == ["one"] and len(at.notes) == 1
+    assert made.fallback is not None and made.fallback.kind == "down"
+
+
+async def test_a_server_that_is_down_silences_no_model_of_another_one() -> None:
+    at = desk()
+    lost, _ = maker(ModelTransient("it is down", "start it"))
+    found, asked = maker("big")
+    await Component(small, lost, host="eyes")(at, "one")
+    made = await Component(small, found, host="words")(at, "two")
+    assert made.value == "big" and asked == ["two"]
+    assert len(at.notes) == 1
+
+
+async def test_what_is_no_error_of_ragweave_is_not_hidden() -> None:
+    with pytest.raises(ZeroDivisionError):
+        await Component(small, maker(ZeroDivisionError())[0])(desk(), "q")
+
+
+def test_minds_are_small_without_a_model_and_a_model_that_is_asked_for_must_be_there() -> None:
+    assert build(Context()).expander.alone
+    with override(writer=ScriptedChat(replies=[])):
+        assert not build(Context()).expander.alone
+        assert build(Context(mode="extractive")).expander.alone
+    with pytest.raises(ModelError, match="RAGWEAVE_CHAT"):
+        build(Context(mode="llm"))
+
+
+def test_turns_of_one_context_are_apart_and_those_of_another_unknown() -> None:
+    one, other = Context(), Context()
+    first = one.turn("a", lambda: TurnState(Meter()))
+    assert one.turn("a", lambda: TurnState(Meter())) is first
+    assert one.turn("b", lambda: TurnState(Meter())) is not first
+    assert other.turn("a", lambda: TurnState(Meter())) is not first
+
+
+def test_a_context_remembers_so_many_turns_and_no_more() -> None:
+    context = Context()
+    first = context.turn("0", lambda: TurnState(Meter()))
+    for n in range(1, 300):
+        context.turn(str(n), lambda: TurnState(Meter()))
+    assert context.turn("0", lambda: TurnState(Meter())) is not first

@@ -1,0 +1,182 @@
+"""What pictures show, as relevance: the rule for both sides, and what an answer says of a picture without a text."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from PIL import Image
+
+from ragweave.app.api import astate
+from ragweave.components.context import Context
+from ragweave.components.llm import look as pictures
+from ragweave.components.picture_relevance import SPREAD, apart, by_look, joined, worth_a_look
+from ragweave.corpora.ingest.run import index, visual_search
+from ragweave.corpora.store.library import open_library
+from ragweave.corpora.store.visual_search import UNRELATED, deviations
+from ragweave.corpora.types import Item
+from ragweave.models import relevance
+from ragweave.models.chat import override
+from ragweave.tests.support import ScriptedChat
+
+SCALE = st.floats(-1, 1)
+SHARE = st.floats(0, 1)
+
+
+@given(st.floats(-50, 50), st.floats(0, 10))
+def test_a_look_is_worth_nothing_where_it_stands_out_as_asked_and_grows_from_there(z: float, at: float) -> None:
+    assert by_look(at, at) == 0
+    assert by_look(at + SPREAD, at) == pytest.approx(1) and by_look(at - SPREAD, at) == pytest.approx(-1)
+    assert -1 <= by_look(z, at) <= by_look(z + 1, at) <= 1
+
+
+@given(SCALE, SCALE, SHARE)
+def test_both_sides_are_mixed_by_alpha_and_a_look_never_takes_from_a_text(t: float, seen: float, a: float) -> None:
+    both = joined(t, seen, a, text=True)
+    assert both == pytest.approx(max(t, a * seen + (1 - a) * t))
+    assert t <= both <= max(t, seen) + 1e-9
+
+
+@given(SCALE, SHARE)
+def test_without_a_text_the_look_alone_counts(seen: float, a: float) -> None:
+    assert joined(-1.0, seen, a, text=False) == seen
+
+
+@given(st.lists(st.floats(-1, 1, width=32), min_size=3, max_size=30), st.floats(-1, 1), st.floats(0.1, 5))
+def test_deviations_do_not_depend_on_scale_and_place_of_the_cosines(
+    others: list[float], cosine: float, scale: float
+) -> None:
+    known, own = np.array(others), np.array([cosine])
+    z = deviations(own, known)
+    assert np.isfinite(z)
+    if np.median(np.abs(known - np.median(known))) > 1e-3:
+        assert deviations(own * scale + 3, known * scale + 3) == pytest.approx(z, rel=1e-3, abs=1e-3)
+        assert deviations(np.array([np.median(known)]), known) == 0
+
+
+class Random:
+    """A tiny encoder with random weights, and one word that it knows: dark."""
+
+    name, dim, frames = "random", 32, 1
+
+    def __init__(self) -> None:
+        self.dark = np.random.default_rng(1).normal(size=self.dim)
+
+    def _near(self, seed: str, dark: bool) -> np.ndarray:
+        noise = np.random.default_rng(sum(seed.encode())).normal(size=self.dim)
+        made = (self.dark + 0.3 * noise) if dark else noise
+        return made / np.linalg.norm(made)
+
+    def images(self, images: Any) -> np.ndarray:
+        return np.array([self._near(str(i.mean()), i.mean() < 90) for i in images], dtype=np.float32)
+
+    def texts(self, texts: Any) -> np.ndarray:
+        return np.array([self._near(t, "gloomy" in t) for t in texts], dtype=np.float32)
+
+
+@pytest.fixture
+async def photos(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "photos"
+    folder.mkdir()
+    for n, shade in enumerate((30, 150, 190, 240)):
+        Image.new("RGB", (120, 90), (shade, shade, shade)).save(folder / f"IMG_{n}.png")
+    encoder = Random()
+    monkeypatch.setenv("RAGWEAVE_OCR", "off")
+    monkeypatch.setattr(visual_search, "image_encoder", lambda: encoder)
+    monkeypatch.setattr(pictures, "_blind", set())
+    await index([folder])
+    return folder
+
+
+async def ask(question: str, **knobs: Any) -> dict[str, Any]:
+    return dict(await astate(question, context=Context(corpora=("image",), expand_when="never", **knobs)))
+
+
+async def test_unrelated_questions_put_the_picture_that_fits_far_above_the_others(photos: Path) -> None:
+    library = await open_library()
+    [found] = await library.search("image", ["a gloomy night"])
+    z = library.stand_out("a gloomy night", [h.id for h in found.visual])
+    ranked = sorted(z.values(), reverse=True)
+    assert len(UNRELATED) == len(set(UNRELATED)) == 24
+    assert ranked[0] > 4 > ranked[1]
+    assert library.stand_out("a gloomy night", []) == {}
+
+
+async def test_a_picture_without_a_text_is_shown_for_its_look_and_nothing_is_claimed(photos: Path) -> None:
+    state = await ask("Which photo is gloomy?")
+    answer = state["answer"]
+    assert not answer.abstained and answer.mode == "extractive"
+    assert answer.text == "Found by look alone; no text says what is shown: “IMG_0”. [1]"
+    [citation] = answer.citations
+    assert citation.locator["kind"] == "image" and citation.quote == "" and citation.title == "IMG_0"
+    assert state["grade"]["best"] > relevance.LOWER and len(state["hops"]) == 1
+
+
+async def test_a_picture_that_nothing_points_to_is_not_shown(photos: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ragweave.components.picture_relevance.STANDS_OUT", 9.0)
+    assert (await ask("Which photo is cheerful?"))["answer"].abstained
+    monkeypatch.setattr("ragweave.components.picture_relevance.STANDS_OUT", 100.0)
+    assert (await ask("Which photo is gloomy?"))["answer"].abstained
+
+
+async def test_without_an_encoder_a_picture_without_a_text_is_not_shown(photos: Path, monkeypatch) -> None:
+    monkeypatch.setattr(visual_search, "image_encoder", lambda: None)
+    assert (await ask("Which photo is gloomy?"))["answer"].abstained
+
+
+@pytest.mark.parametrize(
+    ("said", "text"),
+    [("The photo is gloomy: a dark alley at night.", "dark alley"), ("NOTHING", "")],
+)
+async def test_a_vision_model_looks_before_pictures_without_a_text_are_graded(
+    photos: Path, said: str, text: str
+) -> None:
+    def react(messages: Any) -> Any:
+        system = str(messages[0].content)
+        assert "You look at a picture" in system, system[:80]
+        return said if "gloomy" in str(messages[-1].content) else "NOTHING"
+
+    model = ScriptedChat(react=react)
+    with override(vision=model):
+        state = await ask("Which photo is gloomy?", max_hops=1)
+    answer = state["answer"]
+    assert answer.abstained is not bool(text) and text in answer.text
+    assert len(model.calls) <= pictures.MOST
+    if text:
+        assert answer.citations[0].title == "IMG_0"
+
+
+async def test_a_model_that_grades_reads_texts_and_the_look_counts_beside_its_verdict(photos: Path) -> None:
+    model = ScriptedChat(react=lambda messages: {"verdicts": [{"n": n, "verdict": "irrelevant"} for n in range(1, 5)]})
+    with override(writer=model):
+        state = await ask("Which photo is gloomy?", mode="extractive", grade_by="llm")
+    assert state["grade"]["by"] == "llm" and state["grade"]["best"] > 0
+    assert state["answer"].text.startswith("Found by look alone") and state["answer"].citations[0].title == "IMG_0"
+    assert len(model.calls) == 1
+
+
+def found(corpus: str, relevance: float, **more: Any) -> Any:
+    return {"id": corpus, "corpus": corpus, "origin": "library", "query": "q", "relevance": relevance, **more}
+
+
+MEDIA = [found("image", -0.99), found("clip", -0.99)]
+TOLD = found("paragraph", -0.3)
+
+
+def test_what_bears_on_the_question_is_looked_at_and_all_where_nothing_does() -> None:
+    assert worth_a_look(MEDIA) == {"image", "clip"}
+    assert worth_a_look([found("paragraph", -0.95), *MEDIA]) >= {"image", "clip"}
+    assert worth_a_look([TOLD, found("image", -0.4), MEDIA[1]]) == {"paragraph", "image"}
+    assert worth_a_look([TOLD, found("image", -0.99, looks=0.1), MEDIA[1]]) == {"paragraph", "image"}
+    assert worth_a_look([found("paragraph", 0.0), found("clip", -0.9)], -0.5) == {"paragraph"}
+
+
+def test_beside_a_clip_its_recording_shows_only_other_frames() -> None:
+    clip = Item("1", "clip", "s", "", "", {"kind": "time"}, meta={"frames": [[0, "a"], [2, "b"]]})
+    whole = Item("2", "video", "s", "", "", {"kind": "time"}, meta={"pictures": ["a", "b", "c", "d"]})
+    assert [[i for _, i in shown] for shown in apart([clip, whole], 15)] == [["a", "b"], ["c", "d"]]
+    assert [len(shown) for shown in apart([clip, clip], 15)] == [2, 2], "a slide that stands is shown by each clip"

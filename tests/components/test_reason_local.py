@@ -1,0 +1,32 @@
+"""Without a model a turn searches again only where nothing relevant was found, and elsewhere."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ragweave.components.context import Context
+from ragweave.components.knowledge import Knowledge
+from ragweave.components.local.reason import reason
+from ragweave.components.run_context import RunContext, TurnState
+from ragweave.models.meter import Meter
+
+DESK = RunContext("reason", Context(), TurnState(Meter()))
+HOP: Any = {"n": 1, "query": "the ferry"}
+
+
+async def test_the_first_query_is_the_question() -> None:
+    assert (await reason(DESK, Knowledge("When does it sail?"))).query == "When does it sail?"
+
+
+@pytest.mark.parametrize(
+    ("relevance", "unsearched", "query"),
+    [([-0.9, -0.8], True, "the ferry"), ([-0.9, 0.4], True, ""), ([-0.9], False, ""), ([], True, "the ferry")],
+)
+async def test_the_same_query_goes_to_other_corpora_only_where_nothing_found_is_relevant(
+    relevance: list[float], unsearched: bool, query: str
+) -> None:
+    rows: Any = [{"id": str(n), "relevance": r} for n, r in enumerate(relevance)]
+    decision = await reason(DESK, Knowledge("When?", [HOP], rows, unsearched=unsearched, lower=0.0))
+    assert (decision.query, decision.again, bool(decision.missing)) == (query, bool(query), bool(query))

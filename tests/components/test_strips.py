@@ -1,0 +1,149 @@
+from __future__ import annotations
+
+import itertools
+import re
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ragweave.components.evidence import TEXT_LIMIT, Strip
+from ragweave.components.method import Method
+from ragweave.components.passages import evidence_of
+from ragweave.components.strips import cut, groups, select, strip_of, windows
+from ragweave.corpora.types import Item, Span
+
+
+def strip(name: str, score: float, text: str = "") -> Strip:
+    return {
+        "id": f"{name}#0-9",
+        "evidence": name.split(".")[0],
+        "text": text or f"text of {name}",
+        "title": "T",
+        "locator": {},
+        "origin": "library",
+        "query": "q",
+        "hop": 1,
+        "score": score,
+    }
+
+
+def chosen(rows: list[Strip], **knobs: Any) -> list[str]:
+    return [r["id"].split("#")[0] for r in select(rows, Method(**knobs))]
+
+
+SENTENCE = "This is a sentence with eight words inside."
+MODES = ("sentences", "fixed", "whole")
+
+
+def test_sentences_are_grouped_by_three() -> None:
+    text = " ".join([SENTENCE] * 6)
+    assert [text[a:b] for a, b in groups(text)] == [" ".join([SENTENCE] * 3)] * 2
+
+
+def test_a_short_tail_joins_the_group_before_it() -> None:
+    text = " ".join([SENTENCE] * 4)
+    assert groups(text) == [(0, len(text))]
+
+
+def test_a_short_sentence_joins_its_neighbour() -> None:
+    text = f"{SENTENCE} Yes. {SENTENCE}"
+    assert groups(text, size=1) == [(0, len(SENTENCE) + 5), (len(SENTENCE) + 6, len(text))]
+
+
+@pytest.mark.parametrize(
+    ("count", "expected"),
+    [(0, []), (1, [1]), (9, [9]), (50, [50]), (59, [59]), (60, [50, 10]), (100, [50, 50]), (109, [50, 59])],
+)
+def test_fixed_windows_hold_fifty_words_and_a_tail_below_ten_joins_the_last(count: int, expected: list[int]) -> None:
+    text = " ".join(f"w{n}" for n in range(count))
+    assert [len(text[a:b].split()) for a, b in windows(text)] == expected
+
+
+def test_a_character_of_a_script_without_spaces_counts_as_a_word() -> None:
+    text = "青山茶产于北坡的茶园，每年四月采摘。" * 10
+    assert [b - a for a, b in windows(text)] == [50, 50, 50, 30]
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("text", ["Yes.", "Two words", "茶"])
+def test_a_passage_of_a_few_words_is_one_strip(mode: str, text: str) -> None:
+    assert cut(text, mode, "q") == [(0, len(text))]
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("text", ["", "   ", "\n\n"])
+def test_an_empty_item_gives_no_strip(mode: str, text: str) -> None:
+    assert cut(text, mode, "q") == []
+
+
+def test_a_short_item_as_a_whole_is_one_strip_and_a_long_one_its_best_stretch() -> None:
+    assert cut(f"{SENTENCE} {SENTENCE}", "whole", "q") == [(0, 2 * len(SENTENCE) + 1)]
+    text = " ".join([SENTENCE] * 200 + ["The crane was repaired by Tolly Brandt."] + [SENTENCE] * 200)
+    ((a, b),) = cut(text, "whole", "Who repaired the crane?")
+    assert "Tolly Brandt" in text[a:b]
+    assert b - a <= TEXT_LIMIT
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("gap", [". ", " ", ""], ids=["sentences", "no sentence end", "no space"])
+def test_an_item_of_fifty_thousand_words_gives_few_strips_and_keeps_what_was_asked(mode: str, gap: str) -> None:
+    filler = [f"Filler{n} stands here" for n in range(16_000)]
+    filler[9_000] = "The crane of Vellmouth was repaired by Tolly Brandt"
+    text = gap.join(filler)
+    spans = cut(text, mode, "Who repaired the crane of Vellmouth?")
+    assert 1 <= len(spans) <= 64
+    assert all(0 < b - a <= TEXT_LIMIT for a, b in spans)
+    if gap:
+        assert any("Tolly Brandt" in text[a:b] for a, b in spans)
+
+
+@given(st.text(alphabet="ab .!?\n茶", max_size=200), st.integers(1, 4))
+def test_groups_cover_everything_but_white_space_in_order(text: str, size: int) -> None:
+    _covers(text, groups(text, size))
+
+
+@given(st.text(alphabet="ab .!?\n茶", max_size=300), st.integers(1, 8))
+def test_windows_cover_everything_but_white_space_in_order(text: str, size: int) -> None:
+    _covers(text, windows(text, size, tail=3))
+
+
+def _covers(text: str, spans: list[tuple[int, int]]) -> None:
+    assert "".join("".join(text[a:b].split()) for a, b in spans) == "".join(text.split())
+    assert all(one[1] <= two[0] for one, two in itertools.pairwise(spans))
+
+
+@given(st.lists(st.sampled_from([SENTENCE, "Yes.", "x" * 2_500, "茶。" * 900, "\n\n"]), max_size=8), st.data())
+def test_a_locator_opens_exactly_the_text_of_its_strip(parts: list[str], data: st.DataObject) -> None:
+    text = " ".join(parts)
+    lines = [Span(m.start(), m.end(), line=n) for n, m in enumerate(re.finditer(r"[^\n]+", text), 1)]
+    item = Item("i", "paragraph", "s", "T", text, {"kind": "heading", "file": "f.md"}, spans=tuple(lines))
+    for a, b in cut(text, data.draw(st.sampled_from(MODES)), "yes"):
+        made = strip_of(evidence_of(item, "yes", 1, 0.0, 0.0), item, a, b, 1)
+        start, end = made["locator"]["chars"]
+        assert made["text"] == text[start:end]
+        assert made["text"].strip() == made["text"]
+        (line,) = [s.line for s in lines if s.start <= start < s.end]
+        assert made["locator"]["line"] == line
+
+
+def test_top_k_and_threshold_both_apply_and_source_order_is_kept() -> None:
+    made = [strip("a.1", 0.1), strip("a.2", 0.9), strip("a.3", -0.9), strip("a.4", 0.5)]
+    assert chosen(made) == ["a.1", "a.2", "a.4"]
+    assert chosen(made, strips=2) == ["a.2", "a.4"]
+    assert chosen(made, strip_threshold=0.2) == ["a.2", "a.4"]
+
+
+def test_best_strip_of_a_kept_item_stays_below_the_threshold() -> None:
+    assert chosen([strip("a.1", -0.9), strip("a.2", -0.8)]) == ["a.2"]
+
+
+def test_as_the_paper_has_it_an_item_whose_strips_are_all_too_low_leaves_none() -> None:
+    made = [strip("a.1", -0.9), strip("a.2", -0.8), strip("b.1", 0.2)]
+    assert chosen(made, strip_each=False) == ["b.1"]
+
+
+def test_same_text_from_two_items_is_kept_once() -> None:
+    made = [strip("a.1", 0.5, "Same text."), strip("b.1", 0.6, "same text.")]
+    assert chosen(made) == ["b.1"]
