@@ -147,6 +147,7 @@ class GenerationInput:
         question: question of the turn, without the answers that it states to choose from.
         strips: what is known, recalled passages last.
         rows: evidence of the turn, by id.
+        turn: the question as it was asked, without what condensing put in front of it.
         choices: answers to choose from.
         searched: something was to be searched.
         chunks: ids of the clips that are read beside the strips, in the order of their chunks.
@@ -161,6 +162,7 @@ class GenerationInput:
     searched: bool
     chunks: Sequence[str] = ()
     reply: Reply | None = None
+    turn: str = ""
     lower: float = LOWER
 
     @property

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from langchain_core.messages import AIMessageChunk
+from langchain_core.messages import AIMessageChunk, HumanMessage
 from langgraph.config import get_config
 from langgraph.graph.message import push_message
 
 from ragweave.components.answer_builder import AnswerBuilder, Claim
+from ragweave.components.attachments import said
 from ragweave.components.choices import offered
 from ragweave.components.component import Outcome
 from ragweave.components.evidence import Citation, Sentence, Strip, Support
@@ -78,6 +79,7 @@ async def generate(state: State, runtime: NodeRuntime) -> Update:
         rows={e["id"]: e for e in state.get("evidence", [])},
         choices=choices,
         reply=state.get("reply"),
+        turn=next((said(m) for m in reversed(state.get("messages", [])) if isinstance(m, HumanMessage)), ""),
         lower=bound(state),
         chunks=state.get("chunks", []),
         searched=routed is None or routed["corpora"] != ["none"],

@@ -210,3 +210,12 @@ def test_every_file_that_the_page_of_the_house_names_is_there_and_no_change_need
     assert not [name for name in named if not (ROOT / name).exists()]
     rows = [line for line in page.split("## To change")[1].split("##")[0].splitlines() if line.startswith("| ")]
     assert all(len(re.findall(r"`[^`]+`", row)) <= 4 for row in rows)
+
+
+def test_no_two_public_classes_share_a_name() -> None:
+    found: dict[str, list[str]] = {}
+    for path in SOURCES:
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                found.setdefault(node.name, []).append(str(path.relative_to(ROOT)))
+    assert {name: files for name, files in found.items() if len(files) > 1} == {}

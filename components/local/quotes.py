@@ -38,6 +38,8 @@ LONGEST = 12_000
 """Characters of one item that are read: of a longer one the stretch that covers most of the question."""
 NEAR = 0.35
 """Cosine of the best sentence below which nothing is near, where no word is shared either."""
+_BEFORE = 0.3
+"""Weight of a word of the question before, beside one of the turn itself."""
 _HEADINGS, _MEANING = 0.5, 0.6
 """Weights of what the headings hold of a question, and of the cosine, beside the words of the sentence itself."""
 _BESIDE = 0.4
@@ -108,23 +110,24 @@ async def write(run: RunContext, given: GenerationInput, builder: AnswerBuilder)
     rows.sort(key=lambda e: (e["hop"], -e["score"], e["id"]))
     library, idf = await run.library(), await idf_of(run, given.question)
     read = await asyncio.to_thread(_read, library, rows)
-    chosen = await asyncio.to_thread(quotes, given.question, read, idf)
+    chosen = await asyncio.to_thread(quotes, given.question, read, idf, given.turn)
     for quoted in chosen:
         _show(quoted, builder, given)
     show_pictures(given, builder)
     return "" if builder.sentences else await nothing_found(run) if not rows else NOTHING
 
 
-def quotes(question: str, read: Sequence[Sequence[Item]], idf: Idf) -> list[Quote]:
+def quotes(question: str, read: Sequence[Sequence[Item]], idf: Idf, turn: str = "") -> list[Quote]:
     """Return the quotes, the best source first; none where no source shares a word with the question or is near to it.
 
     Args:
         question: what is asked.
         read: items of each source in their order, the sources in the order of retrieval.
         idf: how rare a term is.
+        turn: the turn itself, where the question before stands in front of it; its own words weigh more.
     """
-    wanted = content_terms(question)
-    weights = {t: idf(t) for t in wanted}
+    own = set(content_terms(turn or question))
+    weights = {t: idf(t) * (1.0 if t in own else _BEFORE) for t in content_terms(question)}
     total = sum(weights.values()) or 1.0
     weights = {t: w / total for t, w in weights.items()}
     sources = [s for n, items in enumerate(read) if (s := _source(question, weights, items, n)) is not None]

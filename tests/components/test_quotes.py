@@ -54,6 +54,15 @@ def test_the_quote_with_the_best_sentence_comes_first_with_that_sentence_marked(
     assert found[0].best.item.source == "s1" and text[start:end] == "The ferry sails at noon."
 
 
+def test_the_words_of_a_turn_weigh_more_than_those_of_the_question_before_it() -> None:
+    asked = "When was the tower lit? And what does bread cost?"
+    read = [[item("The tower was lit at noon.", "tower")], [item("Bread has a cost of nine.", "bread")]]
+    first = [
+        quotes(asked, read, lambda term: 1.0, turn)[0].best.item.source for turn in ("", "And what does bread cost?")
+    ]
+    assert first == ["tower", "bread"]
+
+
 def test_no_passage_is_quoted_twice() -> None:
     text = "The ferry sails at noon."
     found = quoted("When does the ferry sail?", text, text.upper(), f"{text} It carries nine cars.")

@@ -44,13 +44,14 @@ def test_a_conversation_is_whole_after_a_reload_and_goes_on(
     assert page.locator(".turn").count() == 2
 
 
-def test_a_long_conversation_opens_at_its_end(window: Callable[..., Any], ask: Callable[..., Any]) -> None:
+def test_a_long_conversation_opens_at_its_last_question(window: Callable[..., Any], ask: Callable[..., Any]) -> None:
     page = window(viewport={"width": 900, "height": 420})
     for _ in range(3):
         ask(page, QUESTION)
     page.reload()
     expect(page.locator(".turn.over")).to_have_count(3)
-    expect(page.locator(".turn").last.locator(".foot")).to_be_in_viewport()
+    expect(page.locator(".turn").last.locator("h1, h2").first).to_be_in_viewport()
+    expect(page.locator(".turn").first.locator("h1, h2").first).not_to_be_in_viewport()
 
 
 def test_stopping_keeps_what_was_checked_also_after_a_reload(
