@@ -8,10 +8,11 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 from typing import Any
 
 import typer
+
+from ragweave.docs.write_configuration import put
 
 _INTRO = """# Commands
 
@@ -114,10 +115,7 @@ def _table(rows: Iterable[tuple[str, str]]) -> str:
 
 def main(argv: list[str]) -> None:
     """Write the page to the file named first, or print it."""
-    if argv:
-        Path(argv[0]).write_text(page(), encoding="utf-8")
-    else:
-        sys.stdout.write(page())
+    put(page(), argv)
 
 
 if __name__ == "__main__":

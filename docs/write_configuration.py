@@ -157,12 +157,17 @@ def attribute_docstrings(model: type) -> dict[str, str]:
     return found
 
 
+def put(text: str, argv: list[str]) -> None:
+    """Write a page to the file named first, or print it."""
+    if argv:
+        Path(argv[0]).write_text(text, encoding="utf-8")
+    else:
+        sys.stdout.write(text)
+
+
 def main(argv: list[str]) -> None:
     """Write the page to the file named first, or print it."""
-    if argv:
-        Path(argv[0]).write_text(page(), encoding="utf-8")
-    else:
-        sys.stdout.write(page())
+    put(page(), argv)
 
 
 if __name__ == "__main__":

@@ -50,9 +50,8 @@ async def reason(state: State, runtime: NodeRuntime) -> Update:
             builder = await open_builder(run, state, strips)
         await tell(raw, [[s for s in strips if s["evidence"] == i] for i in shown], builder)
 
-    first = (
-        state["query"] if opening and not has_writer_model(context) else state["question"]
-    )  # a query that was edited counts
+    # A query that was edited counts.
+    first = state["query"] if opening and not has_writer_model(context) else state["question"]
     known = Knowledge(first, hops, placed, strips, others, last, say, state.get("plan", ""), bound(state))
     spent = _spent(run)
     if not spent and (has_writer_model(context) or not last):

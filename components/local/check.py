@@ -68,7 +68,7 @@ class _Claim:
 
 
 async def check(run: RunContext, sentence: str, strips: Sequence[Strip], question: str) -> CheckResult:
-    """Check a sentence against strips of evidence; the desk is not needed."""
+    """Check a sentence against strips of evidence; the run is not needed."""
     return await asyncio.to_thread(support, sentence, [as_read(s) for s in strips], question)
 
 

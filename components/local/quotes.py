@@ -109,9 +109,11 @@ async def write(run: RunContext, given: GenerationInput, builder: AnswerBuilder)
     rows = [e for e in given.rows.values() if e["origin"] != "model"]
     rows.sort(key=lambda e: (e["hop"], -e["score"], e["id"]))
     library, idf = await run.library(), await idf_of(run, given.question)
-    read = await asyncio.to_thread(_read, library, rows)
-    chosen = await asyncio.to_thread(quotes, given.question, read, idf, given.turn)
-    for quoted in chosen:
+
+    def chosen() -> list[Quote]:
+        return quotes(given.question, _read(library, rows), idf, given.turn)
+
+    for quoted in await asyncio.to_thread(chosen):
         _show(quoted, builder, given)
     show_pictures(given, builder)
     return "" if builder.sentences else await nothing_found(run) if not rows else NOTHING
@@ -126,10 +128,7 @@ def quotes(question: str, read: Sequence[Sequence[Item]], idf: Idf, turn: str = 
         idf: how rare a term is.
         turn: the turn itself, where the question before stands in front of it; its own words weigh more.
     """
-    own = set(content_terms(turn or question))
-    weights = {t: idf(t) * (1.0 if t in own else _BEFORE) for t in content_terms(question)}
-    total = sum(weights.values()) or 1.0
-    weights = {t: w / total for t, w in weights.items()}
+    weights = _weights(question, idf, turn)
     sources = [s for n, items in enumerate(read) if (s := _source(question, weights, items, n)) is not None]
     if all(s.nothing for s in sources):
         return []
@@ -156,6 +155,14 @@ def quotes(question: str, read: Sequence[Sequence[Item]], idf: Idf, turn: str = 
         _, at, n = max(able)
         budget -= picked.take(order[-at], -n)
     return [Quote(tuple(s.sentences[n] for n in sorted(picked.places(s))), s.sentences[picked.first(s)]) for s in order]
+
+
+def _weights(question: str, idf: Idf, turn: str = "") -> dict[str, float]:
+    """Return the share of a question that each of its terms is, by rarity; what is not of the turn counts less."""
+    own = set(content_terms(turn or question))
+    weights = {t: idf(t) * (1.0 if t in own else _BEFORE) for t in content_terms(question)}
+    total = sum(weights.values()) or 1.0
+    return {t: w / total for t, w in weights.items()}
 
 
 class _Picked:
@@ -241,6 +248,7 @@ def _source(question: str, weights: dict[str, float], items: Sequence[Item], ran
     lexical: list[float] = []
     for item in items:
         text = without_orders(item.text)
+        cleared = replace(item, text=text)
         low, high = best_window(text, question, LONGEST)
         above = heads = weights.keys() & set(terms(heading_title(item)))
         for start, end in tables.spans(text[low:high]):
@@ -252,7 +260,7 @@ def _source(question: str, weights: dict[str, float], items: Sequence[Item], ran
                 continue
             told = tables.told(text, a, b)
             holds = frozenset(weights.keys() & set(terms(told)))
-            sentences.append(_Sentence(replace(item, text=text), a, b, told, holds))
+            sentences.append(_Sentence(cleared, a, b, told, holds))
             lexical.append(sum(weights[t] for t in holds) + _HEADINGS * sum(weights[t] for t in heads - holds))
     if not sentences:
         return None
@@ -269,8 +277,9 @@ def _source(question: str, weights: dict[str, float], items: Sequence[Item], ran
 def _is_heading(text: str, start: int, end: int) -> bool:
     """Tell whether a line stands alone between blank lines, short, without a number and without an end."""
     line = text[start:end]
-    alone = text[:start].rstrip(" ")[-2:] in ("", "\n\n") and text[end:].lstrip(" ")[:2] == "\n\n"
-    return alone and len(line) <= _HEADING and not any(c.isdigit() or c in ".:!?|。：！？" for c in line)
+    if len(line) > _HEADING or any(c.isdigit() or c in ".:!?|。：！？" for c in line):
+        return False
+    return text[:start].rstrip(" ")[-2:] in ("", "\n\n") and text[end:].lstrip(" ")[:2] == "\n\n"
 
 
 def _show(quoted: Quote, builder: AnswerBuilder, given: GenerationInput) -> None:
@@ -322,9 +331,7 @@ def best_lines(question: str, title: str, text: str, idf: Idf, limit: int = 300)
         idf: how rare a term is.
         limit: characters that the lines have together, where the best sentence alone has no more; heads come on top.
     """
-    weights = {t: idf(t) for t in content_terms(question)}
-    total = sum(weights.values()) or 1.0
-    weights = {t: w / total for t, w in weights.items()}
+    weights = _weights(question, idf)
     source = _source(question, weights, [Item("", "paragraph", "", title, text, Locator())], 0)
     if source is None:
         return "", (0, 0)
