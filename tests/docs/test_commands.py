@@ -1,0 +1,95 @@
+"""Every command that a page shows is one: it parses, its files are there, and what needs this machine alone runs."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+
+import click
+import pytest
+import typer
+
+from ragweave.app.cli import app
+from ragweave.app.cli import main as ragweave
+from ragweave.app.commands.common import EXIT_ABSTAINED
+from ragweave.tests.docs.pages import PAGES, ROOT, Command, commands
+from ragweave.tests.support import build_library
+
+RAGWEAVE = list(dict.fromkeys(commands("ragweave")))
+ALONE = {
+    "index",
+    "ask",
+    "search",
+    "show",
+    "sources",
+    "library",
+    "graph",
+    "export",
+    "import",
+    "doctor",
+    "keys",
+    "replay",
+}
+"""Commands that need no server, no model, no data set and no other machine."""
+ELSEWHERE = re.compile(
+    r"--ray|--web|--preset|--video|--choice|video_rag|--set (?!corpora|sentences)|\$|\bmove\b|revoke|PNG"
+)
+"""What needs a model, a recording, a service or an id of the reader's own."""
+
+
+def parse(command: click.Command, words: list[str]) -> None:
+    with command.make_context(command.name, words) as context:
+        if isinstance(command, click.Group):
+            _, chosen, rest = command.resolve_command(context, [*context._protected_args, *context.args])
+            assert chosen is not None
+            parse(chosen, rest)
+
+
+@pytest.mark.parametrize("command", RAGWEAVE, ids=str)
+def test_a_command_of_a_page_parses(command: Command) -> None:
+    parse(typer.main.get_command(app), [*command.words])
+
+
+@pytest.fixture
+async def notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A home, a personal folder that is the working folder too, and what the pages call its files."""
+    folder = tmp_path / "person"
+    for name in ("notes", "FOLDER", "papers", "photos", "lectures", "meetings"):
+        shutil.copytree(ROOT / "examples" / "library", folder / name)
+    monkeypatch.setenv("HOME", str(folder))
+    monkeypatch.chdir(folder)
+    text = (ROOT / "examples" / "library" / "ferry.md").read_text(encoding="utf-8")
+    for library in ("default", "notes", "house"):
+        await build_library(folder / "texts", {"ferry.md": text}, library)
+    return folder
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
+def test_the_commands_of_a_page_run_one_after_the_other(
+    page: Path, notes: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for command in (c for c in RAGWEAVE if c.page == page.name):
+        line = " ".join(command.words)
+        if command.words[0] not in ALONE or command.variables or ELSEWHERE.search(line):
+            continue
+        assert ragweave(["search", "ferry", "--json"]) == 0
+        (identity, *_) = re.findall(r'"id": "(\w+)', capsys.readouterr().out)
+        if "--to" in command.words and command.words[0] == "show":
+            continue  # only a picture or a recording can be written to a file
+        words = [w.replace("~", str(notes)) for w in command.words]
+        words = [{"...": "When does the ferry sail?", "ID": identity, "PATHS": "notes"}.get(w, w) for w in words]
+        assert ragweave(words) in (0, EXIT_ABSTAINED), f"{line}\n{capsys.readouterr().err}"
+
+
+@pytest.mark.parametrize("program", ["python", "make"])
+def test_a_script_or_a_target_that_a_page_names_is_there(program: str) -> None:
+    targets = set(re.findall(r"^([a-z][\w-]*):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.M))
+    for command in commands(program):
+        first, *rest = [w for w in command.words if "=" not in w]
+        if program == "make":
+            assert {first, *rest} <= targets, str(command)
+        elif first == "-m":
+            assert (ROOT / (rest[0].removeprefix("ragweave.").replace(".", "/") + ".py")).is_file(), str(command)
+        else:
+            assert (ROOT / first).is_file(), str(command)
