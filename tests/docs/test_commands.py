@@ -26,7 +26,6 @@ ALONE = {
     "library",
     "graph",
     "export",
-    "import",
     "doctor",
     "keys",
     "replay",
