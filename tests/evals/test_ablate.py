@@ -13,16 +13,13 @@ from typer.testing import CliRunner
 
 from ragweave.app import cli
 from ragweave.components.context import Context
-from ragweave.components.evidence import Sentence
-from ragweave.components.method import Method
-from ragweave.evals.ablate import FULL, AblationBench, ablate, difference, flat, public_set, rows_of
-from ragweave.evals.answers import AnswerVerdict, Question
+from ragweave.evals.ablate import FULL, AblationBench, ablate, flat, rows_of
+from ragweave.evals.answers import Question
 from ragweave.evals.off import NODES, Off, without
 from ragweave.evals.runner import Runner
 from ragweave.graphs import agent, crag
 from ragweave.models.chat import override
-from ragweave.models.errors import InputError, ModelError
-from ragweave.nodes.answer import Answer
+from ragweave.models.errors import InputError
 from ragweave.tests.support import ScriptedChat, build_library
 
 TEXTS = {
@@ -50,13 +47,6 @@ def reader(messages: list[BaseMessage]) -> str:
     return "Query: Orlow company founded" if searches else "UNKNOWN"
 
 
-def outcome(question: Question, text: str, confidence: float = 0.5) -> AnswerVerdict:
-    sentences = (Sentence(text=text, support="verified"),) if text else ()
-    return AnswerVerdict(
-        question, Answer(text=text, sentences=sentences, confidence=confidence, abstained=not text), 0.1
-    )
-
-
 @pytest.fixture
 async def bench(home: Path, tmp_path: Path) -> AsyncIterator[AblationBench]:
     await build_library(tmp_path / "files", TEXTS)
@@ -76,40 +66,6 @@ async def test_every_node_is_left_out_in_turn_and_compared_with_the_whole(bench:
     assert figures["answered_correct"] == pytest.approx(0.6667)
     assert figures["difference_without_reason"] == pytest.approx(-0.3333)
     assert figures["difference_without_reason_low"] <= figures["difference_without_reason_high"]
-
-
-async def test_graphs_built_afterwards_are_whole_again(bench: AblationBench) -> None:
-    before = await bench.ask("a", agent.build, ["reason"])
-    after = await bench.ask("b", agent.build)
-    assert (before[1].verdict, after[1].verdict) != ("correct", "wrong") and after[1].verdict == "correct"
-
-
-async def test_a_stopped_comparison_keeps_the_runs_that_were_finished(bench: AblationBench, tmp_path: Path) -> None:
-    class Stop(Exception): ...
-
-    def stop(name: str, done: int, total: int) -> None:
-        if (name, done) == ("without reason", 2):
-            raise Stop
-
-    def on(runner: Runner) -> AblationBench:
-        return AblationBench(bench.questions, bench.context, bench.name_of, runner)
-
-    with pytest.raises(Stop):
-        await ablate(on(Runner(tmp_path / "runs", 1, stop)), agent.build, ["reason"])
-    held = sorted(len(path.read_text().split()) > 0 for path in (tmp_path / "runs").iterdir())
-    assert held == [True, True], "one file for the whole graph, one for the run that was stopped"
-    again = Runner(tmp_path / "runs")
-    found = await ablate(on(again), agent.build, ["reason"])
-    assert [o.verdict for o in found[FULL]] == ["correct", "correct", "abstained"]
-    again.close()
-    assert not list((tmp_path / "runs").iterdir())
-
-
-def test_the_difference_is_paired() -> None:
-    q = QUESTIONS[0]
-    good, bad = outcome(q, "cellar"), outcome(q, "attic")
-    assert difference([good, bad], [good, bad], "correct") == "+0.000 [+0.000, +0.000]"
-    assert difference([bad] * 4, [good] * 4, "correct") == "+1.000 [+1.000, +1.000]"
 
 
 def questions_file(folder: Path) -> Path:
@@ -157,15 +113,6 @@ def test_options_that_do_not_fit_get_a_sentence(words: list[str], why: str) -> N
     assert isinstance(done.exception, InputError) and why in str(done.exception)
 
 
-@pytest.mark.data
-def test_the_absent_questions_have_no_passage_and_the_others_keep_theirs(data_dir: Path) -> None:
-    passages, asked = public_set(data_dir, 40)
-    held = {str(p["id"]) for p in passages}
-    kinds = [q.kind for q in asked]
-    assert (kinds.count("one fact"), kinds.count("two facts"), kinds.count("absent")) == (40, 40, 20)
-    assert all(set(q.gold) <= held for q in asked if q.answerable)
-
-
 @pytest.mark.parametrize(
     ("verdict", "off", "web", "mended"),
     [
@@ -186,22 +133,3 @@ async def test_an_action_that_is_left_out_becomes_another(
     acted = {"relevant": "correct", "partly": "ambiguous", "irrelevant": "incorrect"}[verdict]
     assert (state["grade"]["action"] != acted) == mended
     assert ("search_web" in {u.node for u in state["usage"]}) == web
-
-
-async def test_without_the_rewrite_the_web_is_asked_the_question_itself(
-    bench: AblationBench, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    asked: list[str] = []
-
-    async def fetched(provider: Any, query: str, most: int) -> Any:
-        asked.append(query)
-        raise ModelError("no page", "")
-
-    monkeypatch.setattr("ragweave.nodes.search_web._provider", lambda: ("scripted", ""))
-    monkeypatch.setattr("ragweave.nodes.search_web.make", object)
-    monkeypatch.setattr("ragweave.nodes.search_web.search", fetched)
-    knobs: Any = {"mode": "extractive", "web": "auto", "method": Method(upper=1.0, lower=1.0)}
-    question = {"question": QUESTIONS[0].text}
-    await crag.build().compile().ainvoke(question, context=Context(**knobs))
-    await without(crag.build(), ["rewrite"]).compile().ainvoke(question, context=Context(**knobs))
-    assert asked[1] == QUESTIONS[0].text != asked[0]

@@ -8,7 +8,7 @@ import pytest
 
 from ragweave.components.context import Context
 from ragweave.components.evidence import Sentence
-from ragweave.evals.answers import AnswerVerdict, Question, ask_all, by_kind, conversations, figures, read_questions
+from ragweave.evals.answers import AnswerVerdict, Question, ask_all, by_kind, figures, read_questions
 from ragweave.graphs.agent import build
 from ragweave.models.errors import InputError
 from ragweave.nodes.answer import Answer, Kind
@@ -74,11 +74,6 @@ def test_of_quotes_counts_whether_an_answer_is_shown_and_how_long_they_are() -> 
     assert found["token_f1"] == found["sentences_per_answer"] == 0.0
 
 
-def test_turns_that_follow_each_other_form_one_conversation() -> None:
-    rows = [Question("1", "a", ()), Question("2", "b", ()), Question("3", "c", (), previous="1")]
-    assert [[q.id for q in turns] for turns in conversations(rows)] == [["1", "3"], ["2"]]
-
-
 @pytest.mark.parametrize(
     ("rows", "sentence"),
     [
@@ -92,14 +87,6 @@ def test_unusable_question_file_gets_a_sentence(tmp_path: Path, rows: list[Any],
     path.write_text("\n".join(json.dumps(r) for r in rows), encoding="utf-8")
     with pytest.raises(InputError, match=sentence):
         read_questions(path)
-
-
-def test_a_text_where_a_list_of_gold_is_wanted_is_one(tmp_path: Path) -> None:
-    row = {"id": "a", "question": "?", "answers": "Nora Finch", "gold_files": "a.md", "must_not_contain": "Ada"}
-    path = tmp_path / "qa.jsonl"
-    path.write_text(json.dumps(row), encoding="utf-8")
-    (read,) = read_questions(path)
-    assert (read.answers, read.gold, read.must_not_contain) == (("Nora Finch",), ("a.md",), ("Ada",))
 
 
 async def test_follow_up_is_asked_in_the_thread_of_its_turn(tmp_path: Path) -> None:

@@ -1,10 +1,8 @@
-import json
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragweave.evals.data import groups, listed, read_jsonl, read_routed, sample
+from ragweave.evals.data import groups, read_jsonl, read_routed, sample
 from ragweave.models.errors import InputError
 
 LABELS = ("none", "image")
@@ -38,25 +36,6 @@ def test_a_bad_file_is_refused_with_the_place(tmp_path, lines, message):
         read_routed(write(tmp_path, *lines), LABELS)
 
 
-def test_a_missing_file_and_other_encodings_are_refused(tmp_path):
-    with pytest.raises(InputError, match="cannot be read"):
-        read_jsonl(tmp_path / "absent.jsonl")
-    (tmp_path / "latin").write_bytes(b'{"query": "caf\xe9"}')
-    with pytest.raises(InputError, match="UTF-8"):
-        read_jsonl(tmp_path / "latin")
-
-
-def test_a_text_where_a_list_is_wanted_is_a_list_of_one():
-    assert listed("Nora Finch") == listed(["Nora Finch"]) == ("Nora Finch",)
-    assert listed([1912, "b"]) == ("1912", "b") and listed(1912) == ("1912",)
-    assert listed(None) == listed("") == listed([]) == ()
-
-
-def test_ids_and_sources_are_optional(tmp_path):
-    rows = read_routed(write(tmp_path, json.dumps({"query": "a", "label": "none"})), LABELS)
-    assert (rows[0].id, rows[0].source) == ("0", "")
-
-
 def test_near_duplicates_share_a_group_named_by_the_first():
     texts = [
         "how to replace a bike chain",
@@ -67,14 +46,6 @@ def test_near_duplicates_share_a_group_named_by_the_first():
     assert groups(texts).tolist() == [0, 1, 0, 0]
 
 
-@given(st.lists(st.text(alphabet="abc ", max_size=12), max_size=12))
-def test_equal_words_always_share_a_group(texts):
-    found = groups([*texts, *texts])
-    for i, text in enumerate(texts):
-        if text.split():
-            assert found[i] == found[i + len(texts)]
-
-
 @given(st.integers(0, 60), st.integers(0, 60), st.integers(0, 60), st.integers(0, 5))
 def test_a_sample_reaches_over_the_whole_list_and_a_larger_one_holds_it(size, few, many, seed):
     rows = list(range(size))
@@ -82,8 +53,3 @@ def test_a_sample_reaches_over_the_whole_list_and_a_larger_one_holds_it(size, fe
     assert small == sorted(small) and len(small) == (min(few, many, size) or size)
     if min(few, many):
         assert set(small) <= set(large)
-
-
-def test_the_tail_of_a_list_is_drawn_as_often_as_its_head():
-    drawn = sum(i >= 252 for seed in range(50) for i in sample(range(379), 127, seed))
-    assert abs(drawn / 50 - 127 / 3) < 3

@@ -4,35 +4,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ragweave.evals.evaluator import none_relevant, without_gold
-from ragweave.evals.evaluator_data import LabelledQuestion, bm25, halves, hotpot, idf_of, looked, untitled
+from ragweave.evals.evaluator import none_relevant
+from ragweave.evals.evaluator_data import bm25, hotpot, idf_of, looked
 from ragweave.evals.train_evaluator import logistic, train
 from ragweave.models.relevance import HEAD, Passage, Scores, head
-
-ASKED = LabelledQuestion(
-    "Who wrote it?",
-    (Passage("Play", "One. Two. Three."), Passage("Other", "Four.")),
-    np.array([1, 0]),
-    (("One.", " Two.", " Three."), ("Four.",)),
-    ((2,), ()),
-)
-
-
-def test_halves_keep_the_title_and_label_by_support() -> None:
-    cut = halves(ASKED)
-    assert [(p.title, p.text) for p in cut.passages] == [("Play", "One. Two."), ("Play", "Three."), ("Other", "Four.")]
-    assert cut.labels.tolist() == [0, 1, 0]
-
-
-def test_untitled_passages_keep_their_text() -> None:
-    assert [(p.title, p.text) for p in untitled(ASKED).passages] == [("", "One. Two. Three."), ("", "Four.")]
-
-
-def test_both_sides_of_none_is_relevant_have_as_many_candidates() -> None:
-    many = LabelledQuestion("?", tuple(Passage("", str(i)) for i in range(10)), np.array([1, 1] + [0] * 8))
-    full, empty = without_gold(many, 3)
-    assert len(full.passages) == len(empty.passages) == 8
-    assert full.labels.sum() == 2 and empty.labels.sum() == 0
 
 
 def test_none_is_relevant_reads_the_highest_floor() -> None:
@@ -56,11 +31,6 @@ def test_bm25_prefers_the_passage_with_the_rare_word() -> None:
     assert found.argmax() == 1
 
 
-def test_idf_falls_with_frequency_and_never_below_zero() -> None:
-    idf = idf_of([Passage("", "a b"), Passage("", "a c"), Passage("", "a")])
-    assert idf("z") > idf("b") > idf("a") >= 0
-
-
 @pytest.mark.data
 def test_training_again_makes_a_head_that_judges_as_the_shipped_one_does(data_dir: Path, tmp_path: Path) -> None:
     again = train(data_dir, tmp_path / "again")
@@ -75,10 +45,3 @@ def test_training_again_makes_a_head_that_judges_as_the_shipped_one_does(data_di
     for part in ("order", "floor"):
         new, old = (np.concatenate([getattr(pair[i], part) for pair in pairs]) for i in (0, 1))
         assert np.corrcoef(new, old)[0, 1] > 0.99
-
-
-@pytest.mark.data
-def test_a_small_head_can_be_trained_and_loaded(data_dir: Path, tmp_path: Path) -> None:
-    trained = train(data_dir, tmp_path / "local", limit=12, rounds=5)
-    loaded = head(tmp_path / "local")
-    assert loaded.offset == trained.offset and loaded.full.feature.shape[0] == 5

@@ -9,11 +9,9 @@ from langchain_core.messages import BaseMessage
 from ragweave.components.context import Context
 from ragweave.evals.corpus import prepare
 from ragweave.evals.iteration import (
-    HOPS,
     IterationQuestion,
     IterationTrail,
     answered,
-    bare,
     behaviour,
     control,
     figures,
@@ -34,20 +32,10 @@ def made(ranked: list[list[str]], gold: tuple[str, ...], kind: str = "bridge", *
     return IterationTrail(asked, ranked, [len(r) for r in ranked], [hop(f"q{n}") for n in range(len(ranked))], **keys)
 
 
-def test_run_that_stopped_early_keeps_its_ranking_for_the_later_hops() -> None:
-    table = figures([made([["a"], ["a", "b"]], ("a", "b"), control=["x", "a", "b"])])
-    assert [table[f"after hop {n}"]["all_gold@all"] for n in range(1, HOPS + 1)] == [0.0, 1.0, 1.0, 1.0]
-
-
 def test_control_is_cut_to_as_many_items_as_the_hops_kept() -> None:
     table = figures([made([["a"], ["a", "b"]], ("a", "b"), control=["a", "x", "b"])])
     assert table["one hop, as many as after 1"]["recall@all"] == 0.5
     assert table["one hop, as many as after 2"]["recall@all"] == 0.5
-
-
-def test_best_five_are_counted_by_rank() -> None:
-    table = figures([made([["u", "v", "w", "x", "y", "a"]], ("a",))], hops=1)
-    assert (table["after hop 1"]["recall@5"], table["after hop 1"]["recall@10"]) == (0.0, 1.0)
 
 
 @pytest.mark.parametrize(
@@ -63,22 +51,6 @@ def test_bridge_is_a_link_that_the_question_does_not_name(second: str, links: tu
     run = made([["a"], ["a"]], ("Ostrander Works (firm)",), links=links)
     run.hops = [hop("first"), hop(second)]
     assert run.names_bridge is named
-
-
-def test_single_hop_has_no_second_query() -> None:
-    assert made([["a"]], ("a",)).names_bridge is None
-    assert behaviour([made([["a"]], ("a",))])["second_query_names_bridge"] is None
-
-
-def test_hops_are_counted_by_type() -> None:
-    told = behaviour([made([["a"]], ("a",), "comparison"), made([["a"]] * 3, ("a",)), made([["a"]] * 4, ("a",))])
-    assert told["hops_by_type"] == {"bridge": {3: 1, 4: 1}, "comparison": {1: 1}}
-    assert told["mean_hops"] == pytest.approx(8 / 3, abs=1e-3)
-    assert told["stopped_early"] == pytest.approx(2 / 3, abs=1e-3)
-
-
-def test_brackets_after_a_title_are_no_part_of_the_name() -> None:
-    assert bare("Alpha (film)") == "Alpha"
 
 
 def test_report_says_what_the_evaluator_was_trained_on() -> None:

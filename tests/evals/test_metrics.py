@@ -1,4 +1,3 @@
-import math
 import random
 
 import numpy as np
@@ -13,7 +12,6 @@ from ragweave.evals import metrics as m
 
 LABELS = ["none", "paragraph", "image", "clip"]
 labelled = st.lists(st.tuples(st.sampled_from(LABELS), st.sampled_from(LABELS)), min_size=1, max_size=60)
-scored = st.lists(st.tuples(st.integers(0, 1), st.integers(-5, 5).map(lambda x: x / 3)), min_size=2, max_size=60)
 
 
 @given(labelled)
@@ -28,11 +26,6 @@ def test_accuracy_agrees_with_scikit_learn(pairs):
     table = sk.confusion_matrix(gold, said, labels=LABELS)
     ours = [[found.confusion.get(g, {}).get(p, 0) for p in LABELS] for g in LABELS]
     assert table.tolist() == ours
-
-
-def test_one_class_alone_has_no_curve():
-    assert (m.auc([1, 1], [0.2, 0.8]), m.auc([0, 1], [0.2, 0.8])) == (0.5, 1.0)
-    assert (m.average_precision([0, 0], [0.2, 0.8]), m.average_precision([0, 1], [0.2, 0.8])) == (0.0, 1.0)
 
 
 def test_ranking_metrics_agree_with_pytrec_eval():
@@ -82,13 +75,6 @@ def test_exact_match_and_token_f1(answer, golds, exact, f1):
     assert m.token_f1(answer, golds) == pytest.approx(f1)
 
 
-def test_ece_is_zero_when_confidence_is_met_and_the_gap_when_not():
-    assert m.ece([0.75] * 4, [True, True, True, False]) == pytest.approx(0)
-    assert m.ece([0.9] * 10, [False] * 10) == pytest.approx(0.9)
-    assert m.ece([1.0, 0.0], [True, False]) == pytest.approx(0)
-    assert m.ece([], []) == 0
-
-
 @given(st.lists(st.tuples(st.floats(0, 1), st.booleans()), min_size=1, max_size=50))
 def test_ece_lies_between_the_overall_gap_and_one(rows):
     confidence, right = [c for c, _ in rows], [r for _, r in rows]
@@ -134,22 +120,6 @@ def test_truth_values_are_read_in_any_case(answer, value):
     assert m.truth_score(answer, "true") == float(value is True)
 
 
-def test_rankings_at_the_edges():
-    assert m.recall_at([], ["a"], 5) == 0
-    assert m.recall_at(["a"], [], 5) == 0
-    assert m.all_gold_at(["a", "b"], ["b", "a"], 2) == 1
-    assert m.all_gold_at(["a", "b"], ["b", "a"], 1) == 0
-    assert m.all_gold_at(["a"], [], 1) == 0
-    assert m.ndcg_at(["a", "a", "b"], ["a", "b"], 3) == pytest.approx((1 + 0.5) / (1 + 1 / math.log2(3)))
-    assert m.mrr(["x"], ["a"]) == 0
-
-
-def test_citations():
-    assert m.citation_precision(["a", "b", "c", "c"], {"a", "c"}) == 0.75
-    assert m.citation_recall(["a", "b"], ["a", "c"]) == 0.5
-    assert m.citation_precision([], {"a"}) == 0
-
-
 @pytest.mark.parametrize(
     ("answer", "golds", "held"),
     [
@@ -169,8 +139,3 @@ def test_citations():
 )
 def test_an_answer_says_what_stands_in_it_as_whole_words(answer, golds, held):
     assert m.says(answer, golds) == held
-
-
-def test_rows_that_do_not_match_are_refused():
-    with pytest.raises(ValueError, match="2 rows against 1"):
-        m.accuracy(["a", "b"], ["a"])

@@ -8,13 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from ragweave.app import cli
 from ragweave.corpora.types import CORPORA
-from ragweave.evals.mixed_data import CLIP_WORDS, _stretches, fresh, library_rows, questions, read_asked
+from ragweave.evals.mixed_data import fresh, library_rows, questions, read_asked
 from ragweave.models.errors import InputError
 
 ITEMS: list[dict[str, Any]] = [
@@ -74,20 +72,6 @@ def test_gold_must_be_rows_of_one_kind(tmp_path: Path, gold: Any) -> None:
     path = write(tmp_path / "q.jsonl", [{"id": "7", "question": "?", "gold": gold}])
     with pytest.raises(InputError, match="gold of question 7"):
         read_asked(path, ITEMS)
-
-
-def test_the_source_is_either_public_data_or_a_list_with_questions(tmp_path: Path) -> None:
-    done = CliRunner().invoke(cli.app, ["eval", "mixed", "--items", str(tmp_path)])
-    assert isinstance(done.exception, InputError) and "--questions" in str(done.exception)
-
-
-@given(st.lists(st.integers(0, 300), min_size=1, max_size=40))
-def test_stretches_hold_every_turn_once_and_in_order(lengths: list[int]) -> None:
-    turns = [(str(n), "w " * size) for n, size in enumerate(lengths)]
-    groups = _stretches(turns)
-    assert [t for g in groups for t in g] == turns
-    for group in groups[:-1]:
-        assert sum(len(text.split()) for _, text in group) >= CLIP_WORDS
 
 
 @pytest.mark.data

@@ -52,38 +52,6 @@ def test_unknown_evaluator_gets_a_sentence(name: str) -> None:
         scorer(name)
 
 
-@pytest.mark.parametrize(("change", "sentence"), [({"label": "yes"}, "a label of"), ({"label": 1}, "only one label")])
-def test_unusable_labels_get_a_sentence(tmp_path: Path, change: dict[str, Any], sentence: str) -> None:
-    with pytest.raises(InputError, match=sentence):
-        read_pairs(written(tmp_path / "p.jsonl", [{**r, **change} for r in ROWS]))
-
-
-def test_pairs_are_grouped_by_question(tmp_path: Path) -> None:
-    asked = read_pairs(written(tmp_path / "p.jsonl", ROWS))
-    assert [(a.question, a.labels.tolist()) for a in asked] == [
-        ("When was the tower built?", [1, 0]),
-        ("Who baked the bread?", [1, 0]),
-    ]
-    assert asked[0].passages[0].title == "Tower"
-
-
-@pytest.mark.parametrize("row", [{}, [], 3, {"question": "q", "passage": "p"}])
-def test_a_row_that_is_no_pair_is_named(tmp_path: Path, row: Any) -> None:
-    with pytest.raises(InputError, match=r"line 2 of p\.jsonl"):
-        read_pairs(written(tmp_path / "p.jsonl", [ROWS[0], row]))
-
-
-@pytest.mark.parametrize(
-    ("content", "why"), [(None, "cannot be read"), ("{broken", "not JSON"), ("\xff", "cannot be read")]
-)
-def test_a_file_that_cannot_be_read_is_a_sentence(tmp_path: Path, content: str | None, why: str) -> None:
-    path = tmp_path / "pairs.jsonl"
-    if content is not None:
-        path.write_bytes(content.encode("latin-1"))
-    with pytest.raises(InputError, match=why):
-        read_pairs(path)
-
-
 def test_popqa_in_its_published_form_becomes_pairs_by_the_title_of_the_subject(tmp_path: Path) -> None:
     texts = [("Pell", "Pell is\na town."), ("Bread", "Rye is milled."), ("Pell", "It has a harbour.")]
     ctxs = [{"title": title, "text": text, "id": "7"} for title, text in texts]
@@ -91,10 +59,3 @@ def test_popqa_in_its_published_form_becomes_pairs_by_the_title_of_the_subject(t
     (asked,) = read_pairs(written(tmp_path / "p.jsonl", [row]))
     assert (len(asked.passages), asked.labels.tolist()[:3]) == (10, [1, 0, 1])
     assert asked.passages[0] == Passage("", "Pell is a town."), "the title would give the label away"
-
-
-@pytest.mark.parametrize("ctxs", [None, [], "x", [{"title": "Pell"}]])
-def test_popqa_without_passages_is_refused(tmp_path: Path, ctxs: Any) -> None:
-    rows = [{"question": "Where is Pell?", "s_wiki_title": "Pell", "ctxs": ctxs}]
-    with pytest.raises(InputError):
-        read_pairs(written(tmp_path / "p.jsonl", rows))

@@ -29,14 +29,6 @@ def test_video_mme_and_lvbench_rows_are_multiple_choice(tmp_path: Path) -> None:
     assert (q.id, q.letter, q.kind) == ("7", "C", "sport")
 
 
-def test_longer_videos_questions_have_no_gold_and_keep_their_type(tmp_path: Path) -> None:
-    whole = {"0": [{"type": "lecture", "video_url": [], "questions": [{"id": 0, "question": "Why?"}]}]}
-    path = tmp_path / "dataset.json"
-    path.write_text(json.dumps(whole), encoding="utf-8")
-    (q,) = read_questions(path)
-    assert (q.id, q.text, q.kind, q.scored) == ("0-0", "Why?", "lecture", False)
-
-
 @pytest.mark.parametrize(
     ("said", "verdict"),
     [

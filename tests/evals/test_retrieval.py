@@ -46,29 +46,6 @@ def test_relevant_passages_may_come_from_a_qrels_file(tmp_path: Path) -> None:
     assert [q.gold for q in read_queries(queries, qrels)] == [("a",)]
 
 
-def test_a_text_as_gold_is_the_id_of_one_passage(tmp_path: Path) -> None:
-    rows = [{"id": "1", "question": "Where?", "gold": "p1"}, {"id": "2", "question": "When?", "gold": ""}]
-    (query,) = read_queries(written(tmp_path / "q.jsonl", rows))
-    assert query.gold == ("p1",)
-
-
-def test_ndcg_prefers_the_higher_grade_first() -> None:
-    def ndcg(*ranked: str) -> float:
-        figures = Figures()
-        figures.add(ranked, Query("x", ("a", "b"), {"a": 1.0, "b": 2.0}), (5,), 0.0)
-        return figures.mean()["ndcg@10"]
-
-    assert ndcg("b", "a") == 1.0 > ndcg("a", "b")
-
-
-async def test_passages_with_the_same_words_count_as_one(tmp_path: Path) -> None:
-    twins = [*PASSAGES[:2], {**PASSAGES[0], "id": "twin"}]
-    prepared = await prepare(read_passages(written(tmp_path / "c.jsonl", twins)), "twins", tmp_path / "work")
-    asked = [Query("When was the Corvane Observatory opened?", ("twin",))]
-    found = (await measure(prepared, asked, ranker(prepared, "rerank"))).mean()
-    assert found["recall@1"] == 1.0
-
-
 @pytest.mark.parametrize(
     ("rows", "sentence"),
     [([{"id": "1", "gold": ["a"]}], "has no question"), ([{"id": "1", "question": "x"}], "no query")],
@@ -76,11 +53,6 @@ async def test_passages_with_the_same_words_count_as_one(tmp_path: Path) -> None
 def test_unusable_query_file_gets_a_sentence(tmp_path: Path, rows: list[Any], sentence: str) -> None:
     with pytest.raises(InputError, match=sentence):
         read_queries(written(tmp_path / "q.jsonl", rows))
-
-
-def test_passage_without_an_id_gets_a_sentence(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="has no id"):
-        read_passages(written(tmp_path / "c.jsonl", [{"text": "x"}]))
 
 
 def test_figures_are_means_over_queries() -> None:

@@ -12,13 +12,6 @@ def decision(label, confidence, ms=1.0, calls=0):
     return r.RouterDecision({k: confidence if k == label else rest for k in LABELS}, label, confidence, ms, calls)
 
 
-async def test_the_head_routes_with_its_calibrated_confidence():
-    found = await r.decide(QUESTIONS, r.by_head())
-    assert [d.label for d in found[:2]] == ["image", "video"]
-    assert all(d.confidence == max(d.probabilities.values()) for d in found)
-    assert all(d.calls == 0 and d.ms > 0 for d in found)
-
-
 async def test_the_models_word_counts_and_an_unreadable_one_falls_back_to_the_head():
     replies = iter(["clip", None, "banana"])
 
@@ -31,15 +24,6 @@ async def test_the_models_word_counts_and_an_unreadable_one_falls_back_to_the_he
     assert [d.fell_back for d in found[1:]] == [True, True]
     assert [d.label for d in found[1:]] == [d.label for d in small[1:]]
     assert all(d.calls == 1 for d in found)
-
-
-def test_the_ensemble_asks_the_model_only_where_the_head_is_unsure():
-    small = [decision("image", 0.9), decision("clip", 0.4, ms=2)]
-    large = [decision("video", 1.0, calls=1), decision("video", 1.0, ms=5, calls=1)]
-    found = r.ensemble(small, large, threshold=0.5)
-    assert [d.label for d in found] == ["image", "video"]
-    assert [d.calls for d in found] == [0, 1]
-    assert found[1].ms == 7
 
 
 def test_the_ensemble_curve_runs_from_the_head_alone_to_the_model_alone():
@@ -78,19 +62,3 @@ def test_figures_of_a_run():
     assert found.flat["model_calls_per_question"] == round(1 / 3, 4)
     assert found.per_source == {"x": 0.5, "y": 1.0}
     assert found.confusion["image"] == {"image": 1, "clip": 1}
-
-
-async def test_the_chat_classifier_asks_the_configured_model_with_the_graphs_prompt():
-    from ragweave.models.chat import override
-    from ragweave.tests.support import ScriptedChat
-
-    model = ScriptedChat(replies=["Image."])
-    with override(writer=model):
-        assert await r.chat_classifier(LABELS)("What colour is the car?") == "image"
-
-
-def test_without_a_model_the_llm_router_says_what_to_set():
-    from ragweave.models.errors import InputError
-
-    with pytest.raises(InputError, match="RAGWEAVE_CHAT"):
-        r.chat_classifier(LABELS)

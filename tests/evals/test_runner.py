@@ -22,15 +22,6 @@ async def double(n: int) -> dict[str, Any]:
     return {"twice": 2 * n}
 
 
-async def test_rows_come_in_the_order_of_the_units_whatever_the_width(tmp_path: Path) -> None:
-    for width in (1, 4):
-        told: list[tuple[str, int, int]] = []
-        runner = Runner(tmp_path, width, lambda *told_now, told=told: told.append(told_now))  # type: ignore[misc]
-        rows = await runner.each("x", UNITS, double, {"width": width})
-        assert [r["twice"] for r in rows] == [0, 2, 4, 6, 8, 10]
-        assert told == [("x", n, 6) for n in range(1, 7)]
-
-
 async def test_a_unit_that_fails_stops_the_rest_and_what_was_done_is_kept(tmp_path: Path) -> None:
     seen: list[int] = []
 
@@ -56,19 +47,6 @@ async def test_a_unit_that_fails_stops_the_rest_and_what_was_done_is_kept(tmp_pa
     assert not os.listdir(tmp_path), "a command that came to its end is measured anew the next time"
 
 
-async def test_what_the_rows_depend_on_tells_runs_apart(tmp_path: Path) -> None:
-    await Runner(tmp_path).each("x", UNITS, double, {"model": "a"})
-    for of, units in (({"model": "b"}, UNITS), ({"model": "a"}, {**UNITS, "6": 6})):
-        seen: list[int] = []
-
-        async def counted(n: int, seen: list[int] = seen) -> dict[str, Any]:
-            seen.append(n)
-            return {}
-
-        await Runner(tmp_path).each("x", units, counted, of)
-        assert len(seen) == len(units)
-
-
 async def test_rows_of_another_setting_or_another_program_are_not_taken(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -87,25 +65,6 @@ async def test_rows_of_another_setting_or_another_program_are_not_taken(
     assert await asked() == 6
     monkeypatch.setattr("ragweave.evals.runner.code", lambda: "another program")
     assert await asked() == 6
-
-
-async def test_without_a_folder_nothing_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    runner = Runner()
-    assert len(await runner.each("x", UNITS, double, {})) == 6
-    runner.close()
-    assert not os.listdir(tmp_path)
-
-
-def test_a_torn_line_of_a_ledger_costs_that_unit_alone(tmp_path: Path) -> None:
-    ledger = Ledger(tmp_path, {"a": 1})
-    ledger.add("1", {"x": 1})
-    assert ledger.path is not None
-    with ledger.path.open("a") as file:
-        file.write('\n{"id": "2", "row"')
-    ledger.add("3", {"x": 3})
-    assert Ledger(tmp_path, {"a": 1}).done == {"1": {"x": 1}, "3": {"x": 3}}
-    assert Ledger(tmp_path, {"a": 2}).done == {}, "another run has another file"
 
 
 KILLED = """

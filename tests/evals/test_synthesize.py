@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import replace
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -11,12 +10,10 @@ import pytest
 from langchain_core.messages import BaseMessage
 
 from ragweave.components.llm.turn import turn_of
-from ragweave.corpora.store.library import open_library
 from ragweave.evals.synthesis_job import SynthesisJob, read_tasks, synthesize
-from ragweave.evals.synthesize import NEED, SynthesisSettings, Task, bears, read_task, same
+from ragweave.evals.synthesize import NEED, SynthesisSettings, Task, bears
 from ragweave.models.chat import override
-from ragweave.models.errors import InputError, ModelError
-from ragweave.models.meter import Limits
+from ragweave.models.errors import InputError
 from ragweave.tests.support import ScriptedChat
 
 TEXTS = {
@@ -154,28 +151,6 @@ async def test_question_that_a_model_fails_on_is_tried_again_by_the_next_run(tmp
     assert (await run(made, teacher()))["kept"] == 1
 
 
-@pytest.mark.usefixtures("library")
-async def test_budget_ends_the_job_and_is_named(tmp_path: Path) -> None:
-    rows = [{**ROW, "id": f"q{n}"} for n in range(5)]
-    report = await run(job(tmp_path, rows, width=1, limits=Limits(calls=8)), teacher())
-    assert (report["kept"], report["left"], report["ended_by"]) == (1, 4, "8 model calls")
-
-
-@pytest.mark.usefixtures("library")
-async def test_with_other_settings_everything_is_walked_anew(tmp_path: Path) -> None:
-    made = job(tmp_path, [ROW])
-    await run(made, teacher())
-    model = teacher()
-    assert (await run(replace(made, settings=SynthesisSettings(rounds=2, passages=1)), model))["questions"] == 1
-    assert model.calls
-
-
-@pytest.mark.usefixtures("library")
-async def test_without_a_teacher_nothing_starts(tmp_path: Path) -> None:
-    with pytest.raises(ModelError, match="teacher"):
-        await synthesize(job(tmp_path, [ROW]))
-
-
 @pytest.mark.parametrize(
     "text",
     ["", "{", '"x"', "[1]", '{"id": "a"}', '{"id": "a", "question": "q"}', '{"question": "q", "answers": ["a"]}'],
@@ -188,23 +163,6 @@ def test_unusable_question_files_are_refused_with_a_sentence(tmp_path: Path, tex
         return
     with pytest.raises(InputError):
         read_tasks(file)
-
-
-def test_same_id_twice_is_refused(tmp_path: Path) -> None:
-    file = tmp_path / "q.json"
-    file.write_text(json.dumps([ROW, ROW]), encoding="utf-8")
-    with pytest.raises(InputError, match="more than once"):
-        read_tasks(file)
-
-
-def test_a_text_as_answer_or_part_is_a_list_of_one() -> None:
-    row = {"id": "1", "question": "q?", "answers": "Norway", "links": "Ilse Marwen"}
-    assert read_task(row) == Task("1", "q?", ("Norway",), ("Ilse Marwen",))
-
-
-def test_rows_of_public_multi_hop_sets_are_understood() -> None:
-    row = {"_id": "5a", "question": "q?", "answer": "yes", "supporting_facts": [["Alpha (film)", 0], ["Beta", 1]]}
-    assert read_task(row) == Task("5a", "q?", ("yes",), ("Alpha", "Beta"))
 
 
 @pytest.mark.parametrize(
@@ -220,10 +178,6 @@ def test_document_is_useful_for_what_the_question_does_not_say_itself(text: str,
     assert bears(text, Task("q", ROW["question"], ("Norway",), ("Ilse Marwen", "Tarn Mill"))) is useful  # type: ignore[arg-type]
 
 
-def test_yes_and_no_make_no_document_useful() -> None:
-    assert not bears("No, it is yes.", Task("q", "Is it?", ("yes", "no")))
-
-
 @pytest.mark.parametrize(
     ("reasoning", "needs"),
     [
@@ -237,17 +191,3 @@ def test_yes_and_no_make_no_document_useful() -> None:
 )
 def test_information_need_is_told_by_whole_words(reasoning: str, needs: bool) -> None:
     assert bool(NEED.search(reasoning)) is needs
-
-
-@pytest.mark.parametrize(
-    ("answer", "right"), [("Norway", True), ("the norway.", True), ("in northern Sweden", False), ("", False)]
-)
-def test_final_answers_are_compared_after_normalisation(answer: str, right: bool) -> None:
-    assert same(answer, ["Norway"]) is right
-
-
-@pytest.mark.usefixtures("library")
-async def test_library_is_the_one_that_is_named(tmp_path: Path) -> None:
-    assert (await open_library("default")).name == "default"
-    with pytest.raises(Exception, match="nowhere"):
-        await run(job(tmp_path, [ROW], library="nowhere"), teacher())

@@ -11,22 +11,10 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from ragweave.app import cli
-from ragweave.evals import thresholds
-from ragweave.evals.evaluator_data import LabelledQuestion
-from ragweave.evals.pairs import read_pairs, scorer
-from ragweave.evals.thresholds import Calibration, best_scores, calibrate
-from ragweave.models.chat import override
+from ragweave.evals.thresholds import calibrate
 from ragweave.models.errors import InputError
-from ragweave.models.relevance import Passage, Scores
-from ragweave.tests.support import ScriptedChat
 
 SCORES = st.lists(st.floats(-1, 1).map(lambda v: round(v, 2)), min_size=1, max_size=30)
-
-
-def test_separable_scores_are_separated() -> None:
-    found = calibrate([0.6, 0.7, 0.9], [-0.9, -0.8, -0.2], precision=1.0, kept=1.0)
-    assert (found.lower, found.upper) == (0.6, 0.6)
-    assert found.at(0.6) == thresholds.ThresholdPoint(0.6, 1.0, 0.0, 1.0)
 
 
 def test_precision_raises_the_upper_and_kept_lowers_the_lower_threshold() -> None:
@@ -57,32 +45,6 @@ def test_scores_that_decide_nothing_are_refused(present: list[float], absent: li
         calibrate(present, absent, 0.9, 0.98)
 
 
-def scores(values: Any) -> Scores:
-    return Scores(np.array(values), np.array(values))
-
-
-async def test_a_question_is_judged_with_and_without_its_relevant_candidates_in_lists_of_one_length() -> None:
-    asked = LabelledQuestion("q", tuple(Passage("", str(n)) for n in range(5)), np.array([0, 1, 0, 0, 0]))
-    lists: list[list[str]] = []
-
-    async def judge(question: str, passages: Any) -> Scores:
-        lists.append([p.text for p in passages])
-        return scores([float(p.text) / 10 for p in passages])
-
-    assert await best_scores([asked], judge) == ([0.3], [0.4])
-    assert [sorted(found) for found in lists] == [["0", "1", "2", "3"], ["0", "2", "3", "4"]]
-
-
-async def test_questions_of_one_kind_only_give_scores_of_that_kind() -> None:
-    passages = (Passage("", "1"),)
-    gold, none = LabelledQuestion("a", passages, np.array([1])), LabelledQuestion("b", passages, np.array([0]))
-
-    async def judge(question: str, passages: Any) -> Scores:
-        return scores([0.5 if question == "a" else -0.5])
-
-    assert await best_scores([gold, none], judge) == ([0.5], [-0.5])
-
-
 def pairs(folder: Path, rows: list[Any]) -> Path:
     path = folder / "pairs.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
@@ -96,9 +58,6 @@ ROWS = [
 ]
 
 
-CURVE = calibrate([0.2, 0.9], [-0.9, 0.1], 0.9, 0.9)
-
-
 def test_the_command_calibrates_the_small_evaluator(tmp_path: Path) -> None:
     out = tmp_path / "out.json"
     given = ["eval", "thresholds", "--pairs", str(pairs(tmp_path, ROWS)), "--json", str(out)]
@@ -109,21 +68,3 @@ def test_the_command_calibrates_the_small_evaluator(tmp_path: Path) -> None:
     assert -1 <= figures["lower"] <= figures["upper"] <= 1
     assert figures["present_at_upper"] == 1.0
     assert figures["absent_at_upper"] == 0.0
-
-
-async def test_a_model_is_calibrated_by_its_verdicts_with_one_call_per_list(tmp_path: Path) -> None:
-    asked = read_pairs(pairs(tmp_path, ROWS))
-    model = ScriptedChat(
-        react=lambda messages: {
-            "verdicts": [{"n": 1, "verdict": "relevant" if "1931" in messages[-1].text else "irrelevant"}]
-        }
-    )
-    with override(writer=model):
-        present, absent = await best_scores(asked, scorer("llm")(asked))
-    assert (set(present), set(absent)) == ({0.9}, {-0.9})
-    assert len(model.calls) == 2 * len(asked)
-
-
-def test_the_curve_ends_beyond_its_last_threshold() -> None:
-    found: Calibration = CURVE
-    assert found.at(0.95) == thresholds.ThresholdPoint(0.95, 0.0, 0.0, 1.0)

@@ -39,12 +39,6 @@ def trained():
     return fit(Corpus.of(rows(), [], NAMES))
 
 
-def test_a_seventh_class_is_learned_like_the_others(trained):
-    p = trained.probabilities(["Which row of the sheet lists the anchor?"])[0]
-    assert trained.labels[int(p.argmax())] == "table"
-    assert p.sum() == pytest.approx(1)
-
-
 def test_a_head_predicts_the_same_after_saving_and_loading(trained, tmp_path):
     path = tmp_path / "head.npz"
     save(trained, path)
@@ -60,33 +54,11 @@ def test_training_twice_gives_the_same_file(trained, tmp_path):
         assert all(np.array_equal(a[k], b[k]) for k in a.files)
 
 
-def test_a_label_without_questions_is_never_said():
-    two = fit(Corpus.of(rows()[:60], [], NAMES))
-    assert two.probabilities(["What colour is it in the photo?", ""])[:, 2:].max() < 1e-6
-
-
-def test_of_two_labels_each_is_told_from_the_other():
-    two = fit(Corpus.of(rows()[:60], [], NAMES))
-    p = two.probabilities(["Write a poem about a spoon", "When was the anchor bought?"])
-    assert p.argmax(axis=1).tolist() == [0, 1]
-
-
-def test_the_overlap_with_the_training_questions_is_counted(trained):
-    known = rows()[25].query
-    assert overlap(trained, [known.upper().rstrip("?"), "When was the sun bought?"]) == 1
-
-
 async def test_cross_validation_gives_every_row_a_prediction_it_was_not_trained_on():
     found = await cross_validate(rows(), [], NAMES, number=3, progress=lambda line: None)
     assert all(sum(p.values()) == pytest.approx(1) for p in found)
     right = [max(p, key=lambda k: p[k]) == r.label for p, r in zip(found, rows(), strict=True)]
     assert np.mean(right) > 0.9
-
-
-@pytest.mark.parametrize("number", [-1, 1, 31, 1000])
-async def test_folds_that_the_rows_cannot_be_cut_into_are_refused(number):
-    with pytest.raises(InputError, match=f"120 rows cannot be cut into {number} folds. Give 2 to 30"):
-        await cross_validate(rows(), [], NAMES, number=number, progress=lambda line: None)
 
 
 @pytest.mark.parametrize(

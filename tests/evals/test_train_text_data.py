@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -61,12 +60,6 @@ def test_an_evaluator_file_that_cannot_be_trained_on_is_explained(
         evaluator_rows(file(tmp_path, *rows))
 
 
-def test_labels_stand_in_the_order_of_the_vocabulary(tmp_path: Path) -> None:
-    rows, labels = router_rows(file(tmp_path, {**ROUTED, "label": "video"}, ROUTED))
-    assert labels == ("paragraph", "video")
-    assert [r.target for r in rows] == [1, 0]
-
-
 @pytest.mark.parametrize(("given_labels", "targets"), [((0, 1), [-1, 1]), ((-1, 1), [-1, 1]), ((0, 0.5), [0, 0.5])])
 def test_labels_of_passages_become_minus_one_to_one(
     tmp_path: Path, given_labels: tuple[float, float], targets: list[float]
@@ -76,25 +69,9 @@ def test_labels_of_passages_become_minus_one_to_one(
     assert rows[0].passage == Passage("T", "it is she")
 
 
-@given(st.lists(st.sampled_from("abc"), min_size=30, max_size=80), st.integers(0, 5))
-def test_the_share_of_every_group_is_held_out(groups: list[str], seed: int) -> None:
-    rows = [LabelledText(str(i), 0, g) for i, g in enumerate(groups)]
-    kept, held = split(rows, 0.2, seed, whole=False)
-    assert sorted(int(r.text) for r in kept + held) == list(range(len(rows)))
-    total, out = Counter(groups), Counter(r.group for r in held)
-    assert all(out[g] == round(0.2 * n) for g, n in total.items())
-    assert (kept, held) == split(rows, 0.2, seed, whole=False)
-
-
 @given(st.lists(st.integers(0, 9), min_size=20, max_size=60).filter(lambda g: len(set(g)) > 1), st.integers(0, 5))
 def test_no_question_is_on_both_sides(groups: list[int], seed: int) -> None:
     rows = [LabelledText(str(i), 0, str(g)) for i, g in enumerate(groups)]
     kept, held = split(rows, 0.1, seed, whole=True)
     assert held and kept
     assert not {r.group for r in kept} & {r.group for r in held}
-
-
-@pytest.mark.parametrize("whole", [True, False])
-def test_too_few_rows_are_explained(whole: bool) -> None:
-    with pytest.raises(InputError, match="too few to hold some of them out"):
-        split([LabelledText("a", 0, "a")], 0.1, 1, whole=whole)

@@ -24,12 +24,6 @@ def test_predicts_what_lightgbm_predicts(seed: int) -> None:
     np.testing.assert_allclose(from_dump(b.dump_model()).predict(x), b.predict(x, raw_score=True), atol=1e-12)
 
 
-def test_predicts_a_tree_without_any_split() -> None:
-    x, y = np.zeros((50, 2)), np.array([0, 1] * 25)
-    b = lightgbm.train({"objective": "binary", "verbose": -1}, lightgbm.Dataset(x, y), 3)
-    np.testing.assert_allclose(from_dump(b.dump_model()).predict(x), b.predict(x, raw_score=True), atol=1e-12)
-
-
 def test_survives_a_file_without_pickle() -> None:
     trees, file = from_dump(booster(4).dump_model()), io.BytesIO()
     np.savez(file, **arrays(trees, "a"), **arrays(from_dump(booster(5).dump_model()), "b"))
@@ -38,14 +32,3 @@ def test_survives_a_file_without_pickle() -> None:
         again = Trees.load(stored, "a")
     x = np.random.RandomState(0).normal(size=(20, 6))
     np.testing.assert_array_equal(again.predict(x), trees.predict(x))
-
-
-def test_predicts_nothing_for_no_rows() -> None:
-    assert from_dump(booster(6).dump_model()).predict(np.zeros((0, 6))).shape == (0,)
-
-
-def test_refuses_categorical_splits() -> None:
-    leaf = {"leaf_value": 0.0}
-    split = {"split_feature": 0, "threshold": "1||2", "decision_type": "==", "left_child": leaf, "right_child": leaf}
-    with pytest.raises(ValueError, match="'=='"):
-        from_dump({"tree_info": [{"tree_structure": split}]})

@@ -45,21 +45,6 @@ def test_an_answer_counts_by_its_words_its_second_and_its_recording() -> None:
     assert (other.correct, other.timely, other.right_video) == (False, False, False)
 
 
-def test_declining_is_right_only_where_no_recording_answers() -> None:
-    nowhere = VideoQuestion("2", "Bread?", ("none",), (), None, "unanswerable")
-    assert outcome("", asked=nowhere, abstained=True).correct
-    assert not outcome("", abstained=True).correct
-    found = figures([outcome("", asked=nowhere, abstained=True), outcome("It is red.", cited(20.0))])
-    assert found["contains_gold"] == 1.0 and found["abstained"] == 0.5
-    assert found["time_within_15s"] == found["right_video"] == 1.0
-
-
-def test_quotes_without_the_answer_are_not_wrong() -> None:
-    quoted = Answer(sentences=(Sentence(text="It is blue.", support="quoted"),), kind="quotes")
-    found = figures([VideoVerdict(ASKED, quoted, 0.1), outcome("It is blue.")])
-    assert (found["contains_gold"], found["answered_wrong"]) == (0.0, 0.5)
-
-
 @pytest.mark.parametrize(("at", "away"), [(5.0, 5.0), (12.0, 0.0), (30.0, 10.0)])
 def test_a_moment_lies_inside_a_place_or_some_seconds_away(at: float, away: float) -> None:
     assert distance({"start": 10.0, "end": 20.0}, at) == away

@@ -10,16 +10,8 @@ import pytest
 from typer.testing import CliRunner
 
 from ragweave.app import cli
-from ragweave.components.context import Context
-from ragweave.components.method import PRESETS
-from ragweave.evals.bench.forms import read
-from ragweave.evals.bench.run import BenchSet, ask, context_of, prepared
-from ragweave.evals.bench.show import columns_of
-from ragweave.evals.bench.tables import PAPERS, paper
+from ragweave.evals.bench.tables import paper
 from ragweave.evals.judge import ASPECTS
-from ragweave.evals.runner import Runner
-from ragweave.graphs.run import GRAPHS
-from ragweave.graphs.settings import with_settings
 from ragweave.models.chat import override
 from ragweave.models.errors import InputError
 from ragweave.tests.support import ScriptedChat
@@ -48,30 +40,6 @@ def bench(folder: Path, *argv: str, mode: str = "extractive") -> Any:
     return CliRunner().invoke(cli.app, ["bench", *given])
 
 
-@pytest.mark.parametrize("name", PAPERS)
-def test_a_table_fits_its_paper(name: str) -> None:
-    of = paper(name)
-    for table in of.tables.values():
-        wide = len(columns_of(table))
-        for block in table.published.values():
-            assert {len(row) for row in block.values()} == {wide}
-            assert not table.judge or tuple(block) == ASPECTS
-        for arm in (of.arms[a] for a in table.arms):
-            presets = {arm.preset.format(preset=s.preset) for s in (*table.sets, table.other)} if arm.preset else set()
-            assert all(Context(preset=p, **arm.knobs).preset == p for p in presets)
-            assert presets <= {*PRESETS} and (arm.graph or "agent") in GRAPHS
-
-
-def test_what_the_caller_sets_lies_over_an_arm_and_takes_nothing_else_from_it(ships: Path) -> None:
-    of = paper("rag-fusion")
-    asked = BenchSet(of.tables["1"].other, read("ships", ships))
-    more = with_settings({}, ["method.pool=7", "top_k=3"]).model_dump(exclude_unset=True)
-    found = {name: context_of(of.arms[name], asked, "extractive", more) for name in ("vector", "BM25", "hybrid")}
-    weights = {name: (c.method.fusion, c.method.dense_weight) for name, c in found.items()}
-    assert weights == {"vector": ("dense", 0.45), "BM25": ("rrf", 0.0), "hybrid": ("rrf", 1.0)}
-    assert {(c.method.pool, c.top_k, c.rerank) for c in found.values()} == {(7, 3, False)}
-
-
 def test_ours_stands_beside_the_papers_and_a_set_that_is_not_here_is_named(ships: Path, tmp_path: Path) -> None:
     page = tmp_path / "t.html"
     done = bench(tmp_path, "auto-rag", "--from", f"nq={ships}", "--from", f"ships={ships}", "--html", str(page))
@@ -86,32 +54,10 @@ def test_ours_stands_beside_the_papers_and_a_set_that_is_not_here_is_named(ships
     assert (tmp_path / "w/home/libraries").is_dir()  # and not in the home of who asks
 
 
-def test_oracle_and_fixed_routes_go_where_they_are_sent(ships: Path, tmp_path: Path) -> None:
-    arms = "Naive;Paragraph;Image;Random;Oracle;small head"
-    done = bench(tmp_path, "universal-rag", "--from", f"squad={ships}", "--arms", arms)
-    assert done.exit_code == 0, done.output
-    flat = json.loads((tmp_path / "r.json").read_text())
-    found = {a: flat.get(f"{a}, recall@1 of all") for a in arms.split(";")}
-    assert found["Paragraph"] == found["Oracle"] == 100 and found["Naive"] == found["Image"] == 0
-    assert flat["Oracle, router of all"] == 100 and flat["Image, router of all"] == 0
-
-
 def test_an_arm_that_needs_the_web_is_left_out_where_none_can_be_searched(ships: Path, tmp_path: Path) -> None:
     done = bench(tmp_path, "crag", "--from", f"ships={ships}", "--arms", "no retrieval;CRAG, web")
     assert done.exit_code == 0, done.output
     assert "CRAG, web: needs a web search" in done.output and "1 arms, 2 questions to ask." in done.output
-
-
-async def test_what_an_ablation_leaves_out_is_left_out_of_the_graph(ships: Path, tmp_path: Path) -> None:
-    of = paper("crag")
-    (asked,) = await prepared(of, [BenchSet(of.tables["2"].other, read("ships", ships))], tmp_path / "w")
-    more = with_settings({}, ["method.upper=-1", "method.lower=-1"]).model_dump(exclude_unset=True)
-    notes = {}
-    for name in ("CRAG, web", "without correct"):
-        rows = await ask(name, of.arms[name], asked, Runner(), "extractive", more)
-        notes[name] = [note for row in rows for note in row.outcome.answer.notes if "web was not searched" in note]
-    # Whatever is found is correct: only without that verdict is the web wanted.
-    assert notes["CRAG, web"] == [] and len(notes["without correct"]) == 2
 
 
 def test_a_run_that_was_stopped_goes_on_where_it_was(
@@ -144,23 +90,6 @@ def test_the_cost_comes_before_a_chat_model_is_called(ships: Path, tmp_path: Pat
     # A turn before five rounds and one after each, five recalls with a turn each, each turn twice, and a last answer.
     assert told.exit_code == 0 and "At most 56 calls" in told.output
     assert refused.exit_code == 1 and "Go on?" in refused.output
-
-
-def test_the_cost_counts_what_is_asked_while_recordings_are_indexed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    folder = tmp_path / "talks"
-    folder.mkdir()
-    said = "".join(
-        f"00:{n:02}:00.000 --> 00:{n:02}:05.000\n{'The mill was built of oak. ' * 10}\n\n" for n in range(20)
-    )
-    (folder / "talk.vtt").write_text(f"WEBVTT\n\n{said}")
-    (folder / "queries.jsonl").write_text('{"id": "1", "question": "What is the mill of?", "answers": ["oak"]}\n')
-    argv = ("video-rag", "--table", "2", "--from", f"talks={folder}", "--arms", "VideoRAG", "--estimate")
-    monkeypatch.setenv("RAGWEAVE_ENTITIES", "llm")
-    with override(writer=ScriptedChat(replies=[])):
-        told = bench(tmp_path, *argv, mode="llm").output
-    assert "to index: Entities by" in told and ": 2 calls, about" in told
 
 
 def test_an_answer_of_a_chat_model_is_scored_by_the_papers_metric(ships: Path, tmp_path: Path) -> None:
@@ -213,20 +142,6 @@ def test_a_judge_prefers_answers_in_both_orders_and_those_of_other_systems(
     assert sum("entities" in a for a in asked) == 1 and any("prepare the search" in a for a in asked)
     # The judge takes whichever of two alike answers stands first.
     assert "| overall, here | 50.00 |" in done.output.split("over NaiveRAG")[1]
-
-
-def test_without_a_chat_model_the_arms_of_recordings_answer_by_the_small_mind(tmp_path: Path) -> None:
-    (tmp_path / "talks").mkdir()
-    (tmp_path / "talks/mill.vtt").write_text(
-        "WEBVTT\n\n00:00:01.000 --> 00:00:09.000\nThe mill of Leigo was burnt down by lightning.\n", encoding="utf-8"
-    )
-    asked = {"id": "1", "question": "What burnt down the mill of Leigo?", "answers": ["lightning"], "videos": ["mill"]}
-    (tmp_path / "talks/qa.jsonl").write_text(json.dumps(asked), encoding="utf-8")
-    done = bench(tmp_path, "video-rag", "--table", "2", "--from", f"talks={tmp_path / 'talks'}", mode="auto")
-    assert done.exit_code == 0, done.output
-    assert "Judging needs a chat model." in done.output and "| overall, paper | 52.34 |" in done.output
-    flat = json.loads((tmp_path / "r.json").read_text())
-    assert flat["VideoRAG, correct of all"] == 100 and flat["VideoRAG, recall@1 of all"] == 100
 
 
 def test_papers_tables_and_arms_that_are_not_there_are_refused() -> None:

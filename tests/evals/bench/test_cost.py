@@ -8,14 +8,13 @@ from typing import Any
 
 import pytest
 
-from ragweave.evals.bench.cost import judging, most
+from ragweave.evals.bench.cost import most
 from ragweave.evals.bench.forms import read
-from ragweave.evals.bench.judged import pairs, verdicts
 from ragweave.evals.bench.run import BenchSet, ask, context_of, prepared
 from ragweave.evals.bench.tables import PAPERS, paper
 from ragweave.evals.judge import ASPECTS
 from ragweave.evals.runner import Runner
-from ragweave.models.chat import Chat, Connection, Structured, override
+from ragweave.models.chat import override
 from ragweave.models.chat_reply import IMAGE_TOKENS, tokens_of
 from ragweave.tests.support import ScriptedChat
 from ragweave.tests.support.frames import add_frames
@@ -97,18 +96,3 @@ async def test_no_arm_takes_more_than_was_said_before(name: str, kind: str, fold
         assert calls <= bound.calls and tokens <= bound.tokens, (arm, calls, tokens, bound)
         seen = max(seen, calls)
     assert seen > (3 if name == "video-rag" else 0)  # clips were looked at as well
-
-
-async def test_a_judge_takes_no_more_than_was_said_before(folder: Path) -> None:
-    of = paper("video-rag")
-    asked = BenchSet(of.tables["2"].other, read("talks", folder / "talks"))
-    (asked,) = await prepared(of, [asked], folder / "w")
-    names = ("NaiveRAG", "VideoRAG")
-    with override(writer=Greedy()):
-        found = {n: await ask(n, of.arms[n], asked, Runner(), "llm", {}) for n in names}
-    model = Greedy()
-    judge = Chat("judge", Connection(model, Structured("scripted")))
-    await verdicts(of.tables["2"], pairs(of.tables["2"], found, None), judge, 2, Runner())
-    bound = judging(of.tables["2"], names, [asked], False, 2)
-    calls, tokens = model.taken()
-    assert (calls, bound.calls) == (4, 4) and 0 < tokens <= bound.tokens

@@ -60,13 +60,6 @@ def test_natural_questions_of_dpr_and_its_table(tmp_path: Path) -> None:
     assert first(read("nq", tmp_path / "nq.csv"))[:2] == ("who wrote it", ("Ada", "Ada's aunt"))
 
 
-def test_triviaqa(tmp_path: Path) -> None:
-    data = {
-        "Data": [{"QuestionId": "t", "Question": "Which ship?", "Answer": {"Value": "Rook", "Aliases": ["Rook", "R"]}}]
-    }
-    assert first(read("triviaqa", whole(tmp_path / "t.json", data)))[:2] == ("Which ship?", ("Rook", "R"))
-
-
 def test_popqa_as_a_table_and_with_passages(tmp_path: Path) -> None:
     (tmp_path / "popqa.tsv").write_text(
         'id\tsubj\tquestion\tpossible_answers\n4\tRook\tWhat is Rook?\t["ship", "a ship"]\n', encoding="utf-8"
@@ -76,11 +69,6 @@ def test_popqa_as_a_table_and_with_passages(tmp_path: Path) -> None:
         {"title": "Rook", "text": "A ship."}, {"title": "Daw", "text": "A bird."}]}  # fmt: skip
     found = read("popqa", lines(tmp_path / "p.jsonl", row))
     assert found.questions[0].gold == ("Rook A ship.",) and len(found.rows) == 2
-
-
-def test_pubhealth_counts_by_its_truth(tmp_path: Path) -> None:
-    found = read("pubhealth", lines(tmp_path / "p.jsonl", {"id": "c", "claim": "Tea cures all.", "label": "SUPPORTS"}))
-    assert first(found)[:2] == ("Tea cures all.", ("true",))
 
 
 def test_arc_in_both_forms_and_choices_of_flashrag(tmp_path: Path) -> None:
@@ -96,26 +84,6 @@ def test_arc_in_both_forms_and_choices_of_flashrag(tmp_path: Path) -> None:
     found = read("arc", lines(tmp_path / "arc.jsonl", own, flat, flash))
     assert [q.letter for q in found.questions] == ["A", "B", "B"]
     assert found.questions[0].text == "What melts?\nA. ice\nB. sand"
-
-
-def test_webquestions(tmp_path: Path) -> None:
-    target = '(list (description "Nova Scotia") (description Maine))'
-    found = read("webquestions", whole(tmp_path / "w.json", [{"utterance": "where is it?", "targetValue": target}]))
-    assert first(found)[:2] == ("where is it?", ("Nova Scotia", "Maine"))
-
-
-def test_flashrag_with_its_corpus(tmp_path: Path) -> None:
-    lines(tmp_path / "nq/test.jsonl", {"id": "test_0", "question": "who", "golden_answers": ["Ada"], "metadata": {}})
-    corpus = lines(tmp_path / "wiki.jsonl", {"id": "0", "contents": '"Ada"\nAda built the mill.'})
-    found = read("nq", tmp_path / "nq", corpus)
-    assert first(found)[:2] == ("who", ("Ada",)) and found.rows[0]["title"] == "Ada"
-    assert searched(found) == {"0": "Ada built the mill."}
-
-
-def test_a_table_of_passages_of_dpr(tmp_path: Path) -> None:
-    questions = lines(tmp_path / "q.jsonl", {"id": "1", "question": "who", "golden_answers": ["Ada"]})
-    (tmp_path / "psgs.tsv").write_text('id\ttext\ttitle\n1\t"Ada built ""it""."\tMill\n', encoding="utf-8")
-    assert searched(read("nq", questions, tmp_path / "psgs.tsv")) == {"1": 'Ada built "it".'}
 
 
 def test_a_folder_of_beir_asks_what_is_judged_alone(tmp_path: Path) -> None:

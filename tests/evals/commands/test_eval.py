@@ -6,7 +6,6 @@ from typer.testing import CliRunner
 
 from ragweave.evals.commands.eval import eval_app
 from ragweave.evals.commands.train import train_app
-from ragweave.models.errors import InputError
 
 ROWS = [
     {"query": "What colour is the car in the photo?", "label": "image", "source": "a"},
@@ -48,20 +47,6 @@ def test_the_llm_router_uses_the_scripted_model_and_counts_its_calls(data, tmp_p
     flat = json.loads((tmp_path / "r.json").read_text())
     assert flat["model_calls_per_question"] == 1
     assert flat["accuracy_micro"] == round(2 / 3, 4)
-
-
-def test_the_ensemble_asks_nobody_at_threshold_zero(data, tmp_path):
-    from ragweave.models.chat import override
-    from ragweave.tests.support import ScriptedChat
-
-    with override(writer=ScriptedChat(replies=[])):
-        run(eval_app, "router", "--data", data, "--router", "ensemble", "--threshold", 0, "--json", tmp_path / "r.json")
-    assert json.loads((tmp_path / "r.json").read_text())["model_calls_per_question"] == 0
-
-
-def test_an_unknown_router_is_named(data):
-    with pytest.raises(InputError, match="no router 'magic'"):
-        run(eval_app, "router", "--data", data, "--router", "magic")
 
 
 def test_runs_are_compared(tmp_path):

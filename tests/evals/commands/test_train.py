@@ -57,18 +57,6 @@ def test_a_head_that_cannot_be_written_is_refused_before_it_is_trained(
     assert sorted(tmp_path.rglob("*")) == held
 
 
-def test_an_unknown_kind_is_wrong_use(main: Any, routed: Path) -> None:
-    code, _, err = main("train", "router", "--kind", "gpt", "--data", str(routed))
-    assert code == 2
-    assert "distilbert" in err
-
-
-def test_a_recipe_that_makes_no_sense_is_refused(main: Any, routed: Path) -> None:
-    code, _, err = main("train", "router", "--kind", "t5", "--data", str(routed), "--epochs", "0")
-    assert code == 2
-    assert "must be above 0" in err
-
-
 def test_the_small_evaluator_needs_the_folder_of_the_data_sets(main: Any, tmp_path: Path) -> None:
     code, _, err = main("train", "evaluator", "--data", str(tmp_path))
     assert code == 2
