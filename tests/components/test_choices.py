@@ -73,12 +73,6 @@ def test_choices_of_a_run_come_first_and_those_of_a_question_count_where_a_lette
 
 
 @pytest.mark.usefixtures("library")
-async def test_without_a_model_a_question_with_options_is_answered_by_quotes() -> None:
-    answer = await api.aask(QUESTION, context=Context(mode="extractive"))
-    assert answer.kind == "quotes" and "painted blue by Mart Saar" in answer.text
-
-
-@pytest.mark.usefixtures("library")
 async def test_a_model_is_asked_for_the_form_that_is_wanted() -> None:
     model = ScriptedChat(replies=["Mart Saar [1]"])
     with override(writer=model):

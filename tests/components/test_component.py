@@ -34,12 +34,6 @@ def maker(outcome: str | Exception | None):
     return first, asked
 
 
-async def test_the_maker_of_choice_decides_and_is_named() -> None:
-    first, _ = maker("big")
-    made = await Component(small, first)(desk(), "q")
-    assert (made.value, made.by, made.fallback) == ("big", "llm", None)
-
-
 @pytest.mark.parametrize(
     ("outcome", "by", "why"),
     [
@@ -77,21 +71,6 @@ async def test_a_model_that_cannot_be_reached_is_asked_and_noted_once_a_turn() -
     assert made.fallback is not None and made.fallback.kind == "down"
 
 
-async def test_a_server_that_is_down_silences_no_model_of_another_one() -> None:
-    at = desk()
-    lost, _ = maker(ModelTransient("it is down", "start it"))
-    found, asked = maker("big")
-    await Component(small, lost, host="eyes")(at, "one")
-    made = await Component(small, found, host="words")(at, "two")
-    assert made.value == "big" and asked == ["two"]
-    assert len(at.notes) == 1
-
-
-async def test_what_is_no_error_of_ragweave_is_not_hidden() -> None:
-    with pytest.raises(ZeroDivisionError):
-        await Component(small, maker(ZeroDivisionError())[0])(desk(), "q")
-
-
 def test_minds_are_small_without_a_model_and_a_model_that_is_asked_for_must_be_there() -> None:
     assert build(Context()).expander.alone
     with override(writer=ScriptedChat(replies=[])):
@@ -99,19 +78,3 @@ def test_minds_are_small_without_a_model_and_a_model_that_is_asked_for_must_be_t
         assert build(Context(mode="extractive")).expander.alone
     with pytest.raises(ModelError, match="RAGWEAVE_CHAT"):
         build(Context(mode="llm"))
-
-
-def test_turns_of_one_context_are_apart_and_those_of_another_unknown() -> None:
-    one, other = Context(), Context()
-    first = one.turn("a", lambda: TurnState(Meter()))
-    assert one.turn("a", lambda: TurnState(Meter())) is first
-    assert one.turn("b", lambda: TurnState(Meter())) is not first
-    assert other.turn("a", lambda: TurnState(Meter())) is not first
-
-
-def test_a_context_remembers_so_many_turns_and_no_more() -> None:
-    context = Context()
-    first = context.turn("0", lambda: TurnState(Meter()))
-    for n in range(1, 300):
-        context.turn(str(n), lambda: TurnState(Meter()))
-    assert context.turn("0", lambda: TurnState(Meter())) is not first

@@ -26,16 +26,6 @@ def test_what_a_run_says_holds_also_where_it_is_the_default_and_within_the_metho
     assert (found.library, found.top_k, found.method.pool, found.method.strips) == ("default", 2, 50, 3)
 
 
-def test_what_is_set_is_plain_data_and_nothing_that_was_not_set() -> None:
-    assert Context(corpora=("clip",), method={"pool": 9}).set_knobs() == {"corpora": ["clip"], "method": {"pool": 9}}
-
-
-def test_what_the_nodes_of_a_turn_share_is_opened_once_by_a_run_that_goes_on() -> None:
-    given = Context()
-    one, other = (of(given, library="house").turn("t", object) for _ in range(2))
-    assert one is other
-
-
 def test_knobs_of_a_turn_and_of_a_run_that_do_not_go_together_are_refused_in_a_sentence() -> None:
     with pytest.raises(InputError, match="the time range ends before it begins"):
         of({"to_time": 5}, from_time=60)

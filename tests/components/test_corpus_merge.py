@@ -24,16 +24,6 @@ def test_of_equal_finds_the_corpus_that_the_router_trusts_comes_first() -> None:
     assert ids(found, {"image": 0.1, "clip": 0.9})[0] == "c0"
 
 
-def test_what_is_far_more_relevant_wins_over_a_mistaken_router() -> None:
-    found = {"image": items(-0.9, name="i"), "clip": items(0.9, name="c")}
-    assert ids(found, {"image": 0.95, "clip": 0.05}) == ["c0", "i0"]
-
-
-def test_a_corpus_the_router_does_not_know_is_not_lost() -> None:
-    assert set(ids({"table": items(0.2, name="t"), "clip": items(0.2, name="c")}, {"clip": 1.0})) == {"t0", "c0"}
-    assert ids({}, {"clip": 1.0}) == []
-
-
 @given(
     st.dictionaries(st.sampled_from(["paragraph", "image", "clip"]), st.lists(st.floats(-1, 1), max_size=5)),
     st.dictionaries(st.sampled_from(["paragraph", "image", "clip"]), st.floats(0, 1)),
@@ -47,12 +37,6 @@ def test_every_item_stands_once_in_falling_order_and_equal_relevance_keeps_its_r
     assert [r["score"] for r in rows] == sorted((r["score"] for r in rows), reverse=True)
     for corpus, given_ in ranked.items():
         assert [r["id"] for r in rows if r["id"].startswith(corpus)] == [r["id"] for r in given_]
-
-
-def test_the_joint_order_lifts_what_it_puts_first_and_leaves_what_it_has_not_read() -> None:
-    rows = items(0.5, 0.4, 0.3, 0.2)
-    assert [r["id"] for r in blended(rows, {"a3": 9.0, "a0": 1.0})] == ["a0", "a3", "a1", "a2"]
-    assert [r["id"] for r in blended(rows, {})] == ["a0", "a1", "a2", "a3"]
 
 
 @given(st.lists(st.floats(-1, 1), max_size=8), st.dictionaries(st.integers(0, 9), st.floats(-9, 9)))

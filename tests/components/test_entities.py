@@ -27,10 +27,6 @@ async def test_a_chunk_costs_one_call(monkeypatch: pytest.MonkeyPatch) -> None:
     assert await extracted(FIRST, monkeypatch) == (["Ada"], 1, 1)
 
 
-async def test_garbage_is_no_entity_and_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert await extracted("I am sorry, I cannot do that.", monkeypatch) == ([], 0, 1)
-
-
 @pytest.mark.parametrize(("setting", "there"), [("llm", True), ("off", False)])
 def test_a_model_extracts_only_where_it_was_asked_to(
     setting: str, there: bool, monkeypatch: pytest.MonkeyPatch

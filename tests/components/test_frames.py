@@ -67,15 +67,6 @@ async def test_a_writer_that_can_see_is_shown_the_frames_of_the_clips(filmed: Pa
     assert "frames) are attached" in shown[0].prompt or "frames), [2] (4 frames) are attached" in shown[0].prompt
 
 
-async def test_the_preset_of_universalrag_gives_its_one_clip_all_the_frames(filmed: Path) -> None:
-    model = ScriptedChat(react=answering)
-    with override(writer=model):
-        knobs = knobs_of(mode="llm", preset="universal-rag-paper", corpora=("clip",))
-        await astate(QUESTION, context=knobs, graph="universal_rag")
-    # One clip, and no more frames than it has.
-    assert [pictures(c) for c in model.calls] == [15]
-
-
 async def test_a_model_without_eyes_answers_from_the_words_and_is_not_shown_pictures_again(filmed: Path) -> None:
     def blind(messages: list[Any]) -> Any:
         if any(isinstance(m.content, list) for m in messages):
@@ -138,16 +129,3 @@ async def test_a_document_is_read_whole(tmp_path: Path, home: Path) -> None:
     cut = ScriptedChat(react=answering)
     await answered("universal_rag", cut, turn_tokens=1000, **knobs)
     assert len(cut.calls[-1].prompt) < 6_000 < len(model.calls[-1].prompt)
-
-
-async def test_a_writer_sees_as_many_items_as_are_asked_for(tmp_path: Path, home: Path) -> None:
-    notes = {f"bridge {n}.md": f"# Bridge {n}\n\nBridge number {n} was built in {1900 + n}.\n" for n in range(20)}
-    await build_library(tmp_path / "notes", notes)
-    shown = {}
-    for most in (None, 16):
-        model = ScriptedChat(react=lambda _: "They were built from 1900 on [1].")
-        with override(writer=model):
-            knobs = knobs_of(mode="llm", check_by="off", expand_when="never", top_k=most, corpora=("paragraph",))
-            await astate("When was each bridge built?", context=knobs, graph="rag_fusion")
-        shown[most] = model.calls[-1].prompt.count("was built in")
-    assert shown == {None: 8, 16: 16}

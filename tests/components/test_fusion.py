@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import random
-from itertools import pairwise
 from typing import Any, cast
 
 import pytest
@@ -31,44 +30,6 @@ def plain_rrf(lists: list[tuple[float, Ranking]], k: int) -> dict[str, float]:
     return score
 
 
-def test_one_list_keeps_its_order() -> None:
-    ranking = [("b", 3.0), ("a", 2.0), ("c", 1.0)]
-    assert [i for i, _ in fuse_ranks([(1, ranking)])] == ["b", "a", "c"]
-    assert [i for i, _ in fuse_scores([(1, ranking, None)])] == ["b", "a", "c"]
-
-
-def test_first_rank_scores_one_over_k_plus_one() -> None:
-    assert fuse_ranks([(1, [("a", 0.0)])], k=60) == [("a", 1 / 61)]
-
-
-def test_item_that_several_lists_hold_beats_one_that_leads_a_single_list() -> None:
-    lists = [(1.0, [("a", 3.0), ("b", 2.0)]), (1.0, [("c", 3.0), ("b", 2.0)])]
-    assert fuse_ranks(lists)[0][0] == "b"
-
-
-def test_weight_decides_between_equal_ranks() -> None:
-    assert [i for i, _ in fuse_ranks([(1, [("a", 1.0)]), (2, [("b", 1.0)])])] == ["b", "a"]
-
-
-def test_ties_are_broken_by_id() -> None:
-    assert [i for i, _ in fuse_ranks([(1, [("b", 1.0)]), (1, [("a", 1.0)])])] == ["a", "b"]
-    assert [i for i, _ in fuse_scores([(1, [("b", 1.0), ("a", 1.0)], None)])] == ["a", "b"]
-
-
-def test_repeated_item_counts_once_in_a_list() -> None:
-    assert dict(fuse_ranks([(1, [("a", 2.0), ("a", 1.0), ("b", 0.0)])])) == {"a": 1 / 61, "b": 1 / 62}
-
-
-def test_nothing_fuses_to_nothing() -> None:
-    assert fuse_ranks([]) == fuse_scores([]) == fuse_ranks([(1, [])]) == fuse_scores([(1, [], 0.0)]) == []
-
-
-def test_item_missing_from_a_list_counts_as_that_lists_lowest() -> None:
-    lists: list[tuple[float, Ranking]] = [(1, [("a", 9.0), ("b", 1.0)]), (1, [("b", 5.0), ("c", 4.0)])]
-    padded: list[tuple[float, Ranking]] = [(1, [*lists[0][1], ("c", 1.0)]), (1, [*lists[1][1], ("a", 4.0)])]
-    assert dict(fuse_scores([(w, r, None) for w, r in lists])) == dict(fuse_scores([(w, r, None) for w, r in padded]))
-
-
 @given(rankings, st.floats(0.01, 50), st.floats(0.1, 2))
 def test_the_only_hit_of_a_rare_word_is_never_below_an_item_without_it(
     dense: Ranking, found: float, weight: float
@@ -79,26 +40,10 @@ def test_the_only_hit_of_a_rare_word_is_never_below_an_item_without_it(
         assert fused["hit"] > fused[other]
 
 
-def test_equal_scores_carry_no_information() -> None:
-    assert standardise([3.0, 3.0]) == [0.0, 0.0]
-    assert standardise([]) == []
-
-
-@given(rankings, st.integers(1, 5))
-def test_copies_of_a_list_do_not_change_its_order(ranking: Ranking, copies: int) -> None:
-    assert [i for i, _ in fuse_ranks([(1, ranking)] * copies)] == [i for i, _ in ranking]
-
-
 @given(weighted, st.integers(0, 100), st.randoms())
 def test_order_of_the_lists_changes_nothing(lists: list[tuple[float, Ranking]], k: int, rng: random.Random) -> None:
     shuffled = rng.sample(lists, len(lists))
     assert [i for i, _ in fuse_ranks(lists, k)] == [i for i, _ in fuse_ranks(shuffled, k)]
-
-
-@given(weighted, st.floats(0.01, 100))
-def test_order_depends_on_the_ratio_of_the_weights_alone(lists: list[tuple[float, Ranking]], factor: float) -> None:
-    before, after = dict(fuse_ranks(lists)), dict(fuse_ranks([(w * factor, r) for w, r in lists]))
-    assert all(after[i] == pytest.approx(before[i] * factor) for i in before)
 
 
 @given(rankings, rankings)
@@ -114,13 +59,6 @@ def test_an_item_raised_in_one_list_never_falls(one: Ranking, other: Ranking) ->
 @given(weighted, st.integers(1, 200))
 def test_scores_agree_with_the_formula_written_down_plainly(lists: list[tuple[float, Ranking]], k: int) -> None:
     assert dict(fuse_ranks(lists, k)) == pytest.approx(plain_rrf(lists, k))
-
-
-@given(weighted)
-def test_score_fusion_holds_every_item_once_best_first(lists: list[tuple[float, Ranking]]) -> None:
-    fused = fuse_scores([(w, r, None) for w, r in lists])
-    assert sorted(i for i, _ in fused) == sorted({i for _, r in lists for i, _ in r})
-    assert all(a >= b - 1e-9 for (_, a), (_, b) in pairwise(fused))
 
 
 @given(rankings, st.floats(0.1, 50), st.floats(-100, 100))
@@ -148,20 +86,6 @@ def test_mixing_is_alpha_of_the_picture_and_the_rest_of_the_text_or_the_side_tha
         else:
             assert score == (words | seen)[item]
     assert [round(s, 9) for _, s in mixed] == sorted((round(s, 9) for _, s in mixed), reverse=True)
-
-
-@given(scores)
-def test_mixing_with_one_side_alone_keeps_its_order(side: dict[str, float]) -> None:
-    ranking = sorted(side.items(), key=lambda r: (-r[1], r[0]))
-    alone = [(i, pytest.approx(z)) for (i, _), z in zip(ranking, standardise([s for _, s in ranking]), strict=True)]
-    assert mix(ranking, [], 0.8) == alone and mix([], ranking, 0.8) == alone
-
-
-def test_at_the_ends_of_alpha_one_side_decides() -> None:
-    text, visual = [("a", 3.0), ("b", 1.0)], [("b", 0.9), ("a", 0.2)]
-    assert [i for i, _ in mix(text, visual, 1.0)] == ["b", "a"]
-    assert [i for i, _ in mix(text, visual, 0.0)] == ["a", "b"]
-    assert [i for i, _ in mix(text, visual, 0.8)] == ["b", "a"]
 
 
 def found(kind: str, ids: str, scores: list[float], query: str = "q") -> RankedList:

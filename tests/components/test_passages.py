@@ -1,12 +1,10 @@
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
-from ragweave.components.passages import best_sentence, column_heads, distinct, evidence_of, headed
-from ragweave.corpora.types import Item
+from ragweave.components.passages import best_sentence, column_heads, distinct, headed
 
 
 def places(*files: str) -> list[Any]:
@@ -35,13 +33,6 @@ def test_a_title_comes_with_its_date_and_a_few_other_places_on_one_line(row: Any
     assert headed("A\n title", row) == shown
 
 
-def test_a_newsletter_of_an_autumn_is_not_of_the_first_of_january() -> None:
-    text, place = "Newsletter autumn 2024\n\nA locker costs 18 EUR a year now.", places("/x/news_autumn.txt")[0]
-    item = Item("n", "paragraph", "s", "news_autumn", text, place, date=datetime(2024, 1, 1, tzinfo=UTC))
-    found = evidence_of(item, "locker", 1, 0.5, 0.5)
-    assert (found["date"], headed(found["title"], found)) == ("2024-01-01", "news_autumn.txt (2024)")
-
-
 def row(id: str, text: str, corpus: str = "paragraph", file: str = "/a.md", worth: float = 0.0) -> Any:
     return {
         "id": id, "corpus": corpus, "text": text, "title": "Mill", "locator": {"file": file}, "relevance": worth,
@@ -67,18 +58,6 @@ def row(id: str, text: str, corpus: str = "paragraph", file: str = "/a.md", wort
 )
 def test_a_text_is_kept_once_and_its_headings_never_alone(rows: list[Any], kept: list[str]) -> None:
     assert [r["id"] for r in distinct(rows, 4)] == kept
-
-
-def test_the_whole_is_worth_as_much_as_its_best_part() -> None:
-    (whole,) = distinct([row("p", "It burnt.", worth=0.9), row("d", "It burnt. More.", "document", worth=0.1)], 3)
-    assert (whole["id"], whole["relevance"], whole["score"]) == ("d", 0.9, 0.9)
-
-
-def test_what_was_read_before_is_not_kept_again() -> None:
-    assert distinct([row("p", "It burnt down.")], 3, [row("d", "It burnt down. More.", "document")]) == []
-    assert distinct([row("d", "Mill\n\nIt burnt down.", "document")], 3, [row("p", "It burnt down.")]) == []
-    (more,) = distinct([row("d", "Mill\n\nIt burnt down. More.", "document")], 3, [row("p", "It burnt down.")])
-    assert more["id"] == "d"
 
 
 @pytest.mark.parametrize(

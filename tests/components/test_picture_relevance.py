@@ -14,36 +14,12 @@ from PIL import Image
 from ragweave.app.api import astate
 from ragweave.components.context import Context
 from ragweave.components.llm import look as pictures
-from ragweave.components.picture_relevance import SPREAD, apart, by_look, joined, worth_a_look
 from ragweave.corpora.ingest.run import index, visual_search
 from ragweave.corpora.store.library import open_library
 from ragweave.corpora.store.visual_search import UNRELATED, deviations
-from ragweave.corpora.types import Item
 from ragweave.models import relevance
 from ragweave.models.chat import override
 from ragweave.tests.support import ScriptedChat
-
-SCALE = st.floats(-1, 1)
-SHARE = st.floats(0, 1)
-
-
-@given(st.floats(-50, 50), st.floats(0, 10))
-def test_a_look_is_worth_nothing_where_it_stands_out_as_asked_and_grows_from_there(z: float, at: float) -> None:
-    assert by_look(at, at) == 0
-    assert by_look(at + SPREAD, at) == pytest.approx(1) and by_look(at - SPREAD, at) == pytest.approx(-1)
-    assert -1 <= by_look(z, at) <= by_look(z + 1, at) <= 1
-
-
-@given(SCALE, SCALE, SHARE)
-def test_both_sides_are_mixed_by_alpha_and_a_look_never_takes_from_a_text(t: float, seen: float, a: float) -> None:
-    both = joined(t, seen, a, text=True)
-    assert both == pytest.approx(max(t, a * seen + (1 - a) * t))
-    assert t <= both <= max(t, seen) + 1e-9
-
-
-@given(SCALE, SHARE)
-def test_without_a_text_the_look_alone_counts(seen: float, a: float) -> None:
-    assert joined(-1.0, seen, a, text=False) == seen
 
 
 @given(st.lists(st.floats(-1, 1, width=32), min_size=3, max_size=30), st.floats(-1, 1), st.floats(0.1, 5))
@@ -116,18 +92,6 @@ async def test_a_picture_without_a_text_is_shown_for_its_look_and_nothing_is_cla
     assert state["grade"]["best"] > relevance.LOWER and len(state["hops"]) == 1
 
 
-async def test_a_picture_that_nothing_points_to_is_not_shown(photos: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ragweave.components.picture_relevance.STANDS_OUT", 9.0)
-    assert (await ask("Which photo is cheerful?"))["answer"].abstained
-    monkeypatch.setattr("ragweave.components.picture_relevance.STANDS_OUT", 100.0)
-    assert (await ask("Which photo is gloomy?"))["answer"].abstained
-
-
-async def test_without_an_encoder_a_picture_without_a_text_is_not_shown(photos: Path, monkeypatch) -> None:
-    monkeypatch.setattr(visual_search, "image_encoder", lambda: None)
-    assert (await ask("Which photo is gloomy?"))["answer"].abstained
-
-
 @pytest.mark.parametrize(
     ("said", "text"),
     [("The photo is gloomy: a dark alley at night.", "dark alley"), ("NOTHING", "")],
@@ -161,22 +125,3 @@ async def test_a_model_that_grades_reads_texts_and_the_look_counts_beside_its_ve
 
 def found(corpus: str, relevance: float, **more: Any) -> Any:
     return {"id": corpus, "corpus": corpus, "origin": "library", "query": "q", "relevance": relevance, **more}
-
-
-MEDIA = [found("image", -0.99), found("clip", -0.99)]
-TOLD = found("paragraph", -0.3)
-
-
-def test_what_bears_on_the_question_is_looked_at_and_all_where_nothing_does() -> None:
-    assert worth_a_look(MEDIA) == {"image", "clip"}
-    assert worth_a_look([found("paragraph", -0.95), *MEDIA]) >= {"image", "clip"}
-    assert worth_a_look([TOLD, found("image", -0.4), MEDIA[1]]) == {"paragraph", "image"}
-    assert worth_a_look([TOLD, found("image", -0.99, looks=0.1), MEDIA[1]]) == {"paragraph", "image"}
-    assert worth_a_look([found("paragraph", 0.0), found("clip", -0.9)], -0.5) == {"paragraph"}
-
-
-def test_beside_a_clip_its_recording_shows_only_other_frames() -> None:
-    clip = Item("1", "clip", "s", "", "", {"kind": "time"}, meta={"frames": [[0, "a"], [2, "b"]]})
-    whole = Item("2", "video", "s", "", "", {"kind": "time"}, meta={"pictures": ["a", "b", "c", "d"]})
-    assert [[i for _, i in shown] for shown in apart([clip, whole], 15)] == [["a", "b"], ["c", "d"]]
-    assert [len(shown) for shown in apart([clip, clip], 15)] == [2, 2], "a slide that stands is shown by each clip"

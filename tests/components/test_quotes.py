@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from ragweave.components.answer_builder import AnswerBuilder
 from ragweave.components.knowledge import CheckResult
 from ragweave.components.local.quotes import CHARACTERS, QUOTES, Quote, joined, quotes, write
-from ragweave.components.phrases import EMPTY, HEARD, NOTHING
+from ragweave.components.phrases import HEARD, NOTHING
 from ragweave.components.protocols import GenerationInput
 from ragweave.corpora.hidden import addresses_machines
 from ragweave.corpora.types import Item, Span
@@ -63,19 +63,6 @@ def test_the_words_of_a_turn_weigh_more_than_those_of_the_question_before_it() -
     assert first == ["tower", "bread"]
 
 
-def test_no_passage_is_quoted_twice() -> None:
-    text = "The ferry sails at noon."
-    found = quoted("When does the ferry sail?", text, text.upper(), f"{text} It carries nine cars.")
-    assert sum(fold(s).count("the ferry sails at noon") for s in said(found)) == 1
-
-
-def test_what_is_left_out_between_two_sentences_is_marked_as_a_gap() -> None:
-    filler = "Grey gulls circle over nothing in particular " * 9
-    text = f"The ferry sails at noon. {filler}. {filler}! {filler}. The ferry costs nine euros."
-    (one,) = said(quoted("When does the ferry sail and what does the ferry cost?", text))
-    assert "noon." in one and "nine euros." in one and " … " in one and len(one) < len(text)
-
-
 def test_of_a_table_the_best_rows_stand_below_their_heads_which_are_told_once() -> None:
     rows = [f"Pier {n} | {n} euros | open" for n in range(60)]
     table = "\n".join(["Place | Fare | State", *rows])
@@ -101,13 +88,6 @@ def test_a_script_without_spaces_is_cut_into_sentences() -> None:
     (quote,) = quoted("茶叶什么时候采摘?", "青山茶产于北坡。茶叶每年四月采摘。茶园很大。")
     text, (start, end) = joined(quote)
     assert text[start:end] == "茶叶每年四月采摘。"
-
-
-def test_headings_count_for_the_sentences_below_them() -> None:
-    named = item("It was opened in 1931.", "named", title="Corvane Observatory")
-    other = item("It was opened in 1802.", "other", title="Harbour of Pell")
-    found = quotes("When was the Corvane Observatory opened?", [[other], [named]], lambda term: 1.0)
-    assert found[0].best.item.source == "named"
 
 
 _PARTS = st.sampled_from(
@@ -200,14 +180,6 @@ async def test_the_quote_of_a_recording_carries_the_seconds_of_its_best_sentence
     assert page.sentences[0].text == text
 
 
-async def test_the_quote_of_a_picture_carries_the_box_of_its_best_line() -> None:
-    text = "Harbour Bakery.\nTotal due: 8.88 euros.\nThank you."
-    spans = [Span(0, 15, bbox=(1, 1, 9, 2)), Span(16, 38, bbox=(1, 4, 9, 5)), Span(39, 49, bbox=(1, 7, 9, 8))]
-    scan = item(text, corpus="image", locator={"kind": "image", "file": "/scan.png", "image": "m"}, spans=spans)
-    page, _ = await shown("What is the total due?", [scan])
-    assert page.citations[0].locator["bbox"] == [1, 4, 9, 5]
-
-
 async def test_what_a_recogniser_was_not_sure_of_is_quoted_with_a_word_that_says_so() -> None:
     place: Any = {"kind": "time", "file": "/t.mp4", "start": 0, "end": 9}
     text = "The comet was found in 1889."
@@ -216,16 +188,6 @@ async def test_what_a_recogniser_was_not_sure_of_is_quoted_with_a_word_that_says
     (sentence,) = page.sentences
     assert sentence.text == f"{text} {HEARD}" and text == sentence.text[slice(*sentence.marked or ())]
     assert page.citations[0].locator.get("doubtful")
-
-
-async def test_a_page_of_the_web_is_quoted_with_its_address() -> None:
-    place = {"kind": "url", "url": "https://pell.example", "fetched": "2026-01-02T03:04:05+00:00"}
-    text = "The pier is grey. The ferry sails at noon."
-    found = row(item(text, "w"), origin="web", corpus="web", title="Pell", locator=place)
-    page, _ = await shown("When does the ferry sail?", [], found)
-    (cited,) = page.citations
-    assert (cited.origin, cited.title, cited.quote) == ("web", "Pell", "The ferry sails at noon.")
-    assert cited.locator["url"] == place["url"]
 
 
 async def test_what_stands_around_a_found_paragraph_is_quoted_with_it_and_a_document_never_repeats_it() -> None:
@@ -237,27 +199,12 @@ async def test_what_stands_around_a_found_paragraph_is_quoted_with_it_and_a_docu
     assert [sentence.text.count(i.text) for i in (first, second)] == [1, 1]
 
 
-async def test_what_a_vision_model_saw_in_a_picture_is_quoted() -> None:
-    photo = item("", corpus="image", locator={"kind": "image", "file": "/p.png", "image": "m"})
-    page, why = await shown("What is in the alley?", [photo], row(photo, seen="A dark alley with a cat."))
-    assert (why, page.sentences[0].text) == ("", "A dark alley with a cat.")
-
-
 async def test_pictures_without_a_word_are_shown_for_their_look_alone_and_not_quoted() -> None:
     photo = item("", corpus="image", title="IMG_0", locator={"kind": "image", "file": "/p.png", "image": "m"})
     page, why = await shown("Which photo is gloomy?", [photo], row(photo, looks=0.5))
     assert why == "" and "“IMG_0”" in page.sentences[0].text and page.sentences[0].support != "quoted"
     page, why = await shown("Which photo is gloomy?", [photo], row(photo))
     assert (why, page.sentences) == (NOTHING, [])
-
-
-async def test_why_nothing_is_quoted_is_said() -> None:
-    ferry = item("The ferry sails at noon.")
-    assert (await shown("When does the ferry sail?", []))[1] == EMPTY
-    assert (await shown("Zworgl?", [ferry]))[1] == NOTHING
-    recalled = row(ferry, origin="model")
-    page, why = await shown("When does the ferry sail?", [ferry], recalled)
-    assert (why, page.sentences) == (NOTHING, []), "what a model wrote from memory is no source"
 
 
 async def test_what_a_model_has_begun_stays_as_it_is() -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragweave.components.recency import decay, faded, readable, refaded, weights
+from ragweave.components.recency import decay, faded, readable, weights
 
 NOW = datetime(2026, 3, 10, 12, tzinfo=UTC)
 
@@ -50,33 +50,6 @@ def weigh(dates: list[datetime | None], relevance: list[float], half_life: float
     return weights(dates, relevance, half_life, NOW)
 
 
-def test_newest_of_equals_comes_first_and_keeps_its_relevance() -> None:
-    made = weigh([days_ago(400), days_ago(300), days_ago(310)], [0.8, 0.8, 0.8])
-    assert made[1] == 1.0
-    assert made[1] > made[2] > made[0]
-
-
-def test_old_truth_is_not_buried_under_new_chatter() -> None:
-    relevance = [0.8, -0.9, -0.8]
-    made = weigh([days_ago(3_000), days_ago(1), days_ago(2)], relevance)
-    after = [faded(r, w) for r, w in zip(relevance, made, strict=True)]
-    assert after[0] == max(after) == pytest.approx(0.8)
-
-
-def test_missing_date_neither_lifts_nor_buries() -> None:
-    made = weigh([days_ago(0), None, days_ago(7), days_ago(70)], [0.5, 0.5, 0.5, 0.5])
-    assert made[0] > made[1] == made[2] > made[3]
-
-
-@pytest.mark.parametrize("dates", [[None, None], [datetime(1970, 1, 1), NOW + timedelta(days=999)]])
-def test_without_any_readable_date_nothing_changes(dates: list[datetime | None]) -> None:
-    assert weigh(dates, [0.1, 0.9]) == [1.0, 1.0]
-
-
-def test_nothing_found_is_no_error() -> None:
-    assert weigh([], []) == []
-
-
 dated = st.lists(
     st.tuples(st.one_of(st.none(), st.integers(-500, 40_000).map(days_ago)), st.floats(-1, 1)), min_size=1, max_size=12
 )
@@ -95,25 +68,3 @@ def test_of_two_equally_relevant_items_the_newer_never_ranks_below(relevance: fl
     newer, older = sorted((one, other))
     made = weigh([days_ago(older), days_ago(newer)], [relevance, relevance])
     assert made[1] >= made[0]
-
-
-@given(dated, st.lists(st.floats(-1, 1), min_size=12, max_size=12))
-def test_another_evaluators_best_keeps_what_it_had(
-    rows: list[tuple[datetime | None, float]], other: list[float]
-) -> None:
-    made = weigh([d for d, _ in rows], [r for _, r in rows])
-    judged = other[: len(rows)]
-    after = refaded(judged, made)
-    assert max(after) == pytest.approx(max(judged), abs=1e-6)
-    assert all(-1 - 1e-9 <= a <= 1 for a in after)
-
-
-def test_equals_of_another_evaluator_come_newest_first() -> None:
-    made = weigh([days_ago(400), days_ago(1), days_ago(40)], [0.9, 0.5, 0.6])
-    after = refaded([0.9, 0.9, 0.9], made)
-    assert after[1] == pytest.approx(0.9)
-    assert after[1] > after[2] > after[0]
-
-
-def test_nothing_to_judge_is_no_error() -> None:
-    assert refaded([], []) == []

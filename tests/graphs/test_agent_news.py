@@ -51,12 +51,6 @@ async def test_a_model_that_grades_does_not_undo_the_age_of_what_was_found(play:
 
 
 @pytest.mark.usefixtures("_news")
-async def test_where_newer_is_not_preferred_a_model_grades_all_dates_alike(play: Any) -> None:
-    state, _ = await ask(play, LATEST, recency="auto")
-    assert {e["relevance"] for e in state["evidence"]} == {0.9}
-
-
-@pytest.mark.usefixtures("_news")
 async def test_writer_and_reasoner_see_dates_and_the_other_places_of_a_duplicate(play: Any) -> None:
     _, calls = await ask(play, LATEST)
     for words in ("numbered evidence", "numbered documents"):
@@ -64,11 +58,3 @@ async def test_writer_and_reasoner_see_dates_and_the_other_places_of_a_duplicate
         # A first of a month that no text names may stand for the month.
         assert "; 2025-04)" in prompt and "; 2025-04-20)" in prompt
         assert "; 2025-05; also in copy of c.md)" in prompt or "; 2025-05; also in c.md)" in prompt
-
-
-@pytest.mark.usefixtures("_news")
-async def test_a_citation_names_the_other_places_of_its_text(play: Any) -> None:
-    state, _ = await ask(play, LATEST)
-    (citation,) = state["answer"].citations
-    files = {Path(place["file"]).name for place in (citation.locator, *citation.also)}
-    assert files == {"c.md", "copy of c.md"}

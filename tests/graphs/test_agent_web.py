@@ -16,7 +16,6 @@ from ragweave.corpora.web.search import search
 from ragweave.graphs.agent import build
 from ragweave.models.chat import override
 from ragweave.nodes.answer import Answer
-from ragweave.tests.support.knobs import context as knobs_of
 
 pytestmark = pytest.mark.usefixtures("library")
 QUESTION = "Who repaired the harbour crane of Vellmouth in 1967?"
@@ -53,12 +52,6 @@ def assert_from_the_library_alone(answer: Answer) -> None:
     """The closest that the library holds is quoted, and nothing else."""
     assert answer.kind == "quotes" and "Tolly Brandt" not in answer.text
     assert {c.origin for c in answer.citations} == {"library"}
-
-
-async def test_web_is_off_by_default_and_the_library_alone_is_quoted() -> None:
-    state, asked = await run("off")
-    assert asked == []
-    assert_from_the_library_alone(state["answer"])
 
 
 async def test_consent_is_asked_once_and_granted_consent_repairs_the_answer() -> None:
@@ -99,31 +92,12 @@ async def test_the_query_that_is_shown_is_written_once_and_is_the_one_that_is_se
     assert sum(row.calls for row in state["answer"].usage if row.node == "search_web") == 1
 
 
-async def test_a_run_that_cannot_ask_writes_no_query(play: Any) -> None:
-    model = play(grade=play.grades("irrelevant"), search_web="Vellmouth crane")
-    with override(writer=model):
-        await build().compile().ainvoke(ASKED, context=Context(corpora=("paragraph",), web="ask", max_hops=1))
-    assert not [call for call in model.calls if "one web search query" in call.prompt]
-
-
 @pytest.mark.parametrize("reply", [False, "no", {"granted": False}, None])
 async def test_refused_consent_searches_nothing_and_says_so(reply: Any) -> None:
     state, _ = await run("ask", {"granted": False} if reply is None else reply)
     assert_from_the_library_alone(state["answer"])
     assert any("declined" in n for n in state["answer"].notes)
     assert all(e["origin"] == "library" for e in state["evidence"])
-
-
-async def test_run_that_cannot_be_resumed_treats_ask_as_off_and_says_so() -> None:
-    state = await build().compile().ainvoke(ASKED, context=Context(corpora=("paragraph",), web="ask"))
-    assert_from_the_library_alone(state["answer"])
-    assert any("cannot ask for consent" in n for n in state["answer"].notes)
-
-
-async def test_auto_searches_without_asking() -> None:
-    state, asked = await run("auto")
-    assert asked == []
-    assert "Tolly Brandt" in state["answer"].text
 
 
 async def test_correct_retrieval_makes_no_web_search() -> None:
@@ -160,15 +134,6 @@ async def test_nothing_of_an_injected_page_is_followed_or_rendered(name: str, tm
     assert "evil.example" not in everything
 
 
-async def test_footnotes_of_a_page_are_not_taken_for_citations(tmp_path: Path) -> None:
-    page = f"<html><title>Crane</title><body><p>{FACT}.[7][2] It was painted red in that year [3].</p></body></html>"
-    (tmp_path / "web" / "vellmouth.html").write_text(page)
-    state, _ = await run("auto")
-    answer: Answer = state["answer"]
-    assert set(re.findall(r"\[(\d+)\]", answer.text)) == {str(c.n) for c in answer.citations}
-    assert all("[" not in s.text for s in answer.sentences)
-
-
 @pytest.mark.parametrize(
     "written",
     [
@@ -188,38 +153,6 @@ async def test_a_writer_that_obeys_a_page_shows_no_link_and_no_citation_that_is_
     assert "Tolly Brandt" in answer.text
     assert "evil.example" not in answer.text
     assert set(re.findall(r"\[(\d+)\]", answer.text)) == {str(c.n) for c in answer.citations}
-
-
-async def test_page_text_reaches_the_writer_as_quoted_data_under_the_name_of_the_web(play: Any) -> None:
-    model = play(grade=play.grades("partly"), search_web="Vellmouth crane", generate=f"{FACT} [1].")
-    with override(writer=model):
-        await run("auto", max_hops=1)
-    written = next(c for c in model.calls if "numbered evidence" in c.prompt)
-    assert "PWNED" not in written.messages[0].text
-    own, web = written.messages[-1].text.split("Knowledge from the web")
-    assert "Knowledge from your library" in own
-    assert "PWNED" in web.partition("<<<")[2].partition(">>>")[0]
-
-
-OTHER = "<html><title>Corvane Observatory</title><body><p>The Corvane Observatory was opened in 1932.</p></body></html>"
-ASKED_BOTH: Any = {"messages": [("human", "When was the Corvane Observatory opened?")]}
-
-
-async def test_own_and_web_evidence_are_both_quoted_each_by_its_origin(tmp_path: Path) -> None:
-    (tmp_path / "web" / "other.html").write_text(OTHER)
-    context = knobs_of(corpora=("paragraph",), web="auto", upper=1.0, lower=-1.0, mode="extractive", max_hops=1)
-    answer: Answer = (await build().compile().ainvoke(ASKED_BOTH, context=context))["answer"]
-    said = {c.origin: c.quote for c in reversed(answer.citations)}
-    assert said == {"library": "It was opened in 1931.", "web": "The Corvane Observatory was opened in 1932."}
-    assert all(f"**{quote}**" in answer.text for quote in said.values())
-
-
-async def test_no_provider_means_no_question_and_a_note_with_the_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("RAGWEAVE_WEB_FOLDER")
-    state, asked = await run("ask")
-    assert asked == []
-    assert state["consent"] is None
-    assert any("RAGWEAVE_WEB_FOLDER" in note for note in state["answer"].notes)
 
 
 async def test_failing_provider_is_noted_and_the_run_goes_on(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -10,9 +10,7 @@ import pytest
 from langchain_core.messages import AIMessageChunk
 from langchain_core.outputs import ChatGenerationChunk
 
-from ragweave.components.context import Context
-from ragweave.components.llm.conversation import NOTHING
-from ragweave.components.llm.reason import REMINDER, REPEATED
+from ragweave.components.llm.reason import REMINDER
 from ragweave.components.llm.turn import turn_of
 from ragweave.graphs.auto_rag import graph
 from ragweave.models.chat import override
@@ -88,33 +86,12 @@ async def test_what_an_earlier_round_found_and_had_no_room_to_show_is_shown_when
     assert "founded by Ada Ostrander" in second
 
 
-async def test_round_that_brings_nothing_new_is_stated_to_the_model(play: Any) -> None:
-    model = play(
-        reason=["Query: Corvane Observatory telescope", "Query: telescope Observatory Corvane dome", "Final Answer: x"],
-        generate="UNKNOWN",
-    )
-    await ask(model, corpora=("paragraph",), sources=("nothing",))
-    assert reasons(model)[-1][-1] == NOTHING
-
-
 async def test_first_turn_may_answer_without_retrieval(play: Any) -> None:
     model = play(reason="Nothing needs to be looked up.\nFinal Answer: Bonjour", converse="Bonjour.")
     state = await ask(model, "Say good morning in French.")
     assert state["answer"].sentences[0].support == "model"
     assert state["answer"].citations == ()
     assert state.get("hops", []) == []
-
-
-@pytest.mark.parametrize("rounds", [1, 3])
-async def test_json_quoted_in_an_answer_costs_no_further_call_and_none_of_its_sentences(play: Any, rounds: int) -> None:
-    first = 'The observatory was opened in 1931, as {"query": "Corvane opened"} finds [1].'
-    model = play(
-        reason=["Query: Corvane Observatory opened", f"Final Answer: {first} It stands on Mount Helder [1]."],
-        generate="The firm was founded in 1889 [1].",
-    )
-    state = await ask(model, "When was the Corvane Observatory opened?", max_hops=rounds)
-    assert len(reasons(model)) == 2 and len(state["hops"]) == 1
-    assert "It stands on Mount Helder" in state["answer"].text and "1889" not in state["answer"].text
 
 
 async def test_malformed_turn_is_asked_for_again_a_bounded_number_of_times(play: Any) -> None:
@@ -131,28 +108,6 @@ async def test_model_that_never_keeps_the_form_leaves_the_decision_to_the_small_
     state = await ask(model)
     assert {h["by"] for h in state["hops"]} == {"local, llm unreadable"}
     assert "Ada Ostrander" in state["answer"].text
-
-
-async def test_repeated_query_is_pointed_out_and_may_be_changed(play: Any) -> None:
-    model = play(
-        reason=[
-            "Query: Corvane telescope builder",
-            "Query: builder of the Corvane telescope",
-            "Query: Ostrander Works founder",
-            "Final Answer: x",
-        ],
-        generate=FOUNDED,
-    )
-    state = await ask(model)
-    assert reasons(model)[2][-1] == REPEATED
-    assert [h["query"] for h in state["hops"]] == ["Corvane telescope builder", "Ostrander Works founder"]
-
-
-async def test_model_that_only_repeats_itself_ends_the_loop(play: Any) -> None:
-    model = play(reason="Query: Corvane telescope builder", generate="It was built by the Ostrander Works [1].")
-    state = await ask(model, max_hops=5)
-    assert len(state["hops"]) == 1
-    assert not state["answer"].abstained
 
 
 async def test_rounds_then_recalls_are_spent_and_an_answer_still_comes(play: Any) -> None:
@@ -181,21 +136,6 @@ async def test_recalled_words_come_last_and_are_flagged_to_the_reasoner(play: An
     assert shown.rindex("Ada founded it.") > shown.rindex("[1] Ostrander Works")
 
 
-async def test_recall_that_knows_nothing_does_not_loop(play: Any) -> None:
-    count = iter(range(100))
-    model = play(reason=lambda m: f"Query: matter {next(count)}", recall="UNKNOWN", generate="UNKNOWN")
-    state = await ask(model, max_hops=0, max_recalls=3)
-    assert state["recalls"] == 3
-    assert state["answer"].abstained
-
-
-async def test_no_round_allowed_is_said_and_nothing_is_made_up() -> None:
-    state = await graph.ainvoke({"messages": [("human", QUESTION)]}, context=Context(mode="extractive", max_hops=0))
-    answer: Answer = state["answer"]
-    assert answer.abstained
-    assert any("max_hops" in note for note in answer.notes)
-
-
 @pytest.mark.parametrize(
     ("knobs", "named"), [({"max_model_calls": 2}, "2 model calls"), ({"max_tokens": 400}, "400 tokens")]
 )
@@ -208,22 +148,6 @@ async def test_spent_budget_ends_the_loop_and_the_answer_names_the_limit(
     assert len(state["hops"]) <= 2
     assert any(named in note for note in state["answer"].notes)
     assert state["answer"].model_calls <= 2
-
-
-async def test_cost_limit_needs_a_price_and_says_so(play: Any) -> None:
-    state = await ask(play(), max_cost=1.0)
-    assert any("no price" in note for note in state["answer"].notes)
-
-
-async def test_time_that_is_up_ends_the_loop_with_what_was_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    clock = [0.0]
-    monkeypatch.setattr("ragweave.models.meter.time.monotonic", lambda: clock.__setitem__(0, clock[0] + 3) or clock[0])
-    state = await graph.ainvoke(
-        {"messages": [("human", QUESTION)]}, context=Context(mode="extractive", max_seconds=4, max_hops=5)
-    )
-    assert len(state["hops"]) == 1
-    assert state["hops"][0]["by"] == "budget"
-    assert state["answer"].text
 
 
 class Dies(ScriptedChat):
@@ -241,34 +165,12 @@ async def test_model_that_dies_in_mid_stream_leaves_the_sentences_that_were_show
     assert any("cut short" in note for note in answer.notes)
 
 
-@pytest.mark.parametrize(
-    "error", [ConnectionError("refused"), ValueError("context length exceeded"), TimeoutError("slow")]
-)
-async def test_model_that_fails_at_every_call_leaves_an_answer_of_the_small_mind(error: Exception) -> None:
-    answer: Answer = (await ask(ScriptedChat(react=lambda messages: error)))["answer"]
-    assert answer.mode == "extractive"
-    assert answer.notes
-    assert answer.text
-
-
 async def test_model_that_dies_in_mid_conversation_is_replaced_and_named(play: Any) -> None:
     model = play(reason=["Query: Corvane telescope builder", ConnectionError("gone")] + [ConnectionError("gone")] * 9)
     state = await ask(model)
     assert state["hops"][0]["by"] == "local, llm failed"
     assert state["answer"].text
     assert state["answer"].notes
-
-
-async def test_step_events_tell_what_was_learnt_and_what_is_missing(play: Any) -> None:
-    model = play(
-        reason=["Query: telescope", "Learnt: the works.\nMissing: founder.\nQuery: works founder", "Final Answer: x"],
-        generate=FOUNDED,
-    )
-    with override(writer=model):
-        stream = graph.astream({"messages": [("human", QUESTION)]}, context=Context(), stream_mode="custom")
-        steps = [e["data"] async for e in stream if e.get("node") == "reason"]
-    assert [s["then"] for s in steps] == ["more", "more", "generate"]
-    assert (steps[1]["learnt"], steps[1]["missing"], steps[1]["query"]) == ("the works.", "founder.", "works founder")
 
 
 SAID = [
@@ -342,12 +244,6 @@ async def test_a_plan_stays_in_the_conversation_though_the_question_itself_is_se
     model = play(reason=[f"First find the firm.\nQuery: {QUESTION}", "Final Answer: Ada Ostrander [1]."])
     await ask(model)
     assert reasons(model)[1][2] == turn_of("First find the firm.", queries=[QUESTION])
-
-
-async def test_a_query_asked_again_and_again_is_not_called_enough(play: Any) -> None:
-    model = play(reason=["Query: Corvane Observatory", *["Query: the observatory of Corvane"] * 2], generate=FOUNDED)
-    state = await ask(model)
-    assert not state["enough"] and state["then"] == "generate"
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,6 @@ import pytest
 
 from ragweave.components.context import Context
 from ragweave.corpora.ingest.run import index
-from ragweave.corpora.store.library import create_library
 from ragweave.graphs.agent import graph
 from ragweave.models.chat import override
 from ragweave.models.settings import model_settings
@@ -54,35 +53,6 @@ def _messages(received: Any) -> list[Any]:
     return [SimpleNamespace(text=str(m["content"])) for m in received.body["messages"]]
 
 
-@pytest.mark.parametrize(
-    ("fault", "words"),
-    [
-        (Fault.status(429), "limiting requests"),
-        (Fault.status(400, "maximum context length is 8192 tokens", error="context_length_exceeded"), "long"),
-        (Fault.status(500), "500"),
-        (Fault.drop(), "connection"),
-        (Fault.html(), "Web page|web page|not"),
-    ],
-    ids=["rate-limited", "context exceeded", "server error", "dead", "web page"],
-)
-async def test_a_server_that_always_fails_leaves_the_small_mind_with_the_reason(
-    server: ScriptedServer, fault: Fault, words: str
-) -> None:
-    server._react = lambda received: fault
-    answer: Answer = (await ask(OPENED))["answer"]
-    assert answer.mode == "extractive"
-    assert "1931" in answer.text
-    assert any(any(w in note for w in words.split("|")) for note in answer.notes), answer.notes
-
-
-async def test_a_server_that_limits_requests_once_is_asked_again(server: ScriptedServer, play: Any) -> None:
-    server.queue(Fault.status(429, retry_after="0"))
-    server._react = acting(play)
-    answer: Answer = (await ask(OPENED))["answer"]
-    assert answer.mode == "llm"
-    assert answer.notes == ()
-
-
 async def test_a_server_that_dies_in_mid_stream_leaves_the_sentence_that_was_shown(
     server: ScriptedServer, play: Any
 ) -> None:
@@ -121,30 +91,6 @@ async def test_turns_in_another_format_or_language_end_in_a_stated_way(play: Any
 
 
 @pytest.mark.usefixtures("library")
-async def test_an_answer_in_another_language_that_the_evidence_does_not_hold_is_marked(play: Any) -> None:
-    with override(writer=play(generate="Она была открыта в 1999 году [1].")):
-        answer: Answer = (await ask(OPENED))["answer"]
-    assert [s.support for s in answer.sentences] == ["unverified"]
-
-
-@pytest.mark.usefixtures("library")
-async def test_a_model_that_never_stops_writing_is_cut_to_a_bounded_answer(play: Any) -> None:
-    endless = "It was opened in 1931 [1]. " * 400
-    with override(writer=play(generate=endless)):
-        answer: Answer = (await ask(OPENED))["answer"]
-    assert "1931" in answer.text
-
-
-@pytest.mark.parametrize("mode", ["extractive", "llm"])
-async def test_a_library_without_documents_is_named_as_the_reason(play: Any, mode: Any) -> None:
-    await create_library("default")
-    with override(writer=play(reason={"learnt": "", "missing": "all", "enough": False, "query": "Corvane"})):
-        answer: Answer = (await ask(OPENED, mode=mode, max_hops=2))["answer"]
-    assert answer.abstained
-    assert answer.why == "the library holds nothing yet"
-
-
-@pytest.mark.usefixtures("library")
 @pytest.mark.parametrize("knobs", [{"max_model_calls": 0}, {"max_tokens": 1}, {"max_cost": 1e-9}, {"max_hops": 0}])
 async def test_a_budget_of_nothing_ends_in_an_answer_that_names_it(
     play: Any, monkeypatch: pytest.MonkeyPatch, knobs: dict[str, Any]
@@ -157,14 +103,6 @@ async def test_a_budget_of_nothing_ends_in_an_answer_that_names_it(
     if "max_hops" not in knobs:
         assert model.calls == []
         assert any("limit" in note for note in answer.notes), answer.notes
-
-
-@pytest.mark.usefixtures("library")
-async def test_a_question_that_needs_no_search_makes_none(play: Any) -> None:
-    with override(writer=play(route="none", converse="Good morning!")):
-        state = await ask("Hello!", mode="llm", route_by="llm")
-    assert state["answer"].citations == ()
-    assert not state.get("hops")
 
 
 DATES = ["2999-01-01", "1970-01-01", "yesterday", "0000-00-00", "2024-13-45", "", "[2024]", "9" * 400]

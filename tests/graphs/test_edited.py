@@ -11,7 +11,6 @@ from typing_extensions import TypedDict
 
 from ragweave.components.context import Context
 from ragweave.graphs.run import GRAPHS, build_agent
-from ragweave.models.errors import InputError
 
 pytestmark = pytest.mark.usefixtures("library")
 CONFIG: Any = {"configurable": {"thread_id": "t"}}
@@ -65,17 +64,6 @@ async def test_a_question_that_is_put_into_a_thread_whose_turn_has_ended_is_the_
     assert state["answer"].question == after(BAKED, OPENED) and len(state["messages"]) == 6
 
 
-async def test_a_question_that_was_edited_in_the_middle_of_a_turn_is_not_answered_again_in_the_next() -> None:
-    agent = build_agent("crag", checkpointer=InMemorySaver())
-    await agent.ainvoke(OPENED, CONFIG, context=SMALL)
-    _, at = await before(agent, "condense")
-    edited = await agent.aupdate_state(at, {"question": BAKED})
-    assert (await agent.ainvoke(None, edited, context=SMALL))["answer"].question == BAKED
-    agent.update_state(CONFIG, {"messages": [HumanMessage(TEA)]}, as_node="__start__")
-    state = await agent.ainvoke(None, CONFIG, context=SMALL)
-    assert state["answer"].question == after(OPENED, TEA) and state["messages"][-2].text == TEA
-
-
 async def test_an_outer_graph_that_keeps_messages_and_question_is_answered_anew_each_time() -> None:
     class Outer(TypedDict, total=False):
         messages: Annotated[list[AnyMessage], add_messages]
@@ -89,28 +77,6 @@ async def test_an_outer_graph_that_keeps_messages_and_question_is_answered_anew_
         state = await graph.ainvoke({"question": question}, CONFIG)
         assert state["messages"][-2].text == question
     assert "ten minutes" in state["messages"][-1].text
-
-
-@pytest.mark.parametrize("first", [{"question": OPENED}, {"messages": [("human", OPENED)]}])
-async def test_a_message_that_is_edited_before_its_turn_begins_counts_as_well(first: Any) -> None:
-    agent = build_agent("crag", checkpointer=InMemorySaver())
-    state = await agent.ainvoke(first, CONFIG, context=SMALL)
-    at, _ = await before(agent, "condense")
-    put = HumanMessage(BAKED, id=state["messages"][0].id)
-    state = await agent.ainvoke(None, agent.update_state(at, {"messages": [put]}, as_node="__start__"), context=SMALL)
-    assert state["answer"].question == BAKED and len(state["messages"]) == 2
-
-
-async def test_an_edit_tells_of_what_was_sent_beside_the_question_and_must_ask_something() -> None:
-    agent = build_agent("crag", checkpointer=InMemorySaver())
-    picture = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}
-    sent = {"messages": [HumanMessage([{"type": "text", "text": OPENED}, picture])]}
-    await agent.ainvoke(sent, CONFIG, context=SMALL)
-    at, _ = await before(agent, "condense")
-    state = await agent.ainvoke(None, agent.update_state(at, {"question": BAKED}, as_node="__start__"), context=SMALL)
-    assert state["messages"][0].content == BAKED and any("not looked at" in n for n in state["answer"].notes)
-    with pytest.raises(InputError, match="the question is empty"):
-        await agent.ainvoke(None, agent.update_state(at, {"question": " "}, as_node="__start__"), context=SMALL)
 
 
 @pytest.mark.parametrize("name", [*GRAPHS])

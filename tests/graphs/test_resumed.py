@@ -7,13 +7,10 @@ from typing import Any
 
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
-from langgraph.graph import END, START, StateGraph
 from langgraph.types import Command
 
 from ragweave.components.context import Context
-from ragweave.graphs.agent import build
 from ragweave.graphs.run import GRAPHS, build_agent
-from ragweave.nodes.state import State
 from ragweave.tests.support.library import build_library
 from ragweave.tests.support.talks import TALK, vtt
 
@@ -56,12 +53,6 @@ async def test_a_run_that_is_resumed_without_its_context_goes_on_in_the_library_
     assert name == "crag" or state["hop"] > 1, "a further round was searched after it"
 
 
-def test_a_run_that_is_resumed_by_a_program_that_does_not_await_goes_on_as_it_began() -> None:
-    agent = build_agent(checkpointer=InMemorySaver())
-    agent.invoke({"question": UNKNOWN}, CONFIG, context={"web": "ask", "library": "other"})
-    assert read(agent.invoke(Command(resume=False), CONFIG)) <= OTHER.keys()
-
-
 @pytest.mark.parametrize("name", [*GRAPHS])
 async def test_every_step_of_every_graph_goes_on_as_the_turn_was_asked(name: str) -> None:
     agent = build_agent(name, checkpointer=InMemorySaver())
@@ -97,17 +88,6 @@ async def test_nothing_that_set_one_turn_reaches_into_the_next() -> None:
     first = [s async for s in agent.aget_state_history(CONFIG) if s.next == ("condense",)][-1]
     state = await agent.ainvoke(None, first.config)
     assert not read(state) & OTHER.keys()
-
-
-@pytest.mark.parametrize("schema", [Context, None])
-async def test_a_graph_within_another_goes_on_as_the_turn_was_asked(schema: Any) -> None:
-    outer: Any = StateGraph(State, context_schema=schema)
-    outer.add_node("ask", build().compile(name="inner")).add_edge(START, "ask").add_edge("ask", END)
-    agent = outer.compile(checkpointer=InMemorySaver())
-    await agent.ainvoke({"question": UNKNOWN}, CONFIG, context={"web": "ask", "library": "other"})
-    state = await agent.ainvoke(Command(resume=False), CONFIG)
-    assert any("you declined it" in note for note in state["answer"].notes)
-    assert read(state) and read(state) <= OTHER.keys()
 
 
 @pytest.mark.parametrize("name", [*GRAPHS])

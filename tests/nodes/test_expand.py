@@ -12,7 +12,6 @@ from ragweave.models.chat_json import read_json
 from ragweave.models.text import words
 from ragweave.nodes.expand import expand
 from ragweave.nodes.plan import dispatch_recordings
-from ragweave.prompts import load
 from ragweave.tests.support import ScriptedChat
 from ragweave.tests.support.knobs import context as knobs_of
 
@@ -43,15 +42,6 @@ def test_rewrites_are_cleaned(replies: list[str], kept: list[str]) -> None:
     assert clean(replies, QUERY, 10) == kept
 
 
-def test_forty_lines_are_cut_to_the_number_asked_for() -> None:
-    lines = [f"{n}. angle {n} of the vectors" for n in range(1, 41)]
-    assert clean(lines, QUERY, 4) == [f"angle {n} of the vectors" for n in range(1, 5)]
-
-
-def test_names_and_numbers_are_no_other_script() -> None:
-    assert clean(["RRF 融合", "1889"], "什么是RRF融合排序？", 4) == ["RRF 融合", "1889"]
-
-
 @given(st.lists(st.text(max_size=40), max_size=50), st.integers(0, 6))
 def test_cleaning_keeps_the_limit_and_never_gives_an_empty_query(replies: list[str], limit: int) -> None:
     kept = clean(replies, QUERY, limit)
@@ -76,18 +66,6 @@ def test_replies_in_other_forms_are_read(reply: str, queries: list[str]) -> None
     found = read_json(reply, Rewrites)
     assert found is not None
     assert found.queries == queries
-
-
-@pytest.mark.parametrize("reply", ["I would rather not.", "", "{", '{"queries": 3}', "<html>busy</html>"])
-def test_replies_without_queries_are_unreadable(reply: str) -> None:
-    assert read_json(reply, Rewrites) is None
-
-
-@pytest.mark.parametrize("name", ["rephrase", "diverse"])
-def test_both_prompts_carry_the_number_and_the_question(name: str) -> None:
-    (_, system), (_, user) = load(name, count=3, question="{count} towers?")
-    assert "write 3 other queries" in system
-    assert user == "{count} towers?"
 
 
 class _Runtime:
@@ -138,21 +116,6 @@ async def test_model_that_fails_leaves_the_question_alone(reply: Any, monkeypatc
     assert (await _phrasings(ScriptedChat(react=react)))["rewrites"] == []
 
 
-async def test_the_small_mind_asks_the_query_alone() -> None:
-    model = ScriptedChat(react=lambda messages: {"queries": FOUR})
-    row = await _phrasings(model, mode="extractive")
-    assert row["rewrites"] == []
-    assert row["by"] == "local"
-    assert not model.calls
-
-
-@pytest.mark.parametrize(("knobs", "by"), [({"phrasings": 0}, "off"), ({"mode": "extractive"}, "local")])
-async def test_nothing_is_asked_of_a_model_where_rewrites_are_off_or_small(knobs: dict[str, Any], by: str) -> None:
-    model = ScriptedChat(react=lambda messages: {"queries": FOUR})
-    assert (await _phrasings(model, **knobs))["by"] == by
-    assert not model.calls
-
-
 @pytest.mark.parametrize(
     "reply",
     [
@@ -168,11 +131,6 @@ async def test_a_query_a_line_is_read_in_one_call(reply: str, phrasing: str) -> 
     row = await _phrasings(model, phrasing=phrasing)
     assert (row["rewrites"], row["by"]) == (FOUR[:2], "llm")
     assert len(model.calls) == 1
-
-
-@pytest.mark.parametrize("reply", ["I am sorry.\nI cannot do that.", "<html>\n<body>busy</body>", "```\nx y.\n```"])
-async def test_lines_of_prose_or_markup_are_no_queries(reply: str) -> None:
-    assert (await _phrasings(ScriptedChat(react=lambda messages: reply)))["rewrites"] == []
 
 
 def test_rewrites_are_searched_in_the_recordings_too() -> None:

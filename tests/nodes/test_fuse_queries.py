@@ -7,9 +7,7 @@ from typing import Any
 import pytest
 
 from ragweave.components.context import Context
-from ragweave.corpora.store.library import open_library
 from ragweave.graphs.rag_fusion import graph
-from ragweave.models.errors import InputError
 
 TEXTS = {
     "note.md": '# Note\n\nThe NEAR keyword and the quote " belong to the query syntax of FTS5.\n',
@@ -45,20 +43,3 @@ async def test_odd_query_is_searched_literally(question: str) -> None:
     assert state["answer"] is not None
     assert not any("could not be searched" in n for n in state["notes"])
     assert all(q.strip() for task in state["tasks"] for q in task["queries"])
-
-
-@pytest.mark.usefixtures("library")
-@pytest.mark.parametrize("question", ["", "   ", "?!… --", '" * "', "word " * 10_000])
-async def test_query_that_cannot_be_searched_is_refused_in_words(question: str) -> None:
-    sent: Any = {"messages": [("human", question)]}
-    with pytest.raises(InputError, match="question"):
-        await graph.ainvoke(sent, context=Context(mode="extractive"))
-
-
-@pytest.mark.usefixtures("library")
-async def test_zero_scores_and_empty_queries_bring_no_lexical_hit() -> None:
-    library = await open_library()
-    for lists in await library.search("paragraph", ["zzzz qqqq", "", "?", "the of and", "word " * 10_000]):
-        assert all(hit.score > 0 for hit in lists.lexical)
-    (unknown, empty, *_) = await library.search("paragraph", ["zzzz qqqq", ""])
-    assert unknown.lexical == empty.lexical == ()

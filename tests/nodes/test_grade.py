@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import json
 import uuid
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,17 +11,15 @@ from hypothesis import strategies as st
 from ragweave.components.evidence import Action, Evidence
 from ragweave.components.llm import grade as llm_grade
 from ragweave.components.llm.grade import Verdicts
-from ragweave.components.protocols import Graded
 from ragweave.models import relevance
 from ragweave.models.chat import override
 from ragweave.models.chat_json import read_json
 from ragweave.models.errors import ModelError
 from ragweave.models.relevance import Passage
-from ragweave.nodes.grade import after_grade, grade, thresholds, verdict
+from ragweave.nodes.grade import after_grade, grade, verdict
 from ragweave.nodes.run import NodeRun
 from ragweave.nodes.state import State
 from ragweave.tests.support import ScriptedChat
-from ragweave.tests.support.knobs import context as knobs_of
 
 PAPER = {"popqa": (0.59, -0.99), "pubhealth": (0.5, -0.91), "arc": (0.5, -0.91), "biography": (0.95, -0.91)}
 
@@ -79,63 +76,9 @@ def test_both_thresholds_are_inclusive(best: float, action: Action) -> None:
     assert verdict(best, upper=0.59, lower=-0.99) == action
 
 
-@given(st.floats(-1, 1), st.floats(-1, 1), st.floats(-1, 1))
-def test_a_higher_score_never_gives_a_worse_verdict(one: float, two: float, lower: float) -> None:
-    rank = {"incorrect": 0, "ambiguous": 1, "correct": 2}
-    low, high = sorted((one, two))
-    assert rank[verdict(low, max(lower, 0.5), lower)] <= rank[verdict(high, max(lower, 0.5), lower)]
-
-
 @pytest.mark.parametrize(("preset", "expected"), list(PAPER.items()))
 def test_the_papers_thresholds_belong_to_the_checkpoint_alone(preset: Any, expected: tuple[float, float]) -> None:
     assert llm_grade.PRESETS[preset] == expected
-
-
-@pytest.mark.parametrize(
-    ("given", "expected"),
-    [
-        ({"upper": 0.2}, (0.2, relevance.LOWER)),
-        ({"lower": -0.2}, (relevance.UPPER, -0.2)),
-        ({"upper": 0.1, "lower": 0.1}, (0.1, 0.1)),
-        ({"upper": -1.0}, (-1.0, -1.0)),
-        ({"lower": 1.0}, (1.0, 1.0)),
-    ],
-)
-def test_given_thresholds_win_and_never_cross(given: dict[str, float], expected: tuple[float, float]) -> None:
-    assert thresholds(knobs_of(**given), Graded([], relevance.UPPER, relevance.LOWER)) == expected  # type: ignore[arg-type]
-
-
-def test_thresholds_the_wrong_way_round_are_refused() -> None:
-    with pytest.raises(ValueError, match="lower threshold lies above"):
-        knobs_of(upper=-0.5, lower=0.5)
-
-
-async def test_the_best_item_decides(runtime: Any) -> None:
-    update = await grade(state_of(evidence("a", -0.99), evidence("b", 0.7)), runtime())
-    assert (update["grade"]["action"], update["grade"]["best"], update["grade"]["by"]) == ("correct", 0.7, "local")
-
-
-async def test_no_items_are_incorrect_and_cost_no_call(runtime: Any) -> None:
-    update = await graded(runtime, said((1, "relevant")))
-    assert (update["grade"]["action"], update["grade"]["best"]) == ("incorrect", -1.0)
-    assert update["calls"] == []
-
-
-@pytest.mark.parametrize("text", ["", " ", "word " * 50_000], ids=["empty", "blank", "50,000 words"])
-async def test_an_empty_or_endless_item_is_graded_like_any_other(runtime: Any, text: str) -> None:
-    update = await graded(runtime, said((1, "irrelevant"), (2, "relevant")), evidence("a", 0.1, text), evidence("b", 0))
-    assert [e["relevance"] for e in update["evidence"]] == [-0.9, 0.9]
-    assert len(update["calls"][0].prompt) < 10_000
-
-
-async def test_ten_items_are_one_call_with_the_query_of_the_hop(runtime: Any) -> None:
-    rows = [evidence(f"e{n}", 0.0, f"Text {n}.") for n in range(10)]
-    update = await graded(runtime, said(*((n, "relevant") for n in range(1, 11))), *rows)
-    (call,) = update["calls"]
-    assert call.method == "json_schema"
-    assert "the query of this hop" in call.prompt
-    assert all(f"Text {n}." in call.prompt and f"Title of e{n}" in call.prompt for n in range(10))
-    assert update["grade"]["by"] == "llm"
 
 
 @pytest.mark.parametrize(
@@ -161,16 +104,6 @@ async def test_verdicts_are_read_whatever_is_missing_or_too_much(
     update = await graded(runtime, reply, evidence("a", 0.3), evidence("b", 0.3))
     assert [e["relevance"] for e in update["evidence"]] == scores
     assert update["grade"]["action"] == action
-
-
-@pytest.mark.parametrize(
-    "reply",
-    ["", "I cannot do that.", "{", "{}", '{"verdicts": []}', "[]", "null", said((9, "relevant")), "<html>busy</html>"],
-)
-async def test_a_verdict_that_cannot_be_read_is_ambiguous(runtime: Any, reply: Any) -> None:
-    update = await graded(runtime, reply, evidence("a", 0.95), evidence("b", -0.95))
-    assert update["grade"]["action"] == "ambiguous"
-    assert [e["relevance"] for e in update["evidence"]] == [0.95, -0.95]
 
 
 async def test_a_model_that_fails_leaves_the_verdict_to_the_small_evaluator_and_says_so(runtime: Any) -> None:
@@ -255,22 +188,6 @@ async def test_a_missing_or_broken_checkpoint_is_noted_and_the_small_evaluator_d
     assert note in update["notes"][0]
 
 
-async def test_a_checkpoint_that_nobody_named_is_noted_with_the_remedy(runtime: Any) -> None:
-    update = await grade(state_of(evidence("a", 0.7)), runtime(grade_by="checkpoint"))
-    assert "RAGWEAVE_EVALUATOR" in update["notes"][0]
-    assert update["grade"]["by"] == "local, checkpoint failed"
-
-
-async def test_a_real_folder_without_a_checkpoint_is_noted_too(
-    runtime: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    pytest.importorskip("ragweave.models.checkpoint")
-    monkeypatch.setenv("RAGWEAVE_EVALUATOR", str(tmp_path))
-    update = await grade(state_of(evidence("a", 0.7)), runtime(grade_by="checkpoint"))
-    assert update["grade"]["by"] == "local, checkpoint failed"
-    assert update["notes"]
-
-
 @pytest.mark.parametrize(
     ("knobs", "maker"),
     [
@@ -292,25 +209,6 @@ async def test_strips_are_graded_by_the_evaluator_that_was_chosen_unless_another
     assert made.by == maker
 
 
-async def test_of_many_strips_a_model_sees_the_likeliest_in_one_call(
-    runtime: Any, monkeypatch: pytest.MonkeyPatch, shelf: Any
-) -> None:
-    async def likely(library: Any, query: str, passages: Any) -> list[float]:
-        return [1.0 if n >= 55 else -n / 100 for n in range(60)]
-
-    monkeypatch.setattr(llm_grade, "relevances", likely)
-    model = ScriptedChat(react=lambda messages: said((40, "relevant"), (1, "irrelevant")))
-    with override(writer=model):
-        run = NodeRun("refine", state_of(), runtime(refine_by="llm"))
-        made = await run.components.strip_evaluator(run, "q", [Passage("T", f"Strip number {n}.") for n in range(60)])
-    (call,) = model.calls
-    assert call.prompt.count("Strip number") == 40
-    assert "Strip number 59." in call.prompt
-    assert "Strip number 54." not in call.prompt
-    scores = made.value
-    assert (scores[0], scores[1], scores[54], scores[59]) == (-0.9, 0.0, -0.9, 0.9)
-
-
 @pytest.mark.parametrize(
     ("action", "web", "then"),
     [
@@ -326,12 +224,3 @@ async def test_each_action_has_its_repair(runtime: Any, action: Action, web: str
     update = await grade(state_of(evidence("a", score)), runtime(web=web, upper=0.5, lower=-0.5))
     assert update["grade"]["action"] == action
     assert after_grade(update) == then  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize(("mode", "whole"), [("auto", True), ("extractive", False)])
-async def test_it_leaves_in_the_state_whether_a_chat_model_reads_the_items(
-    runtime: Any, mode: str, whole: bool
-) -> None:
-    with override(writer=ScriptedChat(react=lambda messages: "")):
-        update = await grade(state_of(evidence("a", 0.9)), runtime(mode=mode))
-    assert update["whole"] is whole

@@ -66,23 +66,6 @@ async def run(vision: ScriptedChat, **knobs: Any) -> Any:
         return await astate("Which colour has the river?", context=knobs_of(mode="llm", **knobs), graph="video_rag")
 
 
-async def test_what_is_seen_supports_an_answer_although_the_file_is_gone(filmed: Path) -> None:
-    vision = ScriptedChat(react=lambda messages: "The river is green.")
-    state = await run(vision)
-    assert len(vision.calls) == len(state["looked"]) == 2
-    assert state["answer"].text.startswith("The river is green.")
-    assert state["answer"].citations[0].locator["kind"] == "time"
-
-
-async def test_each_clip_is_shown_no_more_frames_than_allowed(filmed: Path) -> None:
-    vision = ScriptedChat(react=lambda messages: "NOTHING")
-    state = await run(vision, look_frames=4)
-    assert not any(state["looked"].values())
-    for call in vision.calls:
-        parts = call.messages[-1].content
-        assert sum(p.get("type", "").startswith("image") for p in parts if isinstance(p, dict)) == 4
-
-
 async def test_a_vision_model_that_fails_is_noted_and_not_asked_again(filmed: Path) -> None:
     def refuse(messages: list[Any]) -> Any:
         raise ModelError("the model takes no pictures", "choose another")
@@ -122,35 +105,6 @@ async def test_a_refusal_of_one_picture_or_call_ends_looking_for_its_turn_alone(
     state = await run(vision)
     assert [*state["looked"].values()] == ["The river is green."] * 2
     assert not any("could not be shown" in n for n in state["notes"])
-
-
-@pytest.mark.parametrize(
-    ("status", "said"),
-    [
-        (400, "Invalid content type. image_url is only supported by certain models."),
-        (400, "this model does not support image input (ref: 1)"),
-        (400, "Model do not support image input."),
-        (400, "tiny is not a multimodal model"),
-        (400, "image input is not supported - hint: if this is unexpected, you may need to provide the mmproj"),
-        (400, "At most 0 image(s) may be provided in one request."),
-        (400, "unknown variant `image_url`, expected `text`"),
-        (404, "No endpoints found that support image input"),
-        (422, "Image input is not enabled for this model"),
-    ],
-)
-async def test_a_model_without_eyes_is_asked_once_in_the_life_of_the_process(
-    filmed: Path, status: int, said: str
-) -> None:
-    vision = ScriptedChat(react=lambda messages: Refused(status, said))
-    for noted in (1, 0):
-        state = await run(vision)
-        assert sum("could not be shown" in n for n in state["notes"]) == noted
-    assert len(vision.calls) == 2, "both clips at once, and none in the second turn"
-
-
-async def test_off_looks_at_nothing(filmed: Path) -> None:
-    vision = ScriptedChat()
-    assert (await run(vision, look="off"))["looked"] == {}
 
 
 async def test_frames_that_are_gone_cost_a_note(filmed: Path) -> None:

@@ -12,22 +12,15 @@ from PIL import Image, ImageDraw, ImageFont
 
 from ragweave.app.api import astate
 from ragweave.components.context import Context
-from ragweave.components.duplicates import collapse
-from ragweave.components.evidence import RankedList
-from ragweave.components.fusion import fused
 from ragweave.components.llm import look as pictures
-from ragweave.components.local.rank import with_pictures
 from ragweave.corpora.ingest.readers import Readers
 from ragweave.corpora.ingest.run import index, visual_search
 from ragweave.corpora.ingest.stages import prepare
 from ragweave.corpora.store.media import Media
 from ragweave.corpora.store.stores import stores
-from ragweave.corpora.types import Item
 from ragweave.models.chat import override
-from ragweave.models.errors import ModelError
 from ragweave.models.ocr import TextLine
 from ragweave.tests.support import ScriptedChat
-from ragweave.tests.support.knobs import context as knobs_of
 
 NOTE = """# Harbour
 
@@ -119,49 +112,6 @@ async def test_a_model_that_sees_is_shown_the_picture_and_what_it_saw_supports_i
     assert len(looks) == len(parts) - 1 and "Which colour" in looks[0].prompt
 
 
-async def test_where_looking_finds_nothing_either_the_reason_of_the_turn_is_told(harbour: str) -> None:
-    def looking(messages: Any) -> Any:
-        system = str(messages[0].content)
-        if "from numbered documents" in system:
-            return "Final Answer: UNKNOWN. The crane of Pell lifts forty tonnes [1], and no colour is named."
-        return "NOTHING" if "You look at a picture" in system else "UNKNOWN"
-
-    model = ScriptedChat(react=looking)
-    state = await ask("Which colour has the steam crane of Pell?", model, route_by="local", grade_by="local")
-    answer = state["answer"]
-    assert answer.abstained and "lifts forty tonnes, and no colour is named" in answer.text
-    assert sum("numbered evidence" in c.prompt for c in model.calls) == 1
-
-
-async def test_with_look_off_no_picture_is_sent(harbour: str) -> None:
-    model = ScriptedChat(react=react("The steam crane of Pell lifts forty tonnes [1]."))
-    state = await ask("How much does the steam crane lift?", model, route_by="local", grade_by="local", look="off")
-    assert "forty tonnes" in state["answer"].text
-    assert all(isinstance(m.content, str) for c in model.calls for m in c.messages)
-
-
-async def test_a_model_that_takes_no_pictures_is_asked_once_and_answers_from_the_text(harbour: str) -> None:
-    def refusing(messages: Any) -> Any:
-        if not isinstance(messages[-1].content, str):
-            raise ModelError("this model does not take images")
-        return "The steam crane of Pell lifts forty tonnes [1]."
-
-    model = ScriptedChat(react=refusing)
-    for _ in range(2):
-        state = await ask("How much does the steam crane lift?", model, route_by="local", grade_by="local")
-        assert "forty tonnes" in state["answer"].text
-    told = [n for n in state["answer"].notes if "could not be shown" in n]
-    assert not told  # the second turn did not try
-    assert sum(not isinstance(c.messages[-1].content, str) for c in model.calls) <= pictures.MOST
-
-
-async def test_pictures_stay_within_the_token_budget(harbour: str) -> None:
-    model = ScriptedChat(react=react("The steam crane of Pell lifts forty tonnes [1]."))
-    knobs = {"route_by": "local", "grade_by": "local", "max_tokens": 3_000}
-    await ask("How much does the steam crane lift?", model, **knobs)
-    assert all(isinstance(m.content, str) for c in model.calls for m in c.messages)
-
-
 class Shades:
     """An image encoder that knows dark from bright."""
 
@@ -196,34 +146,3 @@ async def test_another_encoder_than_that_of_the_index_is_a_note_of_the_answer(
     monkeypatch.setattr(visual_search, "image_encoder", lambda: other)
     answer = (await ask("Who inspected the boiler?"))["answer"]
     assert "Ada Ostrander" in answer.text and any("seen by shades, and others is set" in n for n in answer.notes)
-
-
-def lists(**kinds: list[tuple[str, float]]) -> list[RankedList]:
-    return [
-        {"corpus": "image", "query": "q", "kind": kind, "ids": [i for i, _ in rows], "scores": [s for _, s in rows]}  # type: ignore[typeddict-item]
-        for kind, rows in kinds.items()
-    ]
-
-
-def test_the_visual_list_counts_for_alpha_whatever_the_fusion() -> None:
-    found = lists(dense=[("a", 0.9), ("b", 0.1)], visual=[("b", 0.3), ("a", 0.1)])
-    assert [i for i, _ in fused(found, "q", Context())] == ["b", "a"]
-    assert [i for i, _ in fused(found, "q", knobs_of(alpha=0.2))] == ["a", "b"]
-    assert [i for i, _ in fused(found, "q", knobs_of(fusion="rrf"))] == ["b", "a"]
-    assert [i for i, _ in fused(found, "q", knobs_of(fusion="rrf", alpha=0.2))] == ["a", "b"]
-
-
-def test_reranking_by_text_keeps_what_pictures_show() -> None:
-    order = with_pictures([3.0, 2.0, 1.0], [0.0, 1.0, 2.0], [True, True, True], 0.8)
-    assert order == sorted(order)
-    assert with_pictures([3.0, 2.0], [0.0, 1.0], [False, False], 0.8) == [1.0, -1.0]
-
-
-def test_equal_pictures_are_one_with_all_their_places() -> None:
-    def item(id: str, key: str, file: str, **meta: Any) -> Item:
-        return Item(id, "image", "s", "", "", {"kind": "image", "file": file}, meta={"picture": key, **meta})
-
-    also = [{"kind": "image", "file": "c"}]
-    rows = [item("1", "k", "a", also=also), item("2", "k", "b"), item("3", "other", "d")]
-    [(first, places), (second, none)] = collapse(rows)
-    assert (first.id, [p["file"] for p in places], second.id, none) == ("1", ["c", "b"], "3", [])

@@ -35,11 +35,3 @@ async def test_nothing_known_leaves_no_passage_and_still_counts(reply: Any) -> N
     update = await recalled(reply)
     assert update["recalls"] == 2
     assert "evidence" not in update
-
-
-async def test_small_mind_recalls_nothing() -> None:
-    assert "evidence" not in await recalled("Ada founded it.", Context(mode="extractive"))
-
-
-async def test_long_passage_is_cut() -> None:
-    assert len((await recalled("word " * 2_000))["evidence"][0]["text"]) <= 2_000

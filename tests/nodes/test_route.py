@@ -10,7 +10,6 @@ from langgraph.runtime import Runtime
 from ragweave.components import run_context as runs
 from ragweave.components.llm.route import ENSEMBLE_AT
 from ragweave.models import chat, checkpoint, router
-from ragweave.models.errors import ModelError, WeightsError
 from ragweave.models.settings import model_settings
 from ragweave.nodes.route import route
 from ragweave.nodes.state import State
@@ -97,14 +96,6 @@ async def test_an_unsure_head_searches_the_second_best_too(says: Any) -> None:
     assert row["corpora"] == ["paragraph", "document"]
 
 
-async def test_a_checkpoint_decides_where_it_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = checkpoint_says(monkeypatch, {"none": 0.9, "image": 0.09, "paragraph": 0.01})
-    row, notes = await routed("what is on the poster", route_by="checkpoint")
-    assert asked == [("my/router", "what is on the poster")]
-    assert (row["corpora"], row["by"], notes) == (["image"], "checkpoint", [])
-    assert row["confidence"] == {"paragraph": 0.1, "document": 0.0, "image": 0.9}
-
-
 async def test_a_checkpoint_may_say_none_only_in_the_first_hop_and_with_a_writer(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -117,14 +108,6 @@ async def test_a_checkpoint_may_say_none_only_in_the_first_hop_and_with_a_writer
     assert later["corpora"] == small["corpora"] == ["image"]
 
 
-async def test_a_checkpoint_that_knows_no_corpus_of_the_library_still_searches(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    checkpoint_says(monkeypatch, {"clip": 0.7, "video": 0.3})
-    row, _ = await routed("when does she drop it", route_by="checkpoint")
-    assert row["corpora"] and set(row["corpora"]) <= {"paragraph", "document", "image"}
-
-
 async def test_a_checkpoint_that_cannot_be_used_costs_a_note_and_the_head_decides(
     monkeypatch: pytest.MonkeyPatch, says: Any
 ) -> None:
@@ -134,25 +117,6 @@ async def test_a_checkpoint_that_cannot_be_used_costs_a_note_and_the_head_decide
     row, notes = await routed("who signed it", route_by="checkpoint")
     assert (row["corpora"], row["by"]) == (["paragraph", "image", "document"], "local, checkpoint failed")
     assert "there is no checkpoint folder '/nowhere/at/all'" in notes[0]
-
-
-async def test_a_checkpoint_that_is_not_set_costs_a_note(says: Any) -> None:
-    says(paragraph=0.9, image=0.1)
-    row, notes = await routed("who signed it", route_by="checkpoint")
-    assert row["by"] == "local, checkpoint failed" and "RAGWEAVE_ROUTER is not set" in notes[0]
-
-
-async def test_the_library_decides_the_labels_a_checkpoint_may_have(monkeypatch: pytest.MonkeyPatch, says: Any) -> None:
-    says(paragraph=1.0)
-
-    def opened(path: str, labels: object = ()) -> Any:
-        assert labels == ("none", "paragraph", "document", "image", "clip", "video")
-        raise WeightsError("the labels of it are a, b", "train it")
-
-    checkpoint_says(monkeypatch, {})
-    monkeypatch.setattr(checkpoint, "router", opened)
-    _, notes = await routed("who signed it", route_by="checkpoint")
-    assert "the labels of it are a, b" in notes[0]
 
 
 async def test_the_ensemble_asks_no_model_where_the_head_is_sure(says: Any) -> None:
@@ -182,19 +146,6 @@ async def test_the_ensemble_asks_a_checkpoint_first_where_one_is_set(
     assert (row["corpora"][0], row["by"]) == (corpus, by)
 
 
-async def test_the_ensemble_keeps_the_heads_word_where_the_reply_is_no_label(says: Any) -> None:
-    says(paragraph=0.6, image=0.4, none=0.0)
-    with writer("perhaps", "who knows"):
-        row, _ = await routed("who signed it", route_by="ensemble")
-    assert (row["corpora"][0], row["by"]) == ("paragraph", "local, llm unreadable")
-
-
-async def test_an_unsure_ensemble_without_a_model_says_what_to_set(says: Any) -> None:
-    says(paragraph=0.6, image=0.4)
-    with pytest.raises(ModelError, match="RAGWEAVE_CHAT"):
-        await routed("who signed it", route_by="ensemble")
-
-
 async def test_corpora_that_the_caller_names_are_taken_without_asking_anyone() -> None:
     row, notes = await routed("who signed it", corpora=("image", "video"))
     assert (row["corpora"], row["by"]) == (["image"], "asked")
@@ -204,18 +155,6 @@ async def test_corpora_that_the_caller_names_are_taken_without_asking_anyone() -
 async def test_unified_searches_every_corpus_that_is_there() -> None:
     row, _ = await routed("What colour is the valve?", route_by="unified")
     assert (row["corpora"], row["by"]) == (["paragraph", "document", "image"], "unified")
-
-
-async def test_without_granularities_both_sizes_of_a_matter_are_searched(says: Any) -> None:
-    says(paragraph=0.5, document=0.4, image=0.1)
-    fine, _ = await routed("When was it signed?", route_by="hard")
-    coarse, _ = await routed("When was it signed?", route_by="hard", granularity="modality")
-    assert fine["corpora"] == ["paragraph", "document"], "not sure of one, so the second joins"
-    assert set(coarse["corpora"]) == {"paragraph", "document"}
-    says(paragraph=0.9, document=0.05, image=0.05)
-    assert (await routed("When was it signed?", route_by="hard"))[0]["corpora"] == ["paragraph"]
-    coarse, _ = await routed("When was it signed?", route_by="hard", granularity="modality")
-    assert set(coarse["corpora"]) == {"paragraph", "document"}
 
 
 @pytest.mark.parametrize(
@@ -239,33 +178,11 @@ async def test_a_library_of_several_media_is_searched_whole_but_for_hard_routing
     )
 
 
-async def test_a_library_of_text_is_searched_as_the_head_says(says: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(HELD, "image", 0)
-    says(paragraph=0.9, document=0.05, image=0.05)
-    for by in ("local", "hard"):
-        row, _ = await routed("When was it signed?", route_by=by)
-        assert row["corpora"] == ["paragraph"], by
-
-
-async def test_a_question_that_clearly_asks_for_two_things_is_sent_to_both_corpora() -> None:
-    row, _ = await routed("What is on the photo of the boiler, and in which year was it installed by the firm?")
-    assert {"image", "paragraph"} <= set(row["corpora"])
-    row, _ = await routed("What colour are the boiler and the valve on the photo?", route_by="hard")
-    assert row["corpora"] == ["image"], "two things in one place"
-
-
 async def test_a_language_model_may_name_two_corpora_of_different_matter() -> None:
     with writer("image+paragraph") as model:
         row, _ = await routed("What is on the photo, and when was it taken?", route_by="llm")
     assert set(row["corpora"]) == {"image", "paragraph"}
     assert "joined by +" in model.calls[0].prompt and "clip:" not in model.calls[0].prompt
-
-
-async def test_paragraph_and_document_together_are_no_set(says: Any) -> None:
-    says(paragraph=0.1, document=0.8, image=0.1)
-    with writer("paragraph+document", "paragraph+document"):
-        row, _ = await routed("What is in it?", route_by="llm")
-    assert row["corpora"] == ["document", "paragraph", "image"] and row["by"] == "local, llm unreadable"
 
 
 async def test_independent_scores_of_a_checkpoint_are_read_by_the_sigmoid_rule(

@@ -10,10 +10,9 @@ from typing import Any
 
 import pytest
 
-from ragweave.corpora.web.plain import inert
 from ragweave.corpora.web.types import WebPage, WebResult
 from ragweave.models.chat import override
-from ragweave.nodes.search_web import WEB_RESULTS, search_web
+from ragweave.nodes.search_web import search_web
 from ragweave.nodes.state import State
 from ragweave.tests.support import ScriptedChat
 
@@ -65,32 +64,6 @@ async def test_a_page_becomes_strips_with_address_and_time(runtime: Any, found: 
     assert row["relevance"] == strip["score"] > 0
 
 
-@pytest.mark.parametrize("mode", ["sentences", "fixed", "whole"])
-async def test_chars_of_a_strip_count_in_the_text_as_it_was_cut(runtime: Any, found: Any, mode: str) -> None:
-    text = " ".join([FACT, *[f"Sentence {n} is about the dredging of the harbour of Vellmouth." for n in range(30)]])
-    found(page(text=text))
-    update = await search_web(asking(), runtime(web="auto", strip_mode=mode))
-    assert update["knowledge"]
-    for strip in update["knowledge"]:
-        a, b = strip["locator"]["chars"]
-        assert strip["text"] == text[a:b]
-
-
-async def test_pages_that_bear_on_nothing_are_left_out(runtime: Any, found: Any) -> None:
-    found(page(1), page(2, "Knead the dough, and let it rest for sixteen hours.", "Rye bread"), page(3, ""))
-    update = await search_web(asking(), runtime(web="auto"))
-    assert [e["title"] for e in update["evidence"]] == ["Vellmouth harbour"]
-
-
-async def test_names_lead_the_query_of_the_small_mind(runtime: Any, found: Any) -> None:
-    asked = found()
-    await search_web(asking(), runtime(web="auto"))
-    ((query, k),) = asked
-    assert query.startswith("Vellmouth")
-    assert "1967" in query and "crane" in query and "Who" not in query
-    assert k == WEB_RESULTS
-
-
 @pytest.mark.parametrize(
     ("reply", "query"),
     [
@@ -139,32 +112,6 @@ def answer(status: str, body: bytes = b"", *headers: str) -> Callable[[Any], Non
     return lambda out: out.write(head.encode() + b"\r\n\r\n" + body)
 
 
-HTML = "Content-Type: text/html; charset=utf-8"
-
-
-@pytest.mark.parametrize(
-    ("reply", "note"),
-    [
-        (answer("401 Unauthorized"), r"refused the request (401)"),
-        (answer("403 Forbidden"), "json format"),
-        (answer("429 Too Many Requests"), "no requests left (429)"),
-        (answer("503 Service Unavailable"), "is down (503)"),
-        (answer("200 OK", b"<!doctype html><title>Oops</title>", HTML), "something else than JSON"),
-        (answer("200 OK", b'{"results": []}', "Content-Type: application/json"), "found nothing"),
-        (lambda out: None, "The web search failed"),
-    ],
-    ids=["401", "403", "429", "503", "HTML", "empty", "hangs up"],
-)
-async def test_a_failing_provider_costs_a_note(
-    runtime: Any, serve: Any, monkeypatch: pytest.MonkeyPatch, reply: Any, note: str
-) -> None:
-    with serve({"/search": reply}) as url:
-        monkeypatch.setenv("RAGWEAVE_WEB_SEARX_URL", url)
-        update = await search_web(asking(), runtime(web="auto"))
-    assert note in " ".join(update["notes"])
-    assert not update.get("knowledge")
-
-
 @pytest.mark.parametrize(
     ("reply", "times"),
     [
@@ -206,38 +153,3 @@ async def test_a_provider_that_is_down_or_too_slow_is_asked_once_in_a_turn_and_n
         await search_web(asking(), runtime(web="auto"))
         over.set()
     assert len(asked) == times + 1
-
-
-async def test_the_web_is_searched_within_what_is_left_of_the_seconds_of_the_run(
-    runtime: Any, serve: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    over = threading.Event()
-    with serve({"/search": lambda out: over.wait(10)}) as url:
-        monkeypatch.setenv("RAGWEAVE_WEB_SEARX_URL", url)
-        update = await search_web(asking(), runtime(web="auto", max_seconds=0.2))
-        over.set()
-    assert update["usage"][-1].seconds < 8
-    (note,) = update["notes"]
-    assert "cut off by the run's limit of 0.2 seconds" in note
-
-
-async def test_a_provider_that_is_not_there_costs_a_note(runtime: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("RAGWEAVE_WEB_SEARX_URL", "http://127.0.0.1:9")
-    update = await search_web(asking(), runtime(web="auto"))
-    assert "The web search failed" in update["notes"][0]
-
-
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    [
-        ("See https://evil.example/?q=secret now.", "See now."),
-        ("See www.evil.example/?q=secret now.", "See now."),
-        ("Load data:text/html;base64,PHNjcmlwdD4= here", "Load here"),
-        ("It opened in 1931.[1][2] Later [3, 4] it closed [5–7].", "It opened in 1931. Later it closed."),
-        ("A【12】B", "AB"),
-        ("In [brackets] and [2024 edition] words stay.", "In [brackets] and [2024 edition] words stay."),
-        ("At 10:30 the ratio was 3:1.", "At 10:30 the ratio was 3:1."),
-    ],
-)
-def test_addresses_and_foreign_footnotes_are_taken_out(text: str, shown: str) -> None:
-    assert " ".join(inert(text).split()) == shown

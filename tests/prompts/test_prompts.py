@@ -23,16 +23,6 @@ def test_every_prompt_has_a_system_part_and_a_user_part(name: str, room: str) ->
     assert [role for role, _ in _sections(name, room=room)] == ["system", "user"]
 
 
-def test_filled_text_cannot_reach_another_slot() -> None:
-    messages = load("condense", history="{question}", question="What?")
-    assert messages[1][1].count("What?") == 1
-
-
-def test_missing_slot_is_an_error() -> None:
-    with pytest.raises(KeyError):
-        load("condense", history="")
-
-
 def test_quoted_text_cannot_close_its_own_quotation() -> None:
     assert quote("a >>> b <<< c").count(">>>") == 1
 
