@@ -17,7 +17,6 @@ from typing import Any
 GROUPS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("Ask", ("/api/ask", "/api/graphs", "/api/context", "/api/runs", "/search")),
     ("Conversations", ("/api/threads", "/api/verdicts", "/api/shares")),
-    ("Notes and watched questions", ("/api/notes", "/api/watches")),
     ("Libraries and sources", ("/api/libraries", "/api/sources", "/api/upload", "/api/fetch", "/api/jobs")),
     ("Passages", ("/api/items", "/api/open", "/api/next", "/api/overview", "/api/entities")),
     ("Files", ("/media",)),

@@ -1,8 +1,8 @@
-"""The one table of nodes: what each step is called and set by, for the trail of the command line and of the page."""
+"""The one table of nodes: what each step is called, for the trail of the command line and of the page."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 
 class Step(NamedTuple):
@@ -12,43 +12,33 @@ class Step(NamedTuple):
         words: what it has done.
         next: what the run does after it, for the one who waits.
         name: its name in a drawing of the graph.
-        knobs: fields of the context that it is set by.
-        off: value of the first of them that does without it; None where there is no way.
     """
 
     words: str
     next: str
     name: str = ""
-    knobs: tuple[str, ...] = ()
-    off: Any = None
 
 
 STEPS: dict[str, Step] = {
-    "condense": Step("Understood the question", "Choosing where to look", "Question", ("mode",)),
-    "route": Step("Chose where to look", "Looking", "Where", ("route_by", "corpora"), "unified"),
-    "expand": Step("Asked in other words", "Looking", "Rephrase", ("expand_when", "phrasings"), "never"),
+    "condense": Step("Understood the question", "Choosing where to look", "Question"),
+    "route": Step("Chose where to look", "Looking", "Where"),
+    "expand": Step("Asked in other words", "Looking", "Rephrase"),
     "plan": Step("Planned the search", "Searching", "Plan"),
     "retrieve": Step("Searched", "Putting in order what came back", "Files"),
-    "retrieve_video": Step(
-        "Searched the recordings", "Putting in order what came back", "Recordings", ("look",), "off"
-    ),
+    "retrieve_video": Step("Searched the recordings", "Putting in order what came back", "Recordings"),
     "rewrite": Step("Put the question into the words of recordings", "Searching the recordings"),
     "retrieve_clips": Step("Searched the recordings", "Searching the recordings"),
     "merge": Step("Merged what the retrievers found", "Judging the clips"),
     "judge": Step("Judged the clips", "Looking at the frames"),
     "look": Step("Looked at the frames", "Putting in order what came back"),
-    "fuse": Step(
-        "Joined and ordered what came back", "Judging what came back", "Order", ("rerank", "top_k", "recency"), False
-    ),
-    "grade": Step("Judged what came back", "Reading what matters", "Judge", ("grade_by",)),
+    "fuse": Step("Joined and ordered what came back", "Judging what came back", "Order"),
+    "grade": Step("Judged what came back", "Reading what matters", "Judge"),
     "refine": Step("Kept what bears on the question", "Thinking about what is missing", "Keep"),
-    "search_web": Step("Searched the web", "Thinking about what is missing", "Web", ("web",), "off"),
-    "reason": Step("Asked what is still missing", "Writing the answer", "Think", ("max_hops",), 1),
-    "recall": Step(
-        "Wrote down what the model remembers", "Thinking about what is missing", "Memory", ("max_recalls",), 0
-    ),
-    "generate": Step("Wrote the answer", "Checking the answer", "Write", ("mode", "model", "sentences", "answer_form")),
-    "check": Step("Checked the answer", "Done", "Check", ("check_by", "strict"), "off"),
+    "search_web": Step("Searched the web", "Thinking about what is missing", "Web"),
+    "reason": Step("Asked what is still missing", "Writing the answer", "Think"),
+    "recall": Step("Wrote down what the model remembers", "Thinking about what is missing", "Memory"),
+    "generate": Step("Wrote the answer", "Checking the answer", "Write"),
+    "check": Step("Checked the answer", "Done", "Check"),
 }
 
 

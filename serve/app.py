@@ -14,7 +14,6 @@ from ragweave.serve import (
     langserve,
     mcp,
     media,
-    notes,
     openai,
     problems,
     responses,
@@ -24,10 +23,9 @@ from ragweave.serve import (
     routes_overview,
     routes_page,
     routes_pdf,
-    routes_turn,
+    routes_verdict,
     shares,
     tools,
-    watches,
 )
 from ragweave.serve.access import Keys, Slots
 from ragweave.serve.app_state import opened
@@ -55,8 +53,8 @@ def create_app(settings: ServeSettings | None = None, *, exposed: bool = False) 
     app = FastAPI(title="Ragweave", version=__version__, lifespan=lifespan, docs_url=None, redoc_url=None)
     app.state.keys = keys
     problems.install(app)
-    parts = [media, notes, openai, responses, routes_ask, routes_library, routes_models, routes_overview, routes_pdf]
-    for part in [*parts, routes_turn, shares, tools, watches]:
+    parts = [media, openai, responses, routes_ask, routes_library, routes_models, routes_overview, routes_pdf]
+    for part in [*parts, routes_verdict, shares, tools]:
         app.include_router(part.router)
     app.include_router(routes_ask.plain)
     langserve.mount(app, slots, pictures)

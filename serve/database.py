@@ -22,50 +22,33 @@ from ragweave.models.errors import LibraryError
 SCHEMA = "server_of_ragweave"
 """Schema of a database that holds the tables of its servers, and the steps of their conversations."""
 
-_SCHEMAS = (
-    """
-CREATE TABLE IF NOT EXISTS keys (
+_VERSION = 8
+_TABLES = """
+CREATE TABLE keys (
     id TEXT PRIMARY KEY, name TEXT NOT NULL, hash TEXT NOT NULL UNIQUE, libraries TEXT,
     created TEXT NOT NULL, revoked TEXT, used TEXT
 );
-CREATE TABLE IF NOT EXISTS threads (
+CREATE TABLE threads (
     id TEXT PRIMARY KEY, owner TEXT NOT NULL, library TEXT NOT NULL, title TEXT NOT NULL,
-    created TEXT NOT NULL, updated TEXT NOT NULL
+    created TEXT NOT NULL, updated TEXT NOT NULL, pinned INTEGER NOT NULL DEFAULT 0
 );
-CREATE INDEX IF NOT EXISTS threads_by_owner ON threads (owner, updated);
-CREATE TABLE IF NOT EXISTS turns (
+CREATE INDEX threads_by_owner ON threads (owner, updated);
+CREATE TABLE turns (
     thread TEXT NOT NULL REFERENCES threads (id) ON DELETE CASCADE, n INTEGER NOT NULL, run TEXT NOT NULL,
     graph TEXT NOT NULL, question TEXT NOT NULL, status TEXT NOT NULL, answer TEXT, problem TEXT, created TEXT NOT NULL,
-    trail TEXT,
+    trail TEXT, context TEXT, verdict TEXT,
     PRIMARY KEY (thread, n)
 );
-""",
-    """
-ALTER TABLE turns ADD COLUMN waiting TEXT;
 CREATE TABLE pictures (
     thread TEXT NOT NULL, turn INTEGER NOT NULL, n INTEGER NOT NULL, jpeg BLOB NOT NULL,
     PRIMARY KEY (thread, turn, n),
     FOREIGN KEY (thread, turn) REFERENCES turns (thread, n) ON DELETE CASCADE
 );
-""",
-    """
-ALTER TABLE turns ADD COLUMN context TEXT;
-ALTER TABLE turns ADD COLUMN verdict TEXT;
-ALTER TABLE threads ADD COLUMN pinned INTEGER NOT NULL DEFAULT 0;
-""",
-    """
 CREATE TABLE shares (
     id TEXT PRIMARY KEY, hash TEXT NOT NULL UNIQUE, owner TEXT NOT NULL,
     thread TEXT NOT NULL REFERENCES threads (id) ON DELETE CASCADE, title TEXT NOT NULL, page TEXT NOT NULL,
-    created TEXT NOT NULL, expires TEXT NOT NULL
+    created TEXT NOT NULL, expires TEXT NOT NULL, made_with TEXT NOT NULL
 );
-CREATE TABLE watches (
-    id TEXT PRIMARY KEY, owner TEXT NOT NULL, library TEXT NOT NULL, question TEXT NOT NULL, created TEXT NOT NULL,
-    generation INTEGER NOT NULL DEFAULT 0, known TEXT,
-    UNIQUE (owner, library, question)
-);
-""",
-    """
 CREATE TABLE runs (
     id TEXT PRIMARY KEY, owner TEXT NOT NULL, library TEXT NOT NULL, thread TEXT NOT NULL, turn INTEGER NOT NULL,
     about TEXT NOT NULL, status TEXT NOT NULL, server TEXT NOT NULL, told INTEGER NOT NULL DEFAULT 0,
@@ -79,27 +62,13 @@ CREATE TABLE events (
     PRIMARY KEY (run, n)
 );
 CREATE TABLE rates (who TEXT PRIMARY KEY, due DOUBLE PRECISION NOT NULL);
-UPDATE turns SET status = 'cancelled' WHERE status IN ('running', 'waiting');
-ALTER TABLE turns DROP COLUMN waiting;
-""",
-    """
-CREATE TABLE notes (
-    id TEXT PRIMARY KEY, owner TEXT NOT NULL, library TEXT NOT NULL, title TEXT NOT NULL, text TEXT NOT NULL,
-    answer TEXT NOT NULL, created TEXT NOT NULL
-);
-CREATE INDEX notes_by_owner ON notes (owner, library, created);
-""",
-    """
-ALTER TABLE shares ADD COLUMN made_with TEXT NOT NULL DEFAULT '';
-UPDATE shares SET made_with = substr(owner, 5) WHERE owner <> 'owner';
-""",
-)
-"""What turns each version of the tables into the next, on either engine but for `BLOB`, which PostgreSQL calls `BYTEA`.
-`PRAGMA user_version`, or the comment of the schema, says which one they are."""
+"""
+"""The tables on either engine but for `BLOB`, which PostgreSQL calls `BYTEA`. `PRAGMA user_version`, or the comment of
+the schema, has their version."""
 
 
 class Database:
-    """The tables, brought up to this version: those of a file, where the settings name no database.
+    """The tables: those of a file, where the settings name no database.
 
     All methods are short and synchronous; async callers go through `asyncio.to_thread`.
     """
@@ -117,7 +86,7 @@ class Database:
                 # small: a large cache for each connection would grow with it, unread.
                 self._reading = self._writing = engine_of(path, "NORMAL", cache=1_000)
             with self.writing() as db:
-                _bring_up_to_date(db, str(path) if not url else "The server of RAGWEAVE_DATABASE_URL")
+                _make_tables(db, str(path) if not url else "The server of RAGWEAVE_DATABASE_URL")
         except (OSError, sqlite3.Error, DBAPIError) as error:
             why = getattr(error, "orig", error)
             raise LibraryError(f"{path} cannot be used ({why})", "check RAGWEAVE_HOME and its permissions") from error
@@ -136,17 +105,16 @@ class Database:
         return self._writing.begin() if self.shared else write(self._writing)
 
     def asked_of(self, library: str) -> list[str]:
-        """Return the ids of the conversations with a library, and of what is answered beside them: each has steps."""
+        """Return the ids of the conversations with a library: each has steps."""
         with self.reading() as db:
             return _asked_of(db, library)
 
     def forget_library(self, library: str) -> list[str]:
-        """Delete what anybody asked of a library, watches in it or noted of it; return the ids of the conversations."""
+        """Delete what anybody asked of a library; return the ids of the conversations."""
         with self.writing() as db:
             threads = _asked_of(db, library)
             sent(db, "DELETE FROM runs WHERE library = :library AND thread <> ''", library=library)  # a job ends itself
-            for table in ("threads", "watches", "notes"):
-                sent(db, f"DELETE FROM {table} WHERE library = :library", library=library)
+            sent(db, "DELETE FROM threads WHERE library = :library", library=library)
         return threads
 
 
@@ -161,8 +129,8 @@ def sent(db: Connection, statement: str, **given: Any) -> CursorResult[Any]:
     return db.execute(text(statement), given)
 
 
-def _bring_up_to_date(db: Connection, what: str) -> None:
-    """Give a file or a schema the tables of this version, all in one transaction; two processes may begin at once."""
+def _make_tables(db: Connection, what: str) -> None:
+    """Give a new file or schema its tables, all in one transaction; two processes may begin at once."""
     shared = db.dialect.name == "postgresql"
     if shared:
         sent(db, "SELECT pg_advisory_xact_lock(:key)", key=postgres.key_of(SCHEMA))
@@ -171,13 +139,10 @@ def _bring_up_to_date(db: Connection, what: str) -> None:
     else:
         found = db.exec_driver_sql("PRAGMA user_version").scalar_one()
     version = int(found or 0)
-    if version > len(_SCHEMAS):
-        raise LibraryError(f"{what} was written by a newer Ragweave", "upgrade this one, or use another RAGWEAVE_HOME")
-    for schema in _SCHEMAS[version:]:
-        for statement in filter(str.strip, schema.split(";")):
+    if version not in (0, _VERSION):
+        raise LibraryError(f"{what} was written by another version of Ragweave", "use another RAGWEAVE_HOME")
+    if version == 0:
+        for statement in filter(str.strip, _TABLES.split(";")):
             db.exec_driver_sql(statement.replace("BLOB", "BYTEA") if shared else statement)
-    if version < len(_SCHEMAS):
-        kept = (
-            f"COMMENT ON SCHEMA {SCHEMA} IS '{len(_SCHEMAS)}'" if shared else f"PRAGMA user_version = {len(_SCHEMAS)}"
-        )
+        kept = f"COMMENT ON SCHEMA {SCHEMA} IS '{_VERSION}'" if shared else f"PRAGMA user_version = {_VERSION}"
         db.exec_driver_sql(kept)

@@ -73,16 +73,14 @@ def context_of(given: Mapping[str, Any], library: LibraryRow) -> Context:
         raise Refused(422, f"context.{error.what}", error.remedy) from None
 
 
-async def events_of(
-    library: LibraryRow, messages: Sequence[AnyMessage] | None, context: Context, **options: Any
-) -> Events:
+async def events_of(library: LibraryRow, messages: Sequence[AnyMessage], context: Context, **options: Any) -> Events:
     """Yield what a run tells: steps in words, citations that open, and `{"type": "answer", "answer": ...}`.
 
     Where it asks for consent, that is the last event; without messages a thread goes on where it stands. `options` are
     those of `graphs.astream`.
     """
     waits = False
-    run = graphs.astream(None if messages is None else list(messages), context=context, **options)
+    run = graphs.astream(list(messages), context=context, **options)
     async with aclosing(run) as events:
         async for event in events:
             if event["type"] == "step":

@@ -31,7 +31,6 @@ from ragweave.serve.problems import NotFound
 router = APIRouter()
 
 _SHOWN = {
-    "pdf": "application/pdf",
     "png": "image/png",
     "jpg": "image/jpeg",
     "jpeg": "image/jpeg",
@@ -56,6 +55,8 @@ _SHOWN = {
 """Endings that a browser may show by itself, and the type that it is told."""
 _TEXT = frozenset("txt md markdown rst csv tsv json jsonl srt eml mbox html htm xhtml xml svg py".split())
 """Endings shown as plain text: what a page in them would do, it does not do here."""
+_SAVED, _UNKNOWN = {"pdf": "application/pdf"}, "application/octet-stream"
+"""What a browser saves: its viewer of PDF files would run their scripts."""
 _POLICY = "sandbox; default-src 'none'; media-src 'self'; style-src 'unsafe-inline'; frame-ancestors 'self'"
 
 
@@ -97,11 +98,9 @@ def _file(path: Path, request: Request) -> FileResponse | None:
 def _shown(path: Path) -> tuple[str, str, dict[str, str]]:
     """Return the type that a browser is told of a file, whether it shows it, and what the file may do there."""
     ending = path.suffix.lower().lstrip(".")
-    kind = _SHOWN.get(ending) or ("text/plain; charset=utf-8" if ending in _TEXT else "application/octet-stream")
+    kind = _SHOWN.get(ending) or ("text/plain; charset=utf-8" if ending in _TEXT else _SAVED.get(ending, _UNKNOWN))
     shown = "inline" if ending in _SHOWN or ending in _TEXT else "attachment"
-    # The viewer of a browser for PDF files does not work in a sandbox; such a file runs nothing of this origin.
-    policy = "frame-ancestors 'self'" if ending == "pdf" else _POLICY
-    return kind, shown, {"Cache-Control": "private, no-cache", "Content-Security-Policy": policy}
+    return kind, shown, {"Cache-Control": "private, no-cache", "Content-Security-Policy": _POLICY}
 
 
 _RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})")

@@ -1,4 +1,4 @@
-"""A quote as a reader sees it: paragraphs and tables, the best sentence marked; as Markdown and as HTML."""
+"""A quote as a reader sees it: its place, its paragraphs and tables, the best sentence marked; as Markdown and HTML."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
+from ragweave.components.phrases import HEARD
 from ragweave.models.tables import cells, is_row
+from ragweave.models.text import clock
 from ragweave.serve.formulas import in_markdown, with_formulas
 
 _GAP = "…"
@@ -60,6 +62,16 @@ def best_of(sentence: Mapping[str, Any]) -> str:
     """Return the best sentence of a quote."""
     start, end = sentence.get("marked") or (0, len(sentence["text"]))
     return " ".join(sentence["text"][start:end].split())
+
+
+def where(place: Mapping[str, Any]) -> str:
+    """Say where in its file something stands."""
+    if "start" in place:
+        seconds = f"{clock(place['start'])}–{clock(place.get('end', place['start']))}"
+        return f"{seconds} {HEARD}" if place.get("doubtful") else seconds
+    if "page" in place:
+        return f"page {place['page']}"
+    return " › ".join(place.get("heading") or ()) or (f"line {place['line']}" if place.get("line") else "")
 
 
 def as_markdown(sentence: Mapping[str, Any]) -> str:

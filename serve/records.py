@@ -27,7 +27,7 @@ _KEPT_SECONDS = 900.0
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """One run, or one job, which has no thread; without a turn it is answered beside a conversation.
+    """One run, or one job, which has no thread and no turn.
 
     `about` has what it takes to go on: graph, question, context, or the paths of a job.
     """
@@ -109,11 +109,6 @@ class Records:
     def open(self, thread: str) -> list[Record]:
         """Return what answers a conversation, or waits for consent in it."""
         return self._found("thread = :thread AND status IN ('running', 'waiting')", thread=thread)
-
-    def beside(self) -> list[str]:
-        """Return the threads of the runs that are, or were, answered beside conversations."""
-        with self._store.reading() as db:
-            return list(sent(db, "SELECT DISTINCT thread FROM runs WHERE turn = 0 AND thread <> ''").scalars())
 
     def jobs(self, library: str) -> list[Record]:
         """Return the jobs of a library that wait or run."""

@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Path, Request, Response
+from langchain_core.messages import AIMessage, HumanMessage
 from pydantic import Field, StrictBool, model_validator
 
 from ragweave.components.attachments import MOST
@@ -25,8 +26,6 @@ from ragweave.serve.app_state import AppState, AppStateNow, Body
 from ragweave.serve.direct import context_of, messages_of, pictures_of
 from ragweave.serve.media import with_openings
 from ragweave.serve.problems import NotFound, Refused
-from ragweave.serve.proof import Form, as_file, proof
-from ragweave.serve.rerun import said_before
 from ragweave.serve.routes_library import forget_threads
 from ragweave.serve.run import new_thread
 from ragweave.serve.store import ConversationThread, GoneOn, NoSuchTurn, add_thread
@@ -107,14 +106,13 @@ def _graphs() -> list[dict[str, Any]]:
 
 
 def _drawn(graph: Any) -> dict[str, Any]:
-    """Return the steps of a graph, each with its words and what it is set by, and what comes after what."""
+    """Return the steps of a graph, each with its words, and what comes after what."""
     drawn = graph.get_graph()
     steps = [
-        {"id": node, "name": step.name or step.words, "words": step.words, "knobs": step.knobs, "off": off}
+        {"id": node, "name": step.name or step.words, "words": step.words}
         for node in drawn.nodes
         if not node.startswith("__")
         for step in [step_of(node)]
-        for off in [{} if step.off is None else {step.knobs[0]: step.off}]
     ]
     return {"steps": steps, "edges": [[e.source, e.target] for e in drawn.edges]}
 
@@ -183,28 +181,6 @@ def sent_picture(app_state: AppStateNow, found: ThreadOfId, turn: Ordinal, n: Or
     return Response(jpeg, media_type="image/jpeg")
 
 
-@router.get("/threads/{id}/proof")
-async def save_proof(
-    app_state: AppStateNow, found: ThreadOfId, request: Request, turn: int | None = None, form: Form = "html"
-) -> Response:
-    """Send a conversation, or one answer of it, as a file that needs nothing else."""
-    return as_file((await proof_of(app_state, *found, turn, form, app_state.address(request)))[1], form)
-
-
-async def proof_of(
-    app_state: AppState,
-    thread: ConversationThread,
-    row: LibraryRow,
-    turn: int | None,
-    form: Form = "html",
-    base: str = "",
-) -> tuple[str, str]:
-    """Return the title of a conversation, or of one turn of it, and its proof."""
-    turns = [t for t in await asyncio.to_thread(app_state.store.turns, thread.id) if turn in (None, t.n)]
-    title = thread.title if turn is None or not turns else turns[0].question
-    return title, await proof(row, title, turns, form, base)
-
-
 @router.patch("/threads/{id}")
 def change_thread(app_state: AppStateNow, found: ThreadOfId, body: Change) -> dict[str, Any]:
     """Give a conversation another title, or pin it to the head of its list."""
@@ -246,7 +222,12 @@ async def ask(
             raise GoneOn
         if replaces not in [turn.n for turn in turns]:  # before a question that waits for consent is dropped
             raise NoSuchTurn
-        said = said_before(turns, replaces)
+        said = [
+            message
+            for turn in turns
+            if turn.n < replaces and turn.answer
+            for message in (HumanMessage(turn.question), AIMessage(turn.answer["text"]))
+        ]
     run = await app_state.runs.start(
         caller, last.text, thread, row, graph, context, pictures, said, new, replaces, body.seen
     )

@@ -80,8 +80,7 @@ async def delete_library(caller: CallerNow, app_state: AppStateNow, id: str) -> 
 
 
 async def forget_threads(app_state: AppState, ids: list[str]) -> None:
-    """Delete conversations: what answers them, or beside them, is stopped, their turns and their state go."""
-    ids = [*ids, *await app_state.runs.beside(ids)]
+    """Delete conversations: what answers them is stopped, their turns and their state go."""
     for id in ids:
         await app_state.runs.cancel_thread(id)
         await app_state.saver.adelete_thread(id)

@@ -17,16 +17,10 @@ from ragweave.serve.journal import Journal
 from ragweave.serve.records import Record, Status
 from ragweave.serve.store import ConversationThread, now
 
-ASIDE = "aside-"
-"""What the id of a thread begins with that is kept no longer than its run; the conversation beside it comes next."""
-
 
 @dataclass
 class ServedRun:
-    """One question on its way to an answer; `owner` is the id of its caller.
-
-    One without a turn is answered beside a conversation and not kept; with a step, from that step on.
-    """
+    """One question on its way to an answer; `owner` is the id of its caller."""
 
     id: str
     owner: str
@@ -38,7 +32,6 @@ class ServedRun:
     pictures: Sequence[Attachment] = ()
     earlier: Sequence[AnyMessage] = ()
     turn: int = 0
-    step: str = ""
     journal: Journal = field(default_factory=Journal)
     status: Status = "running"
     holds: bool = False

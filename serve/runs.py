@@ -28,7 +28,7 @@ from ragweave.serve.journal import Journal
 from ragweave.serve.problems import NotFound, Refused, problem
 from ragweave.serve.records import Record, Records, Status
 from ragweave.serve.remote_journal import Followed
-from ragweave.serve.run import ASIDE, ServedRun
+from ragweave.serve.run import ServedRun
 from ragweave.serve.store import ConversationThread
 
 if TYPE_CHECKING:
@@ -66,6 +66,9 @@ class Runs:
         """Begin to answer; `earlier` is what was said before, elsewhere or up to the turn that this one replaces.
 
         A conversation that is `new` is kept, and what is replaced goes, once the answer has begun and not before.
+
+        Raises:
+            Refused: too many answers are under way, or the conversation is being answered.
         """
         self.graph(graph)
         for record in await asyncio.to_thread(self._records.open, thread.id):
@@ -76,24 +79,10 @@ class Runs:
             secrets.token_urlsafe(16), caller.id, thread.id, library, graph, question, context, pictures, earlier
         )
         knobs = context.model_dump(mode="json", exclude_unset=True)
-        return await self.launch(run, knobs, thread if new else None, replaces, seen)
-
-    async def launch(
-        self,
-        run: ServedRun,
-        knobs: dict[str, Any] | None = None,
-        new: ConversationThread | None = None,
-        replaces: int = 0,
-        seen: str = "",
-    ) -> ServedRun:
-        """Begin a run: as a turn of its conversation where `knobs` are given to be kept with it, else beside it.
-
-        Raises:
-            Refused: too many answers are under way, or the conversation is being answered.
-        """
         async with self._beginning(run):
             images = [p.image for p in run.pictures]
-            run.turn = await asyncio.to_thread(self._records.begin, run.record, images, knobs, new, replaces, seen)
+            begun_with = run.record, images, knobs, thread if new else None, replaces, seen
+            run.turn = await asyncio.to_thread(self._records.begin, *begun_with)
             if replaces:  # the state of the graph holds what went; it is made anew from what stays
                 await self._saver.adelete_thread(run.thread)
             budget = {k: getattr(run.context, f"max_{k}") for k in ("model_calls", "tokens", "seconds")}
@@ -174,11 +163,6 @@ class Runs:
         if (run := self._runs.get(id)) and run.status == "running" and run.task is not None:
             run.task.cancel()
 
-    async def beside(self, threads: Sequence[str]) -> list[str]:
-        """Return the threads of what is answered beside conversations, or was a while ago."""
-        places = tuple(f"{ASIDE}{thread}-" for thread in threads)
-        return [thread for thread in await asyncio.to_thread(self._records.beside) if thread.startswith(places)]
-
     async def cancel_thread(self, thread: str) -> None:
         """Stop whatever answers a conversation."""
         for record in await asyncio.to_thread(self._records.open, thread):
@@ -193,8 +177,6 @@ class Runs:
         if await asyncio.to_thread(self._records.claim, record):
             journal = await self._followed.take(record.id)
             await self._close(record, journal, status, *events, **kept)
-            if not record.turn:
-                await self._saver.adelete_thread(record.thread)
 
     async def close(self) -> None:
         """Stop every run; one that waits for consent goes on waiting for another server."""
@@ -236,11 +218,10 @@ class Runs:
         seconds = round(time.monotonic() - began, 3)
         logger.info("run %s %s", run.id, run.status, extra={"run": run.id, "seconds": seconds})
         try:
-            beside = not run.turn and run.status != "waiting"
             # The library was deleted by another process, and the conversation with it: its steps go as well.
-            if beside or (run.status == "failed" and not await asyncio.to_thread(self._records.kept, run.thread)):
+            if run.status == "failed" and not await asyncio.to_thread(self._records.kept, run.thread):
                 await self._saver.adelete_thread(run.thread)
-            elif run.status == "done":  # the steps of the last turn are kept, to be gone back to
+            elif run.status == "done":
                 await forget_steps(self._saver, run.thread, run.id)
         except Exception as error:  # the answer stands whatever becomes of this
             logger.warning("the steps of conversation %s stay (%s)", run.thread, error)
@@ -249,9 +230,8 @@ class Runs:
 
     async def _follow(self, run: ServedRun, resume: bool | None) -> dict[str, Any]:
         """Tell what happens, and return the last event: the answer, or the question for consent."""
-        messages = None if run.step else [*run.earlier, asked_with(run.question, run.pictures)]
-        # The steps of a turn are kept, to be gone back to; those of a run beside it are not.
-        how: dict[str, Any] = {"durability": "async" if run.turn else "exit", "metadata": {"run": run.id}}
+        messages = [*run.earlier, asked_with(run.question, run.pictures)]
+        how: dict[str, Any] = {"durability": "async", "metadata": {"run": run.id}}
         how |= {"thread": run.thread, "graph": self.graph(run.graph), "resume": resume}
         last: dict[str, Any] = {}
         async with aclosing(events_of(run.library, messages, run.context, **how)) as events:

@@ -1,7 +1,7 @@
 """Links that show an answer to whoever holds them, without a key: to read, for a while, until they are taken back.
 
-What a link shows is the proof as it was when the link was made, a page that holds its pictures and loads nothing. So a
-link leads to that page and to nothing else of this server.
+What a link shows is a page made with the link, which holds its pictures and loads nothing. So a link leads to that page
+and to nothing else of this server.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from ragweave.serve.access import Caller, CallerNow, Keys, hashed
 from ragweave.serve.app_state import AppStateNow, Body
 from ragweave.serve.database import sent
 from ragweave.serve.problems import NotFound, Refused
-from ragweave.serve.routes_ask import ThreadOfId, proof_of
+from ragweave.serve.routes_ask import ThreadOfId
+from ragweave.serve.shared_page import shared_page
 from ragweave.serve.store import Store, now
 
 router = APIRouter()
@@ -42,9 +43,14 @@ async def share(
 ) -> dict[str, Any]:
     """Make a link; it is told once, and kept as a hash."""
     if not await asyncio.to_thread(Keys(app_state.store).locked):
-        raise Refused(409, "this server has no keys, so a link would open to nobody else", "save a proof and send it")
-    title, page = await proof_of(app_state, *found, body.turn)
-    made = await asyncio.to_thread(_add, app_state.store, caller, found[0].id, title, page, body.days)
+        raise Refused(
+            409, "this server has no keys, so a link would open to nobody else", "make one: ragweave keys create NAME"
+        )
+    thread, row = found
+    turns = [t for t in await asyncio.to_thread(app_state.store.turns, thread.id) if body.turn in (None, t.n)]
+    title = thread.title if body.turn is None or not turns else turns[0].question
+    page = await shared_page(row, title, turns)
+    made = await asyncio.to_thread(_add, app_state.store, caller, thread.id, title, page, body.days)
     url = f"{app_state.address(request)}/shared/{made.pop('secret')}"
     return {**made, "url": url}
 

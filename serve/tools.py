@@ -27,8 +27,7 @@ from ragweave.serve.access import CallerNow, Slots, library_for
 from ragweave.serve.app_state import AppStateNow, Body
 from ragweave.serve.direct import Events, answering, context_of, unless_left
 from ragweave.serve.media import with_openings
-from ragweave.serve.proof import where
-from ragweave.serve.quotes import best_of
+from ragweave.serve.quotes import best_of, where
 
 router = APIRouter(prefix="/tools")
 

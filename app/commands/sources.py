@@ -230,7 +230,7 @@ def move(
 
 @library.command("delete")
 def delete(name: str, yes: YesOption = False) -> None:
-    """Delete a library with its conversations in the page, its notes and what was uploaded to it.
+    """Delete a library with its conversations in the page and what was uploaded to it.
 
     Other files are not touched, and conversations of `ragweave chat` stay.
     """
@@ -240,7 +240,7 @@ def delete(name: str, yes: YesOption = False) -> None:
 
     sent = len(uploads(corpora_settings().home, stores().catalog.library(name).id))
     also = f"{counted(sent, 'uploaded file')}, " if sent else ""
-    goes = f"everything in it, {also}its conversations in the page and its notes"
+    goes = f"everything in it, {also}and its conversations in the page"
     common.confirm(f"Delete library {name} with {goes} (conversations of `ragweave chat` stay)?", yes)
     run(_delete(name))
     if sent:

@@ -16,7 +16,7 @@ from ragweave.app.render import place
 from ragweave.components.context import Context
 from ragweave.models.chat import override
 from ragweave.nodes.answer import Answer
-from ragweave.serve.proof import where
+from ragweave.serve.quotes import where
 from ragweave.tests.support import ScriptedChat
 
 MARK = "(heard, perhaps wrongly)"

@@ -265,3 +265,20 @@ def test_the_playground_of_langserve_asks_for_the_question_before_the_knobs(brow
     expect(question).to_be_visible()
     assert question.bounding_box()["y"] < knobs.bounding_box()["y"]
     page.close()
+
+
+def test_the_graph_of_a_run_lights_up_and_is_there_after_a_reload(
+    window: Callable[..., Any], ask: Callable[..., Any]
+) -> None:
+    page = window()
+    turn = ask(page, QUESTION)
+    turn.locator(".trail summary").click()
+    for _ in range(2):
+        done = turn.locator(".graph .node.done .name")
+        expect(done.first).to_be_visible()
+        names = done.all_inner_texts()
+        assert {"Question", "Order", "Write", "Check"} <= set(names) and "Memory" not in names
+        assert turn.locator(".graph path.taken").count() >= 8
+        page.reload()
+        turn = page.locator(".turn.over")
+        turn.locator(".trail summary").click()

@@ -13,6 +13,29 @@ from ragweave.tests.page.test_axe import findings
 expect = pytest.importorskip("playwright.sync_api").expect
 
 
+_CONTROLS = """
+() => [...document.querySelectorAll("button, a[href], input, select, textarea, summary")]
+  .filter((e) => e.checkVisibility({ visibilityProperty: true }) && !e.closest("li, .group-head, .skip"))
+  .map((e) => e.ariaLabel || e.textContent.trim())
+"""
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_the_first_screen_has_eight_controls_at_most_and_the_composer_is_as_wide_as_what_stands_above(
+    window: Callable[..., Any], ask: Callable[..., Any], width: int
+) -> None:
+    page = window(viewport={"width": width, "height": 844})
+    page.get_by_role("region", name="Newest in it").wait_for()
+    controls = page.evaluate(_CONTROLS)
+    assert len(controls) <= 8 and "Web off · Search with quotes" in controls, controls
+    for above in (".column.welcome", ".column:has(.turn.over)"):
+        edges = [page.locator(at).bounding_box() for at in (above, ".composer")]
+        assert edges[0]["x"] == pytest.approx(edges[1]["x"], abs=1)
+        assert edges[0]["width"] == pytest.approx(edges[1]["width"], abs=1)
+        if above == ".column.welcome":
+            ask(page, "When was the lamp of the lighthouse first lit?")
+
+
 def test_the_front_page_names_the_newest_documents_and_opens_them(window: Callable[..., Any]) -> None:
     page = window(viewport={"width": 1440, "height": 900})
     newest = page.get_by_role("region", name="Newest in it").get_by_role("button")

@@ -33,13 +33,13 @@ DATA = ", ".join(
             "#where",
             ".brand",
             ".library .name",
-            ".language",
+            "select[id^=menu]",
             ".source-list",
             ".threads",
             ".suggestions",
             ".documents",
         ),
-        *("[dir=auto]", "kbd", "select[id^=knob]", ".knob .fine"),
+        *("[dir=auto]", ".how span", "kbd", "select[id^=knob]", ".knob .fine"),
     ]
 )
 """What is not the page's own: names, what sources and questions say, and the descriptions that the server gives."""
@@ -50,7 +50,7 @@ def test_the_page_speaks_the_language_of_the_browser_and_another_by_choice(
 ) -> None:
     page = window(locale="de-AT")
     expect(page.locator("html")).to_have_attribute("lang", "de")
-    expect(page.get_by_role("button", name="Einstellungen eines Laufs")).to_be_visible()
+    expect(page.get_by_role("button", name="Web aus")).to_be_visible()
     expect(page.locator(".documents time").first).to_have_text("1. Jan. 2024")
     turn = ask(page, "Wer leitet die Sternwarte von Ulm?")
     expect(turn.get_by_role("button", name="Weiter suchen")).to_be_visible()
@@ -58,10 +58,11 @@ def test_the_page_speaks_the_language_of_the_browser_and_another_by_choice(
     steps = turn.locator(".trail").inner_text()
     assert re.search(r"Textstellen: \d+ Stellen in \d", steps) and re.search(r"\d von \d+ behalten", steps)
     assert "places" not in steps and "not yet" not in steps
+    page.get_by_role("button", name="Menü").click()
     page.get_by_label("Sprache").select_option(label="中文")
     expect(page.locator("html")).to_have_attribute("lang", "zh")
     expect(page.get_by_role("heading", name="对话", exact=True)).to_be_visible()
-    page.reload()
+    page.get_by_role("button", name="菜单").click()
     expect(page.get_by_label("语言")).to_have_value("zh")
 
 
@@ -78,6 +79,7 @@ def test_a_language_that_lacks_words_has_the_english_ones(window: Callable[..., 
     page = window()
     short = {k: v for k, v in json.loads((LANG / "de.json").read_text("utf-8")).items() if k != "threads"}
     page.route("**/lang/de.json", lambda route: route.fulfill(json=short))
+    page.get_by_role("button", name="Menu").click()
     page.get_by_label("Language").select_option(label="Deutsch")
     expect(page.get_by_role("heading", name="Quellen", exact=True)).to_be_visible()
     expect(page.get_by_role("heading", name="Conversations", exact=True)).to_be_visible()
@@ -173,8 +175,8 @@ def test_nothing_that_the_page_says_stands_outside_its_words(
     assert page.evaluate(UNMARKED, DATA) == []
     ask(page, "Qwrtzpf xkcdvb?")
     assert page.evaluate(UNMARKED, DATA) == []
-    for name in ("settings", "keys"):
-        page.get_by_role("button", name=words[name], exact=True).click()
+    for opened in (".how", ".more-row"):
+        page.locator(opened).click()
         page.get_by_role("dialog").wait_for()
         assert page.evaluate(UNMARKED, DATA) == []
         page.keyboard.press("Escape")

@@ -79,14 +79,14 @@ def test_settings_come_from_the_server_count_for_the_next_question_and_stay(
     window: Callable[..., Any], ask: Callable[..., Any]
 ) -> None:
     page = window()
-    page.get_by_role("button", name="Settings of a run").click()
+    page.locator(".how").click()
     dialog = page.get_by_role("dialog", name="Settings of a run")
+    dialog.get_by_text("All settings").click()
     dialog.get_by_label("Rounds of search").fill("99")
     dialog.get_by_label("Rounds of search").blur()
     expect(dialog.get_by_role("alert").filter(has_text="10")).to_be_visible()
     dialog.get_by_label("Rounds of search").fill("1")
     dialog.get_by_label("Method").select_option("rag_fusion")
-    dialog.get_by_text("All settings").click()
     dialog.get_by_label("Passages kept in a round").fill("2")
     dialog.get_by_label("Passages kept in a round").blur()
     page.keyboard.press("Escape")
@@ -100,7 +100,7 @@ def test_settings_come_from_the_server_count_for_the_next_question_and_stay(
     page.get_by_role("button", name="3 changed").click()
     page.get_by_role("button", name="Set all back").click()
     page.keyboard.press("Escape")
-    expect(page.get_by_role("button", name="Settings", exact=True)).to_be_visible()
+    expect(page.get_by_role("button", name="Web off · Search with quotes", exact=True)).to_be_visible()
 
 
 def test_an_upload_is_shown_again_after_a_reload(window: Callable[..., Any], tmp_path: Path) -> None:

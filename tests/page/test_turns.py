@@ -123,18 +123,6 @@ def test_a_question_that_could_not_replace_another_stays_in_its_field_and_so_do_
     assert asked(page) == [OTHER]
 
 
-def test_an_edited_question_is_compared_and_nothing_goes(window: Callable[..., Any], ask: Callable[..., Any]) -> None:
-    page = window()
-    turn = ask(page, QUESTION)
-    edit(turn, OTHER).get_by_role("button", name="Compare").click()
-    expect(turn.locator(".difference")).to_contain_text("new", timeout=30_000)
-    assert "Three families" in turn.locator(".side-answer").nth(1).inner_text()
-    expect(turn.locator(".asked-box h2")).to_have_text(QUESTION)
-    form = edit(turn, OTHER)
-    form.get_by_role("textbox").press("Escape")
-    expect(turn.locator(".asked-box h2")).to_have_text(QUESTION)
-
-
 def test_an_answer_is_judged_with_a_reason_that_stays(
     window: Callable[..., Any], ask: Callable[..., Any], site: Any
 ) -> None:

@@ -141,7 +141,7 @@ def test_the_threads_of_a_server_share_one_heap() -> None:
 
 
 def _kept(home: Path, conversations: Sequence[str]) -> dict[str, int]:
-    """Return how many rows there are of conversations, and of what is watched and noted, where there are any."""
+    """Return how many rows there are of conversations, where there are any."""
     of = f"IN ({', '.join('?' * len(conversations))})"
     found = {}
     with closing(sqlite3.connect(home / "serve.sqlite")) as db:
@@ -151,8 +151,6 @@ def _kept(home: Path, conversations: Sequence[str]) -> dict[str, int]:
             *(("steps.checkpoints", "thread_id"), ("steps.writes", "thread_id")),
         ):
             found[table] = db.execute(f"SELECT count(*) FROM {table} WHERE {id} {of}", conversations).fetchone()[0]
-        for table in ("watches", "notes"):
-            found[table] = db.execute(f"SELECT count(*) FROM {table}").fetchone()[0]
     return {table: rows for table, rows in found.items() if rows}
 
 
@@ -161,8 +159,6 @@ async def test_a_library_that_is_deleted_on_the_command_line_takes_what_a_runnin
 ) -> None:
     other = (await ask_over_http(client, "How hot is tea brewed?", library="tea room"))[0]["thread"]
     thread = (await ask_over_http(client, QUESTION))[0]["thread"]
-    await client.post("/api/notes", json={"library": "default", "thread": thread, "turn": 1, "text": "Mine."})
-    await client.post("/api/watches", json={"library": "default", "question": QUESTION})
     client.headers.update(bearer(app.state.keys.create("mine", None)[1]))
     url = (await client.post(f"/api/threads/{thread}/share", json={})).json()["url"]
 
@@ -179,7 +175,7 @@ async def test_a_library_that_is_deleted_on_the_command_line_takes_what_a_runnin
     late = await begin(client, QUESTION)
     await begun.wait()
     assert set(_kept(home, [thread, late["thread"]])) == {
-        *("threads", "turns", "shares", "runs", "watches", "notes", "steps.checkpoints", "steps.writes"),
+        *("threads", "turns", "shares", "runs", "steps.checkpoints", "steps.writes"),
     }
     command = [sys.executable, "-m", "ragweave.app.cli", "library", "delete", "default", "--yes"]
     await asyncio.to_thread(subprocess.run, command, check=True)
@@ -197,7 +193,7 @@ def test_a_library_is_not_deleted_where_the_tables_of_the_server_cannot_be_used(
     with closing(sqlite3.connect(home / "serve.sqlite")) as db:
         db.execute("PRAGMA user_version = 99")
     code, _, err = main("library", "delete", "notes", "--yes")
-    assert code == 2 and "newer Ragweave" in err
+    assert code == 2 and "another version of Ragweave" in err
     assert main("library")[1] == "notes\n"
 
 

@@ -49,8 +49,6 @@ class Foreign:
     run: str
     job: str
     share: str
-    watch: str
-    note: str
     media: str
 
 
@@ -87,8 +85,6 @@ async def case(tmp_path: Path, home: Path) -> AsyncIterator[Case]:
             "/api/upload", data={"library": "vault"}, files={"files": ("x.md", b"# X\n\nA note.\n")}
         )
         shared = await their.post(f"/api/threads/{events[0]['thread']}/share", json={})
-        watched = await their.post("/api/watches", json={"question": "Who guards it?", "library": "vault"})
-        noted = await their.post("/api/notes", json={"text": "Who guards it?", "library": "vault"})
         yield Case(
             my,
             their,
@@ -101,8 +97,6 @@ async def case(tmp_path: Path, home: Path) -> AsyncIterator[Case]:
                 run=events[0]["run"],
                 job=uploaded.json()["job"],
                 share=shared.json()["id"],
-                watch=watched.json()["id"],
-                note=noted.json()["id"],
                 media=f"{first['id']}/page-1.png",
             ),
             "mine",
@@ -143,24 +137,10 @@ def requests(f: Foreign) -> list[tuple[str, str, dict[str, Any]]]:
         ("POST", "/api/threads", {"json": {"library": f.name}}),
         ("GET", f"/api/threads/{f.thread}", {}),
         ("GET", f"/api/threads/{f.thread}/turns/1/pictures/1", {}),
-        ("GET", f"/api/threads/{f.thread}/proof", {}),
-        ("POST", f"/api/threads/{f.thread}/turns/1/again", {"json": {}}),
         ("PUT", f"/api/threads/{f.thread}/turns/1/verdict", {"json": {"good": True}}),
         ("GET", "/api/verdicts", {"params": {"library": f.name}}),
         ("POST", f"/api/threads/{f.thread}/share", {"json": {}}),
         ("DELETE", f"/api/shares/{f.share}", {}),
-        ("POST", "/api/watches", {"json": {"question": "What is the code word?", "library": f.name}}),
-        ("GET", "/api/watches", {"params": {"library": f.name}}),
-        ("DELETE", f"/api/watches/{f.watch}", {}),
-        ("POST", "/api/notes", {"json": {"text": "x", "library": f.name}}),
-        ("POST", "/api/notes", {"json": {"library": f.name, "item": f.item}}),
-        ("POST", "/api/notes", {"json": {"library": "mine", "item": f.item}}),
-        ("POST", "/api/notes", {"json": {"library": "mine", "thread": f.thread, "turn": 1}}),
-        ("GET", "/api/notes", {"params": {"library": f.name}}),
-        ("GET", "/api/notes/proof", {"params": {"library": f.name}}),
-        ("GET", "/api/notes/proof", {"params": {"library": "mine", "id": f.note}}),
-        ("PUT", f"/api/notes/{f.note}", {"json": {"text": "x"}}),
-        ("DELETE", f"/api/notes/{f.note}", {}),
         ("GET", "/api/models", {}),
         ("POST", "/api/models/writer/test", {"json": {}}),
         ("PATCH", f"/api/threads/{f.thread}", {"json": {"title": "x"}}),
@@ -246,7 +226,7 @@ async def test_what_is_listed_is_ones_own(case: Case) -> None:
 
 def test_the_matrix_names_every_endpoint_that_takes_an_id(app: FastAPI) -> None:
     """A new endpoint fails here until it stands in the matrix."""
-    names = ("library", "name", "source", "item", "thread", "run", "job", "share", "watch", "note")
+    names = ("library", "name", "source", "item", "thread", "run", "job", "share")
     f = Foreign(*(f"{{{name}}}" for name in names), media="{source}/{file}")
     asked = {
         (method, re.sub(r"\{[^}]*\}", "{}", re.sub(r"/(page|turns|pictures)/1\b", r"/\1/{}", path)))

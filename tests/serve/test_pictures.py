@@ -16,10 +16,9 @@ from PIL import Image, ImageDraw, ImageFont
 
 from ragweave.components import attachments
 from ragweave.models.chat import override
-from ragweave.serve import pictures
 from ragweave.serve.pictures import bytes_of
 from ragweave.tests.support import ScriptedChat
-from ragweave.tests.support.serving import ask_over_http, told
+from ragweave.tests.support.serving import ask_over_http
 
 ASKED = "What do I read here?"
 
@@ -100,15 +99,6 @@ async def test_pictures_past_a_limit_are_refused_in_words(client: httpx.AsyncCli
     assert answer.status_code == 422 and "pixels" in answer.json()["error"]["message"]
 
 
-async def test_too_many_questions_with_pictures_at_once_are_asked_to_wait(
-    client: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(pictures, "WAITING", 0)
-    answer = await client.post("/api/ask", json={"question": ASKED, "pictures": [SIGN]})
-    assert answer.status_code == 429 and answer.headers["retry-after"] == "5"
-    assert (await client.post("/api/ask", json={"question": ASKED})).status_code == 202
-
-
 async def test_a_vision_model_gets_the_picture_and_names_what_it_shows(client: httpx.AsyncClient) -> None:
     seen: list[Any] = []
 
@@ -124,13 +114,6 @@ async def test_a_vision_model_gets_the_picture_and_names_what_it_shows(client: h
     (parts,) = seen
     assert "timetable" in parts[0]["text"] and parts[1]["image_url"]["url"].startswith("data:image/jpeg;base64,")
     assert any(u["node"] == "condense" and u["calls"] == 1 for u in answer["usage"])
-
-
-@pytest.mark.parametrize("reply", ["", "It is a ferry.\n\nIt sails four times.", "x" * 700])
-async def test_a_look_that_is_no_question_leaves_the_words(client: httpx.AsyncClient, reply: str) -> None:
-    with override(vision=ScriptedChat(replies=[reply])):
-        events = await ask_over_http(client, ASKED, pictures=[SIGN])
-    assert "four times" in events[-2]["answer"]["text"]
 
 
 async def test_a_conversation_keeps_small_copies_and_its_state_no_pixels(client: httpx.AsyncClient, home: Path) -> None:
@@ -149,27 +132,6 @@ async def test_a_conversation_keeps_small_copies_and_its_state_no_pixels(client:
     await client.delete(f"/api/threads/{thread}")
     with sqlite3.connect(home / "serve.sqlite") as db:
         assert db.execute("SELECT count(*) FROM pictures").fetchone() == (0,)
-
-
-async def test_a_question_is_not_answered_again_without_its_pictures(
-    client: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    thread = (await ask_over_http(client, ASKED, pictures=[SIGN]))[0]["thread"]
-    again = f"/api/threads/{thread}/turns/1/again"
-    seen = [await answered(client, again, {}), await answered(client, again, {"step": "generate"})]
-    monkeypatch.setattr(attachments, "_held", type(attachments._held)())  # as after a restart
-    for body in ({}, {"step": "condense"}):
-        refused = await client.post(again, json=body)
-        assert refused.status_code == 400 and "not at hand any more" in refused.json()["title"], body
-        assert refused.json()["remedy"] == "ask it again with its pictures"
-    seen.append(await answered(client, again, {"step": "generate"}))  # what was in them is known by then
-    assert all("four times" in text for text in seen)
-
-
-async def answered(client: httpx.AsyncClient, path: str, body: dict[str, Any]) -> str:
-    begun = await client.post(path, json=body)
-    assert begun.status_code == 202, begun.text
-    return str((await told(client, begun.json()["run"]))[-2]["answer"]["text"])
 
 
 def test_pictures_that_are_kept_in_memory_are_the_last_ones() -> None:

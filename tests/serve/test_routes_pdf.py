@@ -94,12 +94,6 @@ async def test_what_cannot_be_opened_gets_a_sentence(client: httpx.AsyncClient, 
         assert words in response.json()["detail"]
 
 
-async def test_only_a_pdf_has_pages(client: httpx.AsyncClient) -> None:
-    media = await _source(client, "ferry.md")
-    for asked in ("page/1", "page/1/text", "find?words=a"):
-        assert (await client.get(f"{media}/{asked}")).status_code == 404
-
-
 async def test_a_file_that_is_damaged_after_indexing_does_not_end_the_server(
     client: httpx.AsyncClient, tmp_path: Path
 ) -> None:
@@ -140,3 +134,18 @@ def test_every_part_of_a_page_is_found_on_it(text: str, data: Any) -> None:
     boxes = quoted(_row(text), part, None)
     assert bool(boxes) == bool(flat(part)[0])
     assert "".join(t for t, _ in stretches(_row(text))).replace(" ", "") == "".join(text.split())
+
+
+async def test_a_source_tells_where_reading_it_begins_and_a_passage_comes_with_its_neighbours(
+    client: httpx.AsyncClient, pdf: str
+) -> None:
+    source = pdf.rsplit("/", 1)[1]
+    told = (await client.get(f"/api/sources/{source}", params={"library": "default"})).json()
+    assert (told["name"], told["open"]["view"], told["open"]["page"]) == (COUNCIL.name, "page", 1)
+    around = f"/api{told['open']['href'].split('?')[0]}/around"
+    whole = (await client.get(around, params={"most": 1000})).json()["around"]
+    assert whole[0]["here"] and len(whole) > 2 and not any(row["here"] for row in whole[1:])
+    assert (await client.get(around, params={"most": 1})).json()["around"] == whole[:2]
+    assert (await client.get(around, params={"most": 9999})).status_code == 422
+    assert (await client.get("/api/sources/nothing", params={"library": "default"})).status_code == 404
+    assert (await client.get(around.replace(whole[0]["id"], "nothing"))).status_code == 404

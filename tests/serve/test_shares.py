@@ -14,9 +14,10 @@ from fastapi import FastAPI
 
 from ragweave.corpora.ingest.run import index
 from ragweave.corpora.store.library import delete_library
+from ragweave.tests.serve.conftest import QUESTION
 from ragweave.tests.support.serving import ask_over_http, bearer
 
-LAMP = "When was the lamp of the lighthouse first lit?"
+COUNCIL = Path(__file__).resolve().parents[2] / "examples" / "library" / "council-2024.pdf"
 
 
 @pytest.fixture
@@ -27,144 +28,94 @@ def owner(app: FastAPI, client: httpx.AsyncClient) -> httpx.AsyncClient:
     return client
 
 
-async def _shared(client: httpx.AsyncClient, question: str = LAMP, **sent: Any) -> dict[str, Any]:
+async def _shared(client: httpx.AsyncClient, question: str = QUESTION, **sent: Any) -> dict[str, Any]:
     thread = (await ask_over_http(client, question))[0]["thread"]
     made = await client.post(f"/api/threads/{thread}/share", json=sent)
     assert made.status_code == 201 and set(made.json()) == {"id", "title", "expires", "url"}
-    return {**made.json(), "thread": thread}
+    return {**made.json(), "thread": thread, "secret": made.json()["url"].rsplit("/", 1)[1]}
 
 
 async def _open(client: httpx.AsyncClient, url: str) -> httpx.Response:
     return await client.get(url, headers={"authorization": ""})
 
 
-async def test_a_link_shows_the_answer_to_who_has_no_key_is_listed_and_stands_in_no_log(
-    owner: httpx.AsyncClient, caplog: pytest.LogCaptureFixture
+async def test_a_link_shows_the_answer_to_who_has_no_key_is_listed_and_opens_nothing_else(
+    owner: httpx.AsyncClient, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(logging.getLogger("ragweave.serve"), "propagate", True)
     caplog.set_level(logging.INFO, "ragweave.serve")
     made = await _shared(owner, turn=1)
     page = await _open(owner, made["url"])
-    assert page.status_code == 200 and "3 October 1874" in page.text and "SHA-256" in page.text
+    assert page.status_code == 200 and "<mark>The lamp of the lighthouse was first lit" in page.text
     assert page.headers["content-security-policy"].startswith("sandbox; default-src 'none'")
     listed = (await owner.get("/api/shares")).json()["shares"]
-    assert [(row["id"], row["title"]) for row in listed] == [(made["id"], LAMP)]
-    secret = made["url"].rsplit("/", 1)[1]
-    assert secret not in str(listed) + caplog.text and "GET /shared/..." in caplog.text
-
-
-async def test_a_link_opens_nothing_else_of_the_server(owner: httpx.AsyncClient) -> None:
-    made = await _shared(owner)
-    secret = made["url"].rsplit("/", 1)[1]
-    for path in (
-        "/api/shares",
-        f"/api/threads/{made['thread']}",
-        f"/api/threads/{made['thread']}/proof",
-        "/api/sources",
-    ):
-        assert (await owner.get(path, headers=bearer(secret))).status_code == 401, path
-    for path in (f"/shared/{secret}/../../api/threads", "/shared/..%2f..%2fapi%2fthreads", f"/shared/{secret}/x"):
+    assert [(row["id"], row["title"]) for row in listed] == [(made["id"], QUESTION)]
+    assert made["secret"] not in str(listed) + caplog.text and "GET /shared/..." in caplog.text
+    for path in ("/api/shares", f"/api/threads/{made['thread']}", "/api/sources"):
+        assert (await owner.get(path, headers=bearer(made["secret"]))).status_code == 401, path
+    at = f"/shared/{made['secret']}"
+    for path in (f"{at}/../../api/threads", "/shared/..%2f..%2fapi%2fthreads", f"{at}/x", f"{at[:-1]}_", "/shared/"):
         assert (await _open(owner, path)).status_code in (401, 404), path
-    page = (await _open(owner, made["url"])).text
-    assert not re.search(r'(?:src|href)="(?!data:image/jpeg|#)', page)
-
-
-async def test_a_link_that_was_taken_back_or_guessed_opens_nothing(owner: httpx.AsyncClient) -> None:
-    made = await _shared(owner)
-    assert (await _open(owner, made["url"][:-1] + "_")).status_code == 404
     assert (await owner.delete(f"/api/shares/{made['id']}")).status_code == 204
-    for url in (made["url"], "/shared/", "/shared/%00", f"/shared/{made['id']}"):
+    for url in (made["url"], "/shared/%00", f"/shared/{made['id']}"):
         assert (await _open(owner, url)).status_code in (401, 404), url
     assert (await owner.delete(f"/api/shares/{made['id']}")).status_code == 404
 
 
-async def test_a_link_runs_out_and_goes_with_its_conversation(
+async def test_a_script_in_a_source_is_text_behind_a_link_and_pictures_of_the_places_are_in_the_page(
+    owner: httpx.AsyncClient, tmp_path: Path
+) -> None:
+    (tmp_path / "beacon.md").write_text("# Beacon\n\nThe beacon is <script>alert(1)</script> painted red.\n")
+    await index([tmp_path, COUNCIL], "default")
+    made = await _shared(owner, "Which colour is the <b onclick=x>beacon</b> painted?")
+    page = (await _open(owner, made["url"])).text
+    assert "painted red" in page and "<script" not in page and "<b " not in page
+    page = (await _open(owner, (await _shared(owner, "What does the new pier cost?"))["url"])).text
+    assert "data:image/jpeg;base64," in page and not re.search(r'(?:src|href)="(?!data:image/jpeg|#)', page)
+
+
+async def test_a_link_runs_out_and_goes_with_its_conversation_and_its_library(
     owner: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    made, gone = await _shared(owner, days=2), await _shared(owner)
+    made, gone, left = await _shared(owner, days=2), await _shared(owner), await _shared(owner, days=9)
     assert (await owner.delete(f"/api/threads/{gone['thread']}")).status_code == 204
     assert (await _open(owner, gone["url"])).status_code == 404
     later = (datetime.now(UTC) + timedelta(days=2, seconds=1)).isoformat(timespec="milliseconds")
     monkeypatch.setattr("ragweave.serve.shares.now", lambda: later)
-    assert (await _open(owner, made["url"])).status_code == 404
-    assert (await owner.get("/api/shares")).json() == {"shares": []}
-
-
-async def test_a_link_into_a_library_that_is_gone_opens_nothing(owner: httpx.AsyncClient) -> None:
-    made = await _shared(owner)
+    assert [(await _open(owner, one["url"])).status_code for one in (made, left)] == [404, 200]
     await delete_library("default")
-    assert (await _open(owner, made["url"])).status_code == 404
+    assert (await _open(owner, left["url"])).status_code == 404
     assert (await owner.get("/api/shares")).json() == {"shares": []}
 
 
-async def test_another_key_neither_sees_nor_ends_a_link_and_shares_no_conversation_of_another(
-    app: FastAPI, owner: httpx.AsyncClient
-) -> None:
-    made = await _shared(owner)
-    libraries = (await owner.get("/api/libraries")).json()["libraries"]
-    _, secret = app.state.keys.create("guest", tuple(row["id"] for row in libraries))
-    guest = bearer(secret)
-    assert (await owner.get("/api/shares", headers=guest)).json() == {"shares": []}
-    assert (await owner.delete(f"/api/shares/{made['id']}", headers=guest)).status_code == 404
-    told = await owner.post(f"/api/threads/{made['thread']}/share", json={}, headers=guest)
-    assert told.status_code == 404
-    assert (await _open(owner, made["url"])).status_code == 200
-
-
-async def test_what_a_key_shared_goes_with_it_and_the_owner_may_end_it(app: FastAPI, owner: httpx.AsyncClient) -> None:
-    libraries = (await owner.get("/api/libraries")).json()["libraries"]
-    key, secret = app.state.keys.create("guest", tuple(row["id"] for row in libraries))
-    mine = owner.headers["authorization"]
-    owner.headers.update(bearer(secret))
-    made = await _shared(owner)
-    owner.headers["authorization"] = mine
-    assert [row["id"] for row in (await owner.get("/api/shares")).json()["shares"]] == [made["id"]]
-    app.state.keys.revoke(key.id)
-    assert (await _open(owner, made["url"])).status_code == 404
-    assert (await owner.get("/api/shares")).json() == {"shares": []}
-    assert (await owner.delete(f"/api/shares/{made['id']}")).status_code == 204
-
-
-async def test_what_a_key_for_all_libraries_shared_goes_with_it_and_what_another_one_shared_stays(
+async def test_what_a_key_shared_is_its_own_and_goes_with_it_and_the_owner_may_end_it(
     app: FastAPI, owner: httpx.AsyncClient
 ) -> None:
     kept = await _shared(owner)
-    lost, secret = app.state.keys.create("lost laptop", None)
-    made = await owner.post(f"/api/threads/{kept['thread']}/share", json={}, headers=bearer(secret))
-    assert (await _open(owner, made.json()["url"])).status_code == 200
-    app.state.keys.revoke(lost.id)
-    assert (await _open(owner, made.json()["url"])).status_code == 404
+    libraries = tuple(row["id"] for row in (await owner.get("/api/libraries")).json()["libraries"])
+    for bound in (libraries, None):
+        key, secret = app.state.keys.create("guest", bound)
+        if bound:
+            assert (await owner.get("/api/shares", headers=bearer(secret))).json() == {"shares": []}
+            assert (await owner.delete(f"/api/shares/{kept['id']}", headers=bearer(secret))).status_code == 404
+            told = await owner.post(f"/api/threads/{kept['thread']}/share", json={}, headers=bearer(secret))
+            assert told.status_code == 404
+        asked = await owner.post("/api/ask", json={"question": QUESTION}, headers=bearer(secret))
+        await owner.get(f"/api/runs/{asked.json()['run']}/events", headers=bearer(secret))
+        at = f"/api/threads/{asked.json()['thread']}/share"
+        made = (await owner.post(at, json={}, headers=bearer(secret))).json()
+        assert {row["id"] for row in (await owner.get("/api/shares")).json()["shares"]} == {kept["id"], made["id"]}
+        app.state.keys.revoke(key.id)
+        assert (await _open(owner, made["url"])).status_code == 404
+        assert [row["id"] for row in (await owner.get("/api/shares")).json()["shares"]] == [kept["id"]]
+        assert (await owner.delete(f"/api/shares/{made['id']}")).status_code == 204
     assert (await _open(owner, kept["url"])).status_code == 200
-
-
-async def test_links_that_open_nothing_any_more_leave_their_places_to_others(
-    app: FastAPI, owner: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("ragweave.serve.shares._MOST", 1)
-    thread = (await ask_over_http(owner, LAMP))[0]["thread"]
-    lost, secret = app.state.keys.create("lost laptop", None)
-    assert (await owner.post(f"/api/threads/{thread}/share", json={}, headers=bearer(secret))).status_code == 201
-    assert (await owner.post(f"/api/threads/{thread}/share", json={})).status_code == 409
-    app.state.keys.revoke(lost.id)
-    assert (await owner.post(f"/api/threads/{thread}/share", json={})).status_code == 201
-    await delete_library("default")
-    thread = (await ask_over_http(owner, "How hot is tea brewed?", library="tea room"))[0]["thread"]
-    assert (await owner.post(f"/api/threads/{thread}/share", json={})).status_code == 201
-
-
-async def test_a_script_in_a_source_is_text_behind_a_link(owner: httpx.AsyncClient, tmp_path: Path) -> None:
-    note = tmp_path / "beacon.md"
-    note.write_text("# Beacon\n\nThe beacon is <script>alert(1)</script> painted red.\n")
-    await index([note], "default")
-    made = await _shared(owner, "Which colour is the <b onclick=x>beacon</b> painted?")
-    page = await _open(owner, made["url"])
-    assert "painted red" in page.text and "<script" not in page.text and "<b " not in page.text
-    assert "script-src" not in page.headers["content-security-policy"]
 
 
 async def test_a_server_without_keys_makes_no_links_and_days_have_a_limit(
     app: FastAPI, client: httpx.AsyncClient
 ) -> None:
-    thread = (await ask_over_http(client, LAMP))[0]["thread"]
+    thread = (await ask_over_http(client, QUESTION))[0]["thread"]
     assert (await client.post(f"/api/threads/{thread}/share", json={})).status_code == 409
     _, secret = app.state.keys.create("mine", None)
     for days in (0, 91, "soon"):

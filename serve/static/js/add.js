@@ -1,4 +1,4 @@
-// What can be added to the library: files, a folder, a page of the web, a pasted text.
+// What can be added to the library: files, a folder, a page of the web, a pasted text; and to the question: a picture.
 
 import { openDialog } from "./dialog.js";
 import { h, uid } from "./dom.js";
@@ -9,8 +9,8 @@ import { fetchAddress, pickFiles, pickFolder, send } from "./upload.js";
 
 const TITLE = 80; // characters of a text's first line that name its file
 
-/** Open the ways to add something. */
-export function openAdd() {
+/** Open the ways to add something; `picture` has a picture chosen that goes with the question. */
+export function openAdd(picture) {
   const close = () => dialog.close();
   const pick = (sign, text, click) => h("button.button", { type: "button", on: { click: () => (close(), click()) } }, icon(sign), text);
   const url = h("input.field", { type: "url", required: true, maxlength: "2000", inputmode: "url" });
@@ -25,11 +25,12 @@ export function openAdd() {
       sendText(text.value);
       close();
     }),
+    picture && h("div.choices.ways", {}, pick("picture", t("composer.picture"), picture)),
   ]);
 }
 
 /** Index a text as a file that is named by its first line. */
-export function sendText(text) {
+function sendText(text) {
   const title = text.trim().split("\n", 1)[0].replace(/^#+ */, "").slice(0, TITLE);
   send([new File([text], `${title.replace(/[./\\$\s]+/g, " ").trim() || t("add.untitled")}.md`, { type: "text/markdown" })]);
 }

@@ -5,19 +5,17 @@ import { answering, ask, stop } from "./conversation.js";
 import { fill, h, iconButton } from "./dom.js";
 import { t } from "./i18n.js";
 import { icon } from "./icons.js";
-import { modelChoice } from "./models.js";
 import { PictureTray } from "./pictures.js";
-import { openSettings } from "./settings.js";
-import { knob, on, onlySources, setKnob, setOnlySources, state } from "./state.js";
+import { modelName, openSettings } from "./settings.js";
+import { valueName } from "./knobs.js";
+import { knob, on, onlySources, setOnlySources, state } from "./state.js";
 
-const NEXT_WEB = { off: "ask", ask: "auto", auto: "off" };
+const TOLD = ["web", "mode", "model", "depth"]; // settings that the composer names
 
 const input = h("textarea", { id: "question", rows: "1", placeholder: t("composer.place"), "aria-label": t("composer.question"), dir: "auto", enterkeyhint: "send" });
 const send = h("button.send", { type: "submit", "aria-label": t("composer.ask"), title: t("composer.ask.keys") }, icon("send"));
-const web = h("button.bare", { type: "button", on: { click: () => setKnob("web", NEXT_WEB[knob("web")]) } });
-const changed = h("button.bare", { type: "button", "aria-haspopup": "dialog", on: { click: openSettings } });
+const how = h("button.bare.how", { type: "button", title: t("settings"), "aria-haspopup": "dialog", on: { click: openSettings } });
 const only = h("button.bare.on", { type: "button", on: { click: () => setOnlySources([]) } });
-const who = h("span.who-place");
 const tray = new PictureTray(() => draw());
 const form = h(
   "form.composer",
@@ -25,12 +23,11 @@ const form = h(
   tray.element,
   tray.picker,
   input,
-  h("div.tools", {}, iconButton(icon("clip"), t("composer.files"), openAdd), iconButton(icon("picture"), t("composer.picture"), () => tray.pick()), web, who, changed, only, h("span.grow"), send),
+  h("div.tools", {}, iconButton(icon("clip"), t("composer.add"), () => openAdd(() => tray.pick())), how, only, h("span.grow"), send),
 );
 
 /** Build the composer. */
 export function buildComposer() {
-  who.replaceWith(modelChoice());
   fill(document.getElementById("composer"), form);
   input.addEventListener("input", grow);
   input.addEventListener("keydown", (event) => {
@@ -91,15 +88,13 @@ function draw() {
 function drawTools() {
   const name = state.library?.name;
   input.placeholder = name && name !== "default" ? t("composer.place.named", { name }) : t("composer.place");
-  const mode = knob("web") || "off";
-  fill(web, icon("globe"), h("span", { text: t(`composer.web.${mode}`) }));
-  web.classList.toggle("on", mode !== "off");
-  web.title = t("composer.web");
   const few = onlySources().length;
   only.hidden = !few;
   fill(only, h("span", { text: t("composer.only", { n: few }) }), icon("close"));
   only.title = t("composer.all");
-  const count = Object.keys(state.settings).filter((name_) => !["web", "mode", "model"].includes(name_)).length + (state.graph === state.usualGraph ? 0 : 1);
-  fill(changed, icon("sliders"), h("span", { text: count ? t("composer.changed", { n: count }) : t("composer.settings") }));
-  changed.classList.toggle("on", count > 0);
+  const others = Object.keys(state.settings).filter((one) => !TOLD.includes(one)).length + (state.graph === state.usualGraph ? 0 : 1);
+  const depth = "depth" in state.form.schema.properties ? valueName("depth", knob("depth")) : "";
+  const parts = [t(`composer.web.${knob("web") || "off"}`), depth, modelName(), others && t("composer.changed", { n: others })];
+  fill(how, icon("sliders"), h("span", { text: parts.filter(Boolean).join(" · "), dir: "auto" }));
+  how.classList.toggle("on", Object.keys(state.settings).length > 0 || state.graph !== state.usualGraph);
 }

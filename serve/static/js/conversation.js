@@ -20,13 +20,13 @@ let run = null; // {id, thread, turn, stop: AbortController} of the answer under
 let shown = 0; // grows with each conversation shown, so that late replies to an earlier one are dropped
 let atEnd = true;
 
-/** Show an empty conversation, or what is to stand in its place. */
-export function fresh(view = welcome) {
+/** Show an empty conversation. */
+export function fresh() {
   leave();
   state.thread = null;
   turns = [];
   column = h("div.column");
-  fill(main(), view());
+  fill(main(), welcome());
   ring("thread");
 }
 
@@ -55,7 +55,6 @@ export async function open(id, { quiet = false } = {}) {
     const base = `/api/threads/${encodeURIComponent(id)}/turns/${row.n}/pictures`;
     const turn = add(row.question, Array.from({ length: row.pictures }, (_, n) => `${base}/${n + 1}`));
     turn.place = { thread: id, turn: row.n };
-    turn.context = row.context;
     turn.run = row.run;
     if (row.status === "running" || row.status === "waiting") {
       run = { id: row.run, thread: id, turn, stop: new AbortController() };
@@ -93,7 +92,7 @@ async function put(question, pictures, knobs, replaced = null) {
   if (replaced) for (const gone of turns.splice(turns.indexOf(replaced))) gone.element.remove();
   if (!turns.length) fill(main(), column);
   const turn = add(question, pictures);
-  turn.context = { ...runContext(), ...knobs };
+  const context = { ...runContext(), ...knobs };
   toEnd(true);
   // What was pressed may be gone: the focus goes to where the next question is written.
   if (document.activeElement === document.body && window.matchMedia("(pointer: fine)").matches) document.getElementById("question").focus();
@@ -105,7 +104,7 @@ async function put(question, pictures, knobs, replaced = null) {
     path: "/api/ask",
     body: async () => {
       const sent = pictures.length ? { pictures: await Promise.all(pictures.map(asData)) } : {};
-      return { question, ...sent, ...place, ...replaces, graph: state.graph, context: turn.context };
+      return { question, ...sent, ...place, ...replaces, graph: state.graph, context };
     },
     taken,
   }));

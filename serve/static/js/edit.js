@@ -1,4 +1,4 @@
-// A question written otherwise: its answer replaces the one that stands here and all below, or stands beside it.
+// A question written otherwise: its answer replaces the one that stands here and all below.
 
 import { fill, h, iconButton, uid } from "./dom.js";
 import { t } from "./i18n.js";
@@ -7,8 +7,8 @@ import { icon } from "./icons.js";
 /**
  * The heading of a turn with a pen that turns it into a field.
  * @param {string} question what was asked
- * @param {{ready: () => boolean, replace: (question: string) => void, compare: (question: string) => void}} doing what
- *   becomes of another question; `ready` tells whether this one can be edited now
+ * @param {{ready: () => boolean, replace: (question: string) => void}} doing what becomes of
+ *   another question; `ready` tells whether this one can be edited now
  * @returns {{box: Element, write: (text: string, focus?: boolean) => void, words: () => string|null}} `write` opens the field with a text,
  *   and `words` tells what stands in it, null where it is closed
  */
@@ -26,27 +26,25 @@ export function editable(question, doing) {
       show();
       pen.focus();
     };
-    const go = (how) => {
+    const go = () => {
       const asked = input.value.trim();
-      if (!asked) return input.focus();
-      if (how === doing.compare) show(); // what is replaced goes once the server has taken the other question
-      return how(asked);
+      return asked ? doing.replace(asked) : input.focus();
     };
     const button = (text, look, title, click) => h(`button.button.small${look}`, { type: look ? "submit" : "button", text, title, on: look ? {} : { click } });
     const form = h(
       "form.edit-form",
       { "aria-label": t("edit.form") },
       input,
-      h("div.choices", {}, button(t("cancel"), "", t("edit.leave"), close), button(t("edit.compare"), "", t("edit.compare.tell"), () => go(doing.compare)), button(t("replace"), ".primary", t("edit.replace.tell"))),
+      h("div.choices", {}, button(t("cancel"), "", t("edit.leave"), close), button(t("replace"), ".primary", t("edit.replace.tell"))),
     );
     form.addEventListener("submit", (event) => {
       event.preventDefault();
-      go(doing.replace);
+      go();
     });
     form.addEventListener("keydown", (event) => {
       if (event.key === "Enter" && !event.shiftKey && event.target === input && !event.isComposing) {
         event.preventDefault();
-        go(doing.replace);
+        go();
       } else if (event.key === "Escape") {
         event.stopPropagation();
         close();

@@ -9,11 +9,8 @@ const [WIDE, HIGH, GAP_X, GAP_Y] = [100, 30, 8, 14]; // pixels of a step, and be
 const INNER = { rewrite: "retrieve_video", retrieve_clips: "retrieve_video", merge: "retrieve_video", judge: "retrieve_video", look: "retrieve_video" };
 
 export class Graph {
-  /**
-   * @param {string} name of the graph
-   * @param {(step: object) => void} onpick called with a step that is pressed
-   */
-  constructor(name, onpick = null) {
+  /** @param {string} name of the graph */
+  constructor(name) {
     const drawn = state.graphs.find((g) => g.name === name) || state.graphs[0];
     this.steps = new Map(drawn.steps.map((s) => [s.id, { ...s, name: known(`step.${s.id}.name`, s.name), words: known(`step.${s.id}`, s.words), count: 0, seconds: 0 }]));
     this.last = "";
@@ -22,20 +19,20 @@ export class Graph {
     this.places = places;
     const size = [...places.values()].reduce(([w, y], p) => [Math.max(w, p.x + WIDE), Math.max(y, p.y + HIGH)], [0, 0]);
     this.lines = new Map(drawn.edges.filter(([a, b]) => places.has(a) && places.has(b)).map(([a, b]) => [`${a} ${b}`, line(places.get(a), places.get(b))]));
-    this.buttons = new Map([...this.steps.values()].map((s) => [s.id, button(s, places.get(s.id), onpick)]));
+    this.nodes = new Map([...this.steps.values()].map((s) => [s.id, node(s, places.get(s.id))]));
     const drawing = svg("svg", { width: size[0], height: size[1] + HIGH, "aria-hidden": "true" }, ...this.lines.values());
-    const box = h("div.graph-box", {}, drawing, ...this.buttons.values());
+    const box = h("div.graph-box", {}, drawing, ...this.nodes.values());
     box.style.width = `${size[0]}px`;
     box.style.height = `${size[1] + HIGH}px`;
-    this.element = h("div.graph", { role: "group", "aria-label": t("graph"), tabindex: "-1" }, box);
+    this.element = h("div.graph", { role: "group", "aria-label": t("graph"), tabindex: "0" }, box);
   }
 
   /** Mark a step that has ended, and the way to it. */
-  add({ node, seconds }) {
-    const id = INNER[node] || node;
+  add({ node: name, seconds }) {
+    const id = INNER[name] || name;
     const step = this.steps.get(id);
     if (!step) return;
-    if (INNER[node] && this.last === id) step.seconds += seconds;
+    if (INNER[name] && this.last === id) step.seconds += seconds;
     else {
       step.count += 1;
       step.seconds += seconds;
@@ -43,10 +40,9 @@ export class Graph {
       this.last = id;
       this.ended.push(id);
     }
-    const [element, meta] = [this.buttons.get(id), this.buttons.get(id).querySelector(".meta")];
-    for (const other of this.buttons.values()) other.classList.toggle("now", other === element);
+    const [element, meta] = [this.nodes.get(id), this.nodes.get(id).querySelector(".meta")];
+    for (const other of this.nodes.values()) other.classList.toggle("now", other === element);
     element.classList.add("done");
-    element.disabled = !element.dataset.picks;
     meta.textContent = step.count > 1 ? `${step.count}×` : step.seconds >= 0.001 ? lasted(step.seconds) : "";
     element.title = `${step.words}: ${[lasted(step.seconds), step.count > 1 && t("graph.times", { n: step.count })].filter(Boolean).join(", ")}`;
   }
@@ -60,18 +56,12 @@ export class Graph {
 
   /** No step is under way any more. */
   end() {
-    for (const element of this.buttons.values()) element.classList.remove("now");
-  }
-
-  /** Mark the one step that is being changed. */
-  pick(id) {
-    for (const [name, element] of this.buttons) element.setAttribute("aria-pressed", String(name === id));
+    for (const element of this.nodes.values()) element.classList.remove("now");
   }
 }
 
-function button(step, { x, y }, onpick) {
-  const made = h("button.node", { type: "button", disabled: true, title: step.words, on: { click: () => onpick?.(step) } }, h("span.name", { text: step.name }), h("span.meta.number"));
-  if (onpick) made.dataset.picks = "true";
+function node(step, { x, y }) {
+  const made = h("span.node", { title: step.words }, h("span.name", { text: step.name }), h("span.meta.number"));
   made.dataset.node = step.id;
   made.style.left = `${x}px`;
   made.style.top = `${y}px`;

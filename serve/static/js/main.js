@@ -8,7 +8,6 @@ import { language, t } from "./i18n.js";
 import { icon } from "./icons.js";
 import { openLibraries } from "./libraries.js";
 import { askForKey } from "./login.js";
-import { notesPage } from "./notes.js";
 import { closePanel, openAddress, openCitation } from "./panel.js";
 import { recall } from "./prefs.js";
 import { watchSelection } from "./selection.js";
@@ -19,7 +18,6 @@ import { loadLibraries, loadThreads, state } from "./state.js";
 import { nextTheme } from "./theme.js";
 import { trusted } from "./trusted.js";
 import { showJobs, watchDrops } from "./upload.js";
-import { followWatches } from "./watches.js";
 
 document.addEventListener("ragweave:locked", (event) => askForKey(event.detail));
 
@@ -51,7 +49,6 @@ async function start() {
   watchDrops();
   watchScroll();
   watchSelection();
-  followWatches();
   await Promise.all([loadThreads(), follow()]);
   document.getElementById("app").hidden = false;
   appear();
@@ -75,9 +72,6 @@ async function follow() {
     } catch (error) {
       toast(error.sentence || t("page.link"), { bad: true });
     }
-    return;
-  } else if (kind === "notes") {
-    fresh(notesPage);
     return;
   } else {
     fresh();

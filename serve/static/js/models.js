@@ -4,37 +4,10 @@ import { call } from "./api.js";
 import { openDialog } from "./dialog.js";
 import { fill, h } from "./dom.js";
 import { t } from "./i18n.js";
-import { icon } from "./icons.js";
-import { knob, on, setKnob, state } from "./state.js";
 import { lasted } from "./words.js";
 
 const CHAT = ["writer", "reasoner", "judge", "vision"];
 const EXAMPLES = [["RAGWEAVE_CHAT=openai:gpt-4o-mini", "RAGWEAVE_CHAT_KEY=sk-…"], ["RAGWEAVE_CHAT=qwen3:4b", "RAGWEAVE_CHAT_URL=http://127.0.0.1:11434/v1"]];
-
-/** Who answers the next question: one of the chat models that are set up, or none of them. */
-export function modelChoice() {
-  const choice = h("select.field.small.who", { "aria-label": t("models.who"), title: t("models.who") });
-  const alone = h("button.bare", { type: "button", "aria-haspopup": "dialog", on: { click: openModels } }, icon("spark"), h("span", { text: t("turn.extractive") }));
-  const place = h("span.who-place", {});
-  choice.addEventListener("change", () => {
-    const { value } = choice; // drawn anew by the first of the two
-    setKnob("mode", value === "extractive" ? "extractive" : "auto");
-    if (value !== "extractive" && "model" in state.form.schema.properties) setKnob("model", value.slice(1));
-  });
-  const draw = () => {
-    const usual = state.me?.chat;
-    const names = ["", ...(state.form.schema.properties.model?.enum || []).filter(Boolean)];
-    fill(choice, ...names.map((name) => h("option", { value: `:${name}`, text: shortly(name || usual || "") })), h("option", { value: "extractive", text: t("turn.extractive") }));
-    choice.value = knob("mode") === "extractive" ? "extractive" : `:${knob("model") || ""}`;
-    fill(place, usual ? choice : state.me?.may_change && alone);
-  };
-  on("settings", draw);
-  draw();
-  return place;
-}
-
-/** The name of a model without its provider and its folder. */
-const shortly = (name) => name.replace(/^[a-z_]+:(?=\D)/, "").split("/").at(-1);
 
 /** Open the list of models. */
 export async function openModels() {

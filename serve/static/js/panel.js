@@ -52,7 +52,6 @@ async function show(citation, from) {
   opener = from;
   opener?.setAttribute("aria-expanded", "true");
   const body = h("div.panel-body", {}, h("p.waiting.fine", {}, h("span.spin"), t("opening")));
-  if (citation.open.item) body.dataset.item = citation.id;
   const title = h("h2", { id: "panel-title", tabindex: "-1", dir: "auto", text: titleOf(citation) });
   const original = citation.open.media && !citation.locator.url
     ? h("a.bare", { href: citation.open.media, target: "_blank", rel: "noopener noreferrer", "aria-label": t("panel.tab"), title: t("panel.tab") }, icon("out"))

@@ -30,14 +30,17 @@ export function rail(citations, answer) {
   const lines = svg("svg", { class: "ties", width: GUTTER, "aria-hidden": "true" });
   const section = h("section.sources", { "aria-label": t("sources") }, lines, list);
   tie(answer, cards, lines);
-  let told = null; // what stands above an answer unfolds: its reply is watched as well
+  let reply = null;
   const sized = new ResizeObserver(() => {
     if (!section.isConnected) return;
-    if (told !== section.parentElement.parentElement) sized.observe((told = section.parentElement.parentElement));
+    if (reply !== section.parentElement.parentElement) {
+      reply = section.parentElement.parentElement;
+      for (const part of reply.children) sized.observe(part); // what unfolds above moves the answer
+    }
     beside(section, list, cards, answer, lines);
   });
-  sized.observe(answer);
-  sized.observe(list);
+  // A card grows by its picture and an answer by late strips; neither changes the height of the list.
+  for (const part of [answer, list, ...cards]) sized.observe(part);
   return section;
 }
 

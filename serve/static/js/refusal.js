@@ -9,7 +9,6 @@ import { openCitation } from "./panel.js";
 import { said } from "./said.js";
 import { onlySources, state } from "./state.js";
 import { pickFiles } from "./upload.js";
-import { watch } from "./watches.js";
 import { lacking, placeBeside, plain, providerName, titleOf } from "./words.js";
 
 const MATTERS = { paragraph: "text", document: "text", image: "pictures", clip: "recordings", video: "recordings" }; // `matter.` before it in words
@@ -41,7 +40,7 @@ export function refusal(answer, steps, again, question) {
 }
 
 /** A place with its words, as a row that opens it. */
-export function placeRow(place) {
+function placeRow(place) {
   const open = h("button.words", { type: "button" }, h("span.title", { text: titleOf(place), dir: "auto" }), h("span.place.fine", { text: placeBeside(place.title || "", place.locator), dir: "auto" }), h("span.said", { dir: "auto" }, ...withFormulas(plain(place.quote))));
   open.addEventListener("click", () => openCitation({ n: null, ...place }, open));
   return h("li.source", {}, place.n ? h("span.ns", {}, chip(place)) : null, open);
@@ -54,7 +53,6 @@ function choices(again, question, webSearched) {
     button("pen", t("refusal.rephrase"), () => rephrase(question), t("refusal.rephrase.tell")),
     button("again", t(onlySources().length ? "refusal.all" : "refusal.wider"), () => again(WIDER), t("refusal.wider.tell")),
     web && button("globe", t("refusal.web"), () => again({ web: "ask" }), t("refusal.web.tell", { provider: providerName(state.me.web) })),
-    button("bell", t("watch"), () => watch(question), t("watch.tell")),
     button("upload", t("refusal.add"), pickFiles, t("refusal.add.tell")),
   ].filter(Boolean);
 }

@@ -1,16 +1,14 @@
-// Text that is selected in an opened source: it goes into the next question, or is kept as a note.
+// Text that is selected in an opened source goes into the next question.
 
 import { h } from "./dom.js";
 import { t } from "./i18n.js";
 import { icon } from "./icons.js";
-import { keepNote } from "./notes.js";
 
 const MOST = 300; // characters that go into a question
-const LONGEST = 5000; // characters that are kept
 
 let button = null;
 
-/** Offer to ask about what is selected in the panel, or to keep it. */
+/** Offer to ask about what is selected in the panel. */
 export function watchSelection() {
   document.addEventListener("selectionchange", () => {
     clearTimeout(watchSelection.soon);
@@ -31,13 +29,10 @@ function offer() {
   if (button?.contains(document.activeElement)) return;
   drop();
   if (!inside || text.length < 2 || chosen.isCollapsed) return;
-  const from = chosen.anchorNode.parentElement;
-  const [item, page] = ["item", "page"].map((name) => from.closest(`[data-${name}]`)?.dataset[name]);
   button = h(
     "div.ask-about",
     {},
     h("button.button.small", { type: "button", on: { click: () => ask(text) } }, icon("pen"), t("select.ask")),
-    item && h("button.button.small", { type: "button", on: { click: () => keep({ item, quote: text.slice(0, LONGEST), ...(page && { page: Number(page) }) }) } }, icon("mark"), t("select.keep")),
   );
   document.getElementById("panel").append(button);
   const at = chosen.getRangeAt(0).getBoundingClientRect();
@@ -45,11 +40,6 @@ function offer() {
   button.style.left = `${Math.min(Math.max(8, at.left - panel.left), panel.width - button.offsetWidth - 8)}px`;
   const below = at.bottom - panel.top + 8;
   button.style.top = `${Math.max(56, Math.min(below, panel.height - button.offsetHeight - 8))}px`;
-}
-
-function keep(passage) {
-  drop();
-  keepNote(passage);
 }
 
 function ask(text) {

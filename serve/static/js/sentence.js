@@ -32,7 +32,7 @@ function sentenceOf({ text, support, sign = "" }, citations) {
 }
 
 /** Whether the sign of a sentence is the fence of code. */
-export const isCode = (sign) => Boolean(sign?.startsWith("```"));
+const isCode = (sign) => Boolean(sign?.startsWith("```"));
 
 /** Put a sentence after those before it: into their paragraph, on a line of its own, into their list or table, as a card. */
 export function lay(answer, told, citations) {

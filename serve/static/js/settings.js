@@ -1,4 +1,4 @@
-// The settings of a run, drawn from the schema that the server gives: the common ones first, the rest folded.
+// The settings of a run, drawn from the schema that the server gives: web, depth and model first, the rest folded.
 
 import { openDialog } from "./dialog.js";
 import { fill, h, uid } from "./dom.js";
@@ -9,16 +9,22 @@ import { knobName, knobTold, valueName } from "./knobs.js";
 import { openModels } from "./models.js";
 import { corpusName } from "./words.js";
 
-const COMMON = ["web", "mode", "model", "corpora", "max_hops", "phrasings", "sentences", "recency", "max_model_calls"];
+const COMMON = ["web", "depth", "mode", "model"];
 const GROUPS = [
-  ["where", ["route_by", "half_life"]],
-  ["search", ["preset", "expand_when", "top_k", "rerank"]],
+  ["where", ["corpora", "route_by", "recency", "half_life"]],
+  ["search", ["preset", "expand_when", "phrasings", "top_k", "rerank"]],
   ["judging", ["grade_by", "check_by"]],
-  ["rounds", ["max_recalls"]],
-  ["limits", ["max_tokens", "max_seconds", "max_cost"]],
+  ["rounds", ["max_hops", "max_recalls"]],
+  ["limits", ["sentences", "max_model_calls", "max_tokens", "max_seconds", "max_cost"]],
 ];
 const HIDDEN = ["library", "sources", "method"];
 let body = null;
+
+/** Who answers the next question: a chat model without its provider and its folder, or the search with quotes. */
+export function modelName() {
+  const name = knob("model") || state.me?.chat;
+  return name && knob("mode") !== "extractive" ? name.replace(/^[a-z_]+:(?=\D)/, "").split("/").at(-1) : t("turn.extractive");
+}
 
 /** Open the settings. */
 export function openSettings() {
@@ -48,9 +54,8 @@ function draw() {
   const groups = [...GROUPS, ["more", rest]].map(([title, names]) => [title, names.filter((name) => name in known)]).filter(([, names]) => names.length);
   fill(
     body,
-    method(),
-    ...COMMON.filter((name) => name in known).map((name) => row(name)),
-    h("details.more", {}, h("summary", { text: t("settings.all") }), ...groups.map(([title, names]) => h("fieldset", {}, h("legend", { text: t(`settings.${title}`) }), ...names.map((name) => row(name))))),
+    ...COMMON.filter((name) => name in known).map(row),
+    h("details.more", {}, h("summary", { text: t("settings.all") }), method(), ...groups.map(([title, names]) => h("fieldset", {}, h("legend", { text: t(`settings.${title}`) }), ...names.map(row)))),
   );
   mark();
 }
@@ -75,19 +80,13 @@ function method() {
   return h("div.knob", {}, h("label", { for: id, text: t("knob.graph") }), input, told);
 }
 
-const mine = { get: knob, set: setKnob };
-
-/**
- * One setting of a run: its name, its control, and what it does.
- * @param {string} name of the knob
- * @param {{get: (name: string) => any, set: (name: string, value: any) => void}} kept where its value lies
- */
-export function row(name, kept = mine) {
+/** One setting of a run: its name, its control, and what it does. */
+function row(name) {
   const schema = resolved(state.form.schema.properties[name]);
   const id = uid("knob");
   const wrong = h("p.wrong", { role: "alert" });
   const title = knobName(name);
-  const control = control_(name, schema, id, wrong, kept);
+  const control = control_(name, schema, id, wrong);
   const group = schema.type === "array";
   const label = group ? h("span.label", { id: `${id}-label`, text: title }) : h("label", { for: id, text: title });
   label.dataset.changed = t("settings.changed");
@@ -104,19 +103,18 @@ function resolved(property) {
   return options ? { ...property, ...options[0], nullable: property.anyOf.length > options.length } : property;
 }
 
-function control_(name, schema, id, wrong, kept) {
-  const value = kept.get(name);
-  const { set } = kept;
+function control_(name, schema, id, wrong) {
+  const value = knob(name);
   if (schema.enum) {
     const input = h("select.field", { id }, ...schema.enum.map((v) => h("option", { value: String(v), text: valueName(name, v) })));
     input.value = String(value);
-    input.addEventListener("change", () => set(name, schema.enum.find((v) => String(v) === input.value)));
+    input.addEventListener("change", () => setKnob(name, schema.enum.find((v) => String(v) === input.value)));
     return input;
   }
   if (schema.type === "boolean") {
-    return h("input.switch", { id, type: "checkbox", role: "switch", checked: Boolean(value), on: { change: (event) => set(name, event.target.checked) } });
+    return h("input.switch", { id, type: "checkbox", role: "switch", checked: Boolean(value), on: { change: (event) => setKnob(name, event.target.checked) } });
   }
-  if (schema.type === "array") return several(name, schema, value || [], kept);
+  if (schema.type === "array") return several(name, schema, value || []);
   const numeric = schema.type === "integer" || schema.type === "number";
   const low = schema.minimum ?? schema.exclusiveMinimum;
   const input = h("input.field", {
@@ -128,7 +126,7 @@ function control_(name, schema, id, wrong, kept) {
     const bad = numeric && (!input.checkValidity() || (empty && !schema.nullable));
     input.setAttribute("aria-invalid", String(bad));
     wrong.textContent = bad ? input.validationMessage || t("settings.number") : "";
-    if (!bad) set(name, numeric ? (empty ? null : Number(input.value)) : input.value);
+    if (!bad) setKnob(name, numeric ? (empty ? null : Number(input.value)) : input.value);
   };
   input.addEventListener("change", take);
   // A line that says what is wrong goes while it is mended, and not under the mouse on its way to a button.
@@ -136,11 +134,11 @@ function control_(name, schema, id, wrong, kept) {
   return input;
 }
 
-function several(name, schema, chosen, kept) {
+function several(name, schema, chosen) {
   const options = schema.items?.enum || [];
   const boxes = options.map((option) => {
     const box = h("input", { type: "checkbox", value: option, checked: chosen.includes(option) });
-    box.addEventListener("change", () => kept.set(name, options.filter((o) => boxes.find((b) => b.value === o).checked)));
+    box.addEventListener("change", () => setKnob(name, options.filter((o) => boxes.find((b) => b.value === o).checked)));
     return box;
   });
   return h("div.several", { role: "group" }, ...boxes.map((box) => h("label", {}, box, h("span", { text: corpusName(box.value) }))));

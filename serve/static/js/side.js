@@ -1,15 +1,12 @@
 // The side: which library is asked, its sources, and the conversations.
 
-import { fill, h, iconButton, toast } from "./dom.js";
-import { language, LANGUAGES, t } from "./i18n.js";
+import { fill, h, iconButton } from "./dom.js";
+import { t } from "./i18n.js";
 import { icon } from "./icons.js";
-import { forgetKey } from "./login.js";
 import { openLibraries } from "./libraries.js";
-import { openSettings } from "./settings.js";
-import { openShortcuts } from "./shortcuts.js";
+import { openMenu } from "./menu.js";
 import { focusSources, sourcesPane } from "./sources.js";
 import { holds, on, state } from "./state.js";
-import { themeButton } from "./theme.js";
 import { threadsPane, watchThreads } from "./threads.js";
 import { recall, remember } from "./prefs.js";
 
@@ -26,10 +23,9 @@ export function buildSide() {
     h("div.brand", {}, h("img", { src: "/static/mark.svg", alt: "" }), "Ragweave", iconButton(icon("side"), t("side.hide"), () => fold(true), "bare.small")),
     choice,
     h("a.row", { href: "#/", on: { click: () => narrow() && fold(true) } }, icon("plus"), t("threads.new")),
-    h("a.row", { href: "#/notes", on: { click: () => narrow() && fold(true) } }, icon("note"), t("notes")),
     sourcesPane(),
     threadsPane(),
-    h("div.foot", {}, themeButton(), iconButton(icon("keys"), t("keys"), openShortcuts), languageChoice(), h("span.grow"), recall("key") && iconButton(icon("leave"), t("side.forget"), leave), iconButton(icon("sliders"), t("settings"), openSettings)),
+    h("button.row.more-row", { type: "button", "aria-haspopup": "dialog", on: { click: () => openMenu(() => fold(true)) } }, icon("menu"), t("menu")),
   );
   fill(document.getElementById("bar"), iconButton(icon("menu"), t("side.show"), () => fold(false)), title, h("a.bare", { href: "#/", "aria-label": t("threads.new"), title: t("threads.new") }, icon("plus")));
   document.getElementById("scrim").addEventListener("click", () => fold(true));
@@ -40,20 +36,6 @@ export function buildSide() {
   drawLibrary();
   watchThreads({ onopen: () => narrow() && fold(true), named: (name) => (title.textContent = name), empty: () => choice.focus() });
 }
-
-/** The language of the page, for a reader whose browser speaks another. */
-function languageChoice() {
-  const options = Object.entries(LANGUAGES).map(([value, text]) => h("option", { value, text, lang: value }));
-  const choice = h("select.field.small.language", { "aria-label": t("side.language"), title: t("side.language") }, ...options);
-  choice.value = language;
-  choice.addEventListener("change", () => {
-    remember("language", choice.value);
-    window.location.reload();
-  });
-  return choice;
-}
-
-const leave = () => forgetKey().catch((error) => toast(error.sentence, { bad: true }));
 
 /** Fold the side away, or bring it back. */
 function fold(is, keep = true) {

@@ -1,6 +1,5 @@
 // The sources of the library, in the side: in groups by kind; ticked ones alone are searched, or removed; a click opens one.
 
-import { openAdd } from "./add.js";
 import { call } from "./api.js";
 import { confirm } from "./dialog.js";
 import { fill, h, iconButton, toast, uid } from "./dom.js";
@@ -8,36 +7,26 @@ import { locale, t } from "./i18n.js";
 import { icon, iconOf } from "./icons.js";
 import { lists } from "./lazy.js";
 import { openSource } from "./panel.js";
-import { recall, remember } from "./prefs.js";
 import { said } from "./said.js";
 import { loadLibraries, on, onlySources, setOnlySources, state } from "./state.js";
 import { removeSource } from "./upload.js";
 import { day, groupOf, nameOf, number, size, some } from "./words.js";
 
-const FEW = 6; // sources that need no search and no order
+const FEW = 12; // sources that need no search
 const LONG = 200; // a group with more is folded at first
-const ORDERS = {
-  name: (a, b) => nameOf(a).localeCompare(nameOf(b), locale),
-  date: (a, b) => dated(b).localeCompare(dated(a)),
-  size: (a, b) => b.bytes - a.bytes,
-};
-const dated = (source) => source.date || source.indexed || "";
+const byName = (a, b) => nameOf(a).localeCompare(nameOf(b), locale);
 
 let held = { library: null, sources: [] };
 const folded = new Map(); // group to whether the reader folded it
 
 const filter = h("input.field.small", { type: "search", placeholder: t("sources.find"), "aria-label": t("sources.find"), on: { input: draw } });
-const order = h("select.field.small", { "aria-label": t("sources.order"), on: { change: reorder } }, ...Object.keys(ORDERS).map((value) => h("option", { value, text: t(`sources.order.${value}`) })));
-const kind = h("select.field.small", { "aria-label": t("sources.kind"), on: { change: draw } });
-const tools = h("div.source-tools", {}, filter, kind, order);
+const tools = h("div.source-tools", {}, filter);
 const told = h("p.fine.number", { role: "status" });
 const doing = h("div.choices");
 const list = h("div.source-list");
-const add = iconButton(icon("upload"), t("sources.add"), openAdd, "bare.small");
 
 /** The pane of the sources. */
 export function sourcesPane() {
-  order.value = recall("order", "name") in ORDERS ? recall("order", "name") : "name";
   let soon = 0;
   on("sources", () => {
     clearTimeout(soon);
@@ -46,12 +35,12 @@ export function sourcesPane() {
   on("libraries library", load);
   on("settings", draw);
   load();
-  return h("section.sources-pane", { "aria-labelledby": "sources-title" }, h("div.pane-head", {}, h("h2", { id: "sources-title", text: t("sources") }), add), tools, told, doing, list);
+  return h("section.sources-pane", { "aria-labelledby": "sources-title" }, h("div.pane-head", {}, h("h2", { id: "sources-title", text: t("sources") })), tools, told, doing, list);
 }
 
 /** Put the focus into the sources. */
 export function focusSources() {
-  (tools.hidden ? list.querySelector("input, button") || add : filter).focus();
+  (tools.hidden ? list.querySelector("input, button") || document.querySelector("button.library") : filter).focus();
 }
 
 async function load() {
@@ -59,7 +48,7 @@ async function load() {
   try {
     const { sources } = id ? await call("GET", `/api/sources?library=${encodeURIComponent(name)}`) : { sources: [] };
     if (name !== state.library.name) return;
-    if (held.library !== id) filter.value = kind.value = "";
+    if (held.library !== id) filter.value = "";
     held = { library: id, sources };
     // What was removed in another tab is not asked for.
     const there = onlySources().filter((one) => sources.some((s) => s.id === one));
@@ -70,24 +59,14 @@ async function load() {
   }
 }
 
-function reorder() {
-  remember("order", order.value);
-  draw();
-}
-
 function draw() {
   const { sources } = held;
   const focused = list.contains(document.activeElement) ? document.activeElement.dataset.key : null;
   const only = new Set(onlySources());
   const kinds = [...new Set(sources.map(groupOf))].sort(failedFirst);
-  if (kind.children.length !== kinds.length + 1 || !kinds.every((name, n) => kind.children[n + 1].value === name)) {
-    const kept = kind.value;
-    fill(kind, h("option", { value: "", text: t("sources.kinds") }), ...kinds.map((name) => h("option", { value: name, text: t(`kind.${name}`) })));
-    kind.value = kinds.includes(kept) ? kept : "";
-  }
-  tools.hidden = sources.length < FEW && !kind.value && !filter.value; // what is in use can be taken back
+  tools.hidden = sources.length < FEW && !filter.value; // what is in use can be taken back
   const words = filter.value.trim().toLowerCase();
-  const shown = sources.filter((s) => (!kind.value || groupOf(s) === kind.value) && `${s.name} ${s.title}`.toLowerCase().includes(words)).sort(ORDERS[order.value]);
+  const shown = sources.filter((s) => `${s.name} ${s.title}`.toLowerCase().includes(words)).sort(byName);
   const failed = sources.filter((s) => s.status === "failed").length;
   const all = shown.length < sources.length ? t("sources.some", { few: shown.length, n: sources.length }) : some(sources.length, "source");
   told.textContent = !sources.length ? t("sources.empty") : only.size ? t("sources.only", { few: only.size, n: sources.length }) : failed ? t("sources.failed", { sources: all, n: failed }) : all;

@@ -1,11 +1,10 @@
-// The conversations of a library: searched, pinned, in groups by day; each can be named, saved and deleted.
+// The conversations of a library: searched, pinned, in groups by day; each can be named and deleted.
 
 import { call } from "./api.js";
 import { confirm } from "./dialog.js";
 import { fill, h, iconButton, toast } from "./dom.js";
 import { locale, t } from "./i18n.js";
 import { icon } from "./icons.js";
-import { saveProof } from "./proof.js";
 import { loadThreads, on, state } from "./state.js";
 
 const MANY = 8; // conversations from which on there is a field to search them
@@ -55,7 +54,7 @@ async function look() {
 
 function draw() {
   const here = state.threads.find((t) => t.id === state.thread);
-  const name = here?.title || (window.location.hash === "#/notes" ? t("notes") : "");
+  const name = here?.title;
   around.named(name || "Ragweave");
   document.getElementById("where").textContent = name || t("threads.new");
   document.title = name ? `${name} · Ragweave` : "Ragweave";
@@ -96,7 +95,7 @@ function row(thread) {
   const busy = state.running.has(thread.id) ? h("span.spin", { role: "img", "aria-label": t("threads.busy") }) : null;
   const pin = iconButton(icon("pin"), t(thread.pinned ? "threads.unpin" : "threads.pin", { name }), () => change(thread, { pinned: !thread.pinned }), "bare.small");
   pin.setAttribute("aria-pressed", String(thread.pinned));
-  const tools = h("span.tools", {}, pin, iconButton(icon("seal"), t("threads.save", { name }), () => saveProof({ thread: thread.id }, name), "bare.small"), iconButton(icon("pen"), t("threads.rename", { name }), () => rename(thread, item), "bare.small"), iconButton(icon("trash"), t("threads.delete", { name }), () => remove(thread), "bare.small"));
+  const tools = h("span.tools", {}, pin, iconButton(icon("pen"), t("threads.rename", { name }), () => rename(thread, item), "bare.small"), iconButton(icon("trash"), t("threads.delete", { name }), () => remove(thread), "bare.small"));
   [...tools.children].forEach((tool, n) => (tool.dataset.key = `${thread.id} ${n}`));
   const item = h("li.thread", { class: here ? "here" : "" }, link, busy, tools);
   return item;

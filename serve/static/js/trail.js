@@ -12,10 +12,8 @@ const SLOW = 2000; // milliseconds of a run after which its graph is drawn unask
 const VERDICTS = { correct: "good", ambiguous: "warn", incorrect: "bad" };
 
 export class Trail {
-  /** @param {(step: object) => void} onpick called with a step of the graph that is pressed */
-  constructor(onpick = null) {
+  constructor() {
     this.steps = [];
-    this.onpick = onpick;
     this.lane = h("div.lane");
     this.graph = null;
     this.line = h("span.now", { text: t("trail.begin") });
@@ -42,7 +40,7 @@ export class Trail {
   /** The drawing, made when it is first looked at: a conversation may have hundreds. */
   drawn() {
     if (this.graph || !this.name) return;
-    this.graph = new Graph(this.name, this.onpick);
+    this.graph = new Graph(this.name);
     fill(this.lane, this.graph.element);
     for (const step of this.steps) this.graph.add(step);
     if (this.sign.className !== "spin") this.graph.end();

@@ -1,13 +1,10 @@
 // One question and what becomes of it, on screen: from events as they come, or from what the server kept.
 
-import { Again } from "./again.js";
 import { editable } from "./edit.js";
 import { announce, copyText, fill, h, iconButton } from "./dom.js";
 import { known, t } from "./i18n.js";
 import { icon } from "./icons.js";
-import { keepNote } from "./notes.js";
 import { thumbs } from "./pictures.js";
-import { saveProof } from "./proof.js";
 import { saysUnread } from "./quotes.js";
 import { rail } from "./rail.js";
 import { refusal } from "./refusal.js";
@@ -34,8 +31,7 @@ export class Turn {
     this.status = "running";
     this.sentences = 0;
     this.seenNotes = new Set();
-    this.again = new Again(this);
-    this.trail = new Trail((step) => this.again.open(step));
+    this.trail = new Trail();
     this.readAs = h("p.read-as.fine", { hidden: true, dir: "auto" });
     this.answer = h("div.answer", { dir: "auto" });
     this.asked = h("div.ask-consent", { hidden: true, role: "group", "aria-label": t("turn.consent"), on: { keydown: writeOn } });
@@ -46,12 +42,12 @@ export class Turn {
     this.foot = h("div.foot");
     this.why = h("div");
     this.next = h("div.next");
-    this.asking = editable(question, { ready: () => this.status !== "running" && !!this.place, replace: (asked) => this.doing.replace(this, asked), compare: (asked) => this.again.compare(asked) });
+    this.asking = editable(question, { ready: () => this.status !== "running" && !!this.place, replace: (asked) => this.doing.replace(this, asked) });
     this.element = h(
       "article.turn",
       { "aria-label": question.slice(0, 120) },
       h("div.question", {}, thumbs(pictures), this.asking.box, this.readAs),
-      h("div.reply", {}, this.trail.element, this.answer, this.tally, this.asked, this.problem, this.notes, this.sources, this.foot, this.why, this.again.element, this.next),
+      h("div.reply", {}, this.trail.element, this.answer, this.tally, this.asked, this.problem, this.notes, this.sources, this.foot, this.why, this.next),
     );
   }
 
@@ -75,7 +71,6 @@ export class Turn {
   /** Show what the server kept of a turn that has ended. */
   restore(kept) {
     this.trail.draw(kept.graph);
-    this.context = kept.context;
     this.verdict = kept.verdict;
     for (const event of kept.trail || []) this.apply(event, false);
     if (kept.answer) this.whole(kept.answer, false);
@@ -93,7 +88,7 @@ export class Turn {
   whole(answer, live) {
     if (answer.abstained) {
       fill(this.answer, refusal(answer, this.trail.steps, (knobs) => this.doing.again(this.question, this.pictures, knobs), this.question));
-      if (live) announce(t("again.none", { why: told(answer.why) }));
+      if (live) announce(t("turn.none", { why: told(answer.why) }));
     } else write(this.answer, answer);
     this.answer.classList.toggle("settled", !live);
     for (const note of answer.notes) this.note(note);
@@ -188,7 +183,7 @@ export class Turn {
     fill(
       this.foot,
       usageTable(models, spent.filter(Boolean).join(" · "), answer.trace),
-      h("span.actions", {}, judged, iconButton(icon("mark"), t("notes.answer"), () => keepNote({ ...this.place }), "bare.small"), iconButton(icon("copy"), t("turn.copy"), () => this.copy(), "bare.small"), iconButton(icon("seal"), t("turn.proof"), () => saveProof(this.place, this.question), "bare.small"), state.me?.keyed && iconButton(icon("link"), t("share"), () => openShares(this.place), "bare.small"), iconButton(icon("compare"), t("turn.again"), () => this.again.open(), "bare.small"), iconButton(icon("again"), t("again"), () => this.doing.again(this.question, this.pictures), "bare.small")),
+      h("span.actions", {}, judged, iconButton(icon("copy"), t("turn.copy"), () => this.copy(), "bare.small"), state.me?.keyed && iconButton(icon("link"), t("share"), () => openShares(this.place), "bare.small"), iconButton(icon("again"), t("again"), () => this.doing.again(this.question, this.pictures), "bare.small")),
     );
   }
 

@@ -32,7 +32,7 @@ export async function textView(citation, body) {
       const title = path !== at && row.heading.length ? h("h3", { text: row.heading.at(-1), dir: "auto" }) : null;
       at = path;
       const here = row.here && !whole;
-      return h("section", { "data-item": row.id, class: here ? "here" : whole ? "" : "beside" }, title, here ? marked(row.text, range(row.text, citation)) : prose(row.text));
+      return h("section", { class: here ? "here" : whole ? "" : "beside" }, title, here ? marked(row.text, range(row.text, citation)) : prose(row.text));
     });
     fill(passage, ...parts);
     const place = told.around.findIndex((row) => row.here);

@@ -9,7 +9,6 @@ import { t } from "./i18n.js";
 import { icon } from "./icons.js";
 import { openCitation, openSource } from "./panel.js";
 import { holds, on, state } from "./state.js";
-import { watched } from "./watches.js";
 import { day, nameOf } from "./words.js";
 
 let box = null;
@@ -30,7 +29,7 @@ function draw() {
       box,
       h("h2.hello", { text: t("welcome") }),
       h("p.lead", { text: t("welcome.lead") }),
-      h("div.dropzone", {}, icon("upload"), h("p", { text: t("welcome.drop", { library: state.library.name }) }), h("button.button.primary", { type: "button", text: t("welcome.choose"), on: { click: openAdd } }), h("p.fine", { text: whither() })),
+      h("div.dropzone", {}, icon("upload"), h("p", { text: t("welcome.drop", { library: state.library.name }) }), h("button.button.primary", { type: "button", text: t("welcome.choose"), on: { click: () => openAdd() } }), h("p.fine", { text: whither() })),
     );
     return;
   }
@@ -40,7 +39,6 @@ function draw() {
     box,
     h("h2.hello", { text: state.library.name === "default" ? t("welcome.what") : t("welcome.what.from", { library: state.library.name }), dir: "auto" }),
     h("ul.held", { "aria-label": t("welcome.holds") }, ...tags),
-    watched(),
     front,
   );
   load(front);

@@ -1,8 +1,7 @@
-"""What a reader can do beyond an answer: wait for one, share one, and try the models."""
+"""What a reader can do beyond an answer: share one, and try the models."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from typing import Any
 
@@ -12,39 +11,10 @@ from ragweave.tests.page.test_axe import findings
 
 expect = pytest.importorskip("playwright.sync_api").expect
 
-LLM = json.dumps({"mode": "llm", "route_by": "local", "grade_by": "local", "expand_when": "never", "max_hops": 1})
-UNKNOWN = "Who keeps the goats of the monastery?"
-GOATS = b"# Goats\n\nThe goats of the monastery are kept by Sister Benedikta.\n"
-
-
-def test_a_question_waits_until_something_new_is_found(
-    window: Callable[..., Any], ask: Callable[..., Any], site: Any
-) -> None:
-    site.script.answer = ["UNKNOWN"]
-    page = window(keep={"settings": LLM}, viewport={"width": 1440, "height": 900})
-    ask(page, UNKNOWN).get_by_role("button", name="Tell me when something new is found").click()
-    expect(page.get_by_text("Kept: it is searched again")).to_be_visible()
-    page.get_by_role("link", name="New conversation").first.click()
-    waiting = page.get_by_role("region", name="Waiting for something new")
-    expect(waiting.get_by_text("nothing new yet")).to_be_visible()
-    assert findings(page) == []
-    page.set_input_files("#picker", [{"name": "goats.md", "mimeType": "text/markdown", "buffer": GOATS}])
-    told = page.locator(".toast").filter(has_text="Something new was found")
-    expect(told).to_be_visible(timeout=60_000)
-    expect(waiting.get_by_text("Sister Benedikta")).to_be_visible()
-    site.script.answer = ["The goats of the monastery are kept by Sister Benedikta [1]."]
-    told.get_by_role("button", name="Ask it").click()
-    expect(page.locator(".turn.over")).to_have_count(1, timeout=30_000)
-    assert "Sister Benedikta" in page.locator(".answer").inner_text()
-    site.script.answer = ["UNKNOWN"]
-    page.get_by_role("link", name="New conversation").first.click()
-    waiting.get_by_role("button", name="No longer wait for").click()
-    expect(waiting).to_be_hidden()
-
 
 def test_the_models_that_are_set_up_can_be_tried(window: Callable[..., Any]) -> None:
     page = window()
-    page.get_by_role("button", name="Settings of a run").click()
+    page.get_by_role("button", name="Menu").click()
     page.get_by_role("button", name="Models").click()
     dialog = page.get_by_role("dialog", name="Models")
     dialog.get_by_role("button", name="Try it: Encodes text").click()
@@ -60,12 +30,11 @@ def test_a_question_is_answered_by_the_model_that_is_chosen_for_it(
     window: Callable[..., Any], ask: Callable[..., Any], site: Any
 ) -> None:
     page = window()
-    who = page.get_by_role("combobox", name="Who answers")
-    assert who.locator("option").all_inner_texts() == ["scripted", "understudy", "Search with quotes"]
-    expect(who).to_have_value("extractive")
-    who.select_option("understudy")
+    page.get_by_role("button", name="Web off · Search with quotes").click()
+    page.get_by_label("Who decides").select_option("language model")
+    page.get_by_label("Language model", exact=True).select_option("understudy")
     page.reload()
-    expect(who).to_have_value(":understudy")
+    expect(page.get_by_role("button", name="Web off · understudy")).to_be_visible()
     site.script.answer = ["The lamp of the lighthouse was first lit on 3 October 1874 [1]."]
     try:
         turn = ask(page, "When was the lamp of the lighthouse first lit?")
@@ -83,7 +52,8 @@ def test_without_a_model_the_page_says_what_to_set(window: Callable[..., Any]) -
     told = {"roles": [none, ships], "writers": []}
     page.route("**/api/models", lambda route: route.fulfill(json=told))
     page.reload()
-    page.get_by_role("button", name="Search with quotes").click()
+    page.get_by_role("button", name="Web off · Search with quotes").click()
+    page.get_by_role("button", name="Models").click()
     dialog = page.get_by_role("dialog", name="Models")
     expect(dialog.get_by_text("No language model is set up")).to_be_visible()
     expect(dialog.get_by_text("RAGWEAVE_CHAT=openai:gpt-4o-mini")).to_be_visible()

@@ -1,4 +1,4 @@
-"""What is done with one turn of a conversation: answered once more beside it, and judged by its reader."""
+"""What readers think of answers: kept with the turn, and sent as questions for an evaluation."""
 
 from __future__ import annotations
 
@@ -8,23 +8,12 @@ from typing import Any
 from fastapi import APIRouter, Response
 from pydantic import Field, StrictBool
 
-from ragweave.nodes.condense import check_question
 from ragweave.serve.access import CallerNow, NamedLibrary
 from ragweave.serve.app_state import AppStateNow, Body
-from ragweave.serve.direct import context_of
-from ragweave.serve.rerun import aside
 from ragweave.serve.routes_ask import Ordinal, ThreadOfId
 from ragweave.serve.store import ConversationTurn, NoSuchTurn, now
 
 router = APIRouter(prefix="/api")
-
-
-class Again(Body):
-    """What is to be otherwise: the question, the step to begin at, knobs of the run."""
-
-    question: str = ""
-    step: str = Field("", max_length=100)
-    context: dict[str, Any] = Field(default_factory=dict)
 
 
 class VerdictBody(Body):
@@ -32,18 +21,6 @@ class VerdictBody(Body):
 
     good: StrictBool | None
     reason: str = Field("", max_length=2_000)
-
-
-@router.post("/threads/{id}/turns/{n}/again", status_code=202)
-async def again(
-    caller: CallerNow, app_state: AppStateNow, found: ThreadOfId, n: Ordinal, body: Again
-) -> dict[str, Any]:
-    """Begin to answer a turn once more; the run is followed like any other, and the conversation stays as it is."""
-    thread, row = found
-    if body.question:
-        check_question(body.question)
-    run = await aside(app_state, caller, thread, row, n, context_of(body.context, row), body.question, body.step)
-    return {"run": run.id, "thread": run.thread, "turn": run.turn, "step": run.step}
 
 
 @router.put("/threads/{id}/turns/{n}/verdict", status_code=204)
