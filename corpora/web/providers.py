@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import json
-from typing import Any
+from collections.abc import Iterable
+from functools import partial
 
 import httpx
 
@@ -12,14 +12,13 @@ from ragweave.corpora.settings import corpora_settings
 from ragweave.corpora.web.folder import Folder
 from ragweave.corpora.web.types import Provider, WebPage, now
 from ragweave.models.errors import WebDown, WebError
+from ragweave.models.failures import loading
 from ragweave.models.settings import model_settings
 
 TIMEOUT = 15.0
 """Seconds for one answer of a provider."""
 _LONGEST = 100_000
 """Characters kept of a field of an answer."""
-_LONGEST_ANSWER = 20_000_000
-"""Bytes of a whole answer."""
 
 
 def available() -> str:
@@ -54,69 +53,84 @@ def make() -> Provider:
 
 
 class Searx:
-    """Asks a SearxNG server, which may be on this machine, through its JSON interface; it brings snippets."""
+    """Asks a SearxNG server, which may be on this machine, by LangChain's wrapper; it brings snippets."""
 
     name = "searx"
 
     def __init__(self, url: str, timeout: float = TIMEOUT) -> None:
-        self._url = url.rstrip("/") + "/search"
+        with loading("Web search by SearxNG", "web"):
+            from langchain_community.utilities.searx_search import SearxSearchWrapper
+        # The wrapper asks for English where no language is given.
+        self._wrapper = SearxSearchWrapper(searx_host=url.rstrip("/") + "/search", params={"language": "auto"})
         self._timeout = timeout
 
     async def search(self, query: str, k: int) -> list[WebPage]:
         """Return at most k results, best first."""
-        request = httpx.Request("GET", self._url, params={"q": query, "format": "json"})
+        import aiohttp
+
+        wrapper = self._wrapper.model_copy()  # it keeps its last answer
         remedy = "check RAGWEAVE_WEB_SEARX_URL, and allow the json format in the search section of its settings.yml"
-        answer = await _asked(self.name, request, self._timeout, remedy)
-        found = results(self.name, answer.get("results"), k)
-        if not found and answer.get("unresponsive_engines"):
+        try:
+            async with asyncio.timeout(self._timeout):
+                rows = await wrapper.aresults(query, k)
+        except TimeoutError as exc:
+            raise too_slow(self.name, self._timeout) from exc
+        except (aiohttp.ClientError, OSError) as exc:
+            raise _away(self.name, remedy) from exc
+        except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as exc:
+            # The wrapper gives the answer that it refuses as the bound method which reads its text.
+            refused = getattr(exc.args[-1] if exc.args else None, "__self__", None)
+            if isinstance(refused, aiohttp.ClientResponse):
+                raise _refused(self.name, refused.status, remedy) from None
+            raise WebError(f"The web search {self.name} answered with something else than results", remedy) from exc
+        found = _pages(((r.get("link"), r.get("title"), "", r.get("snippet")) for r in rows), k)
+        if not found and wrapper._result.get("unresponsive_engines"):
             raise WebDown("None of the engines behind the SearxNG server answered", "try again later")
         return found
 
 
 class Tavily:
-    """Asks Tavily, which brings the text of the pages along."""
+    """Asks Tavily by its own client, which brings the text of the pages along."""
 
     name = "tavily"
 
-    def __init__(self, key: str, timeout: float = TIMEOUT, url: str = "https://api.tavily.com") -> None:
-        self._key, self._timeout, self._url = key, timeout, url
+    def __init__(self, key: str, timeout: float = TIMEOUT, client: httpx.AsyncClient | None = None) -> None:
+        if not key:  # without one the client would look for a key in the environment, or ask as nobody
+            raise WebError("Tavily needs a key", "set RAGWEAVE_TAVILY_KEY")
+        with loading("Web search by Tavily", "web"):
+            from tavily import AsyncTavilyClient
+        self._client, self._timeout = partial(AsyncTavilyClient, key, client=client), timeout
 
     async def search(self, query: str, k: int) -> list[WebPage]:
         """Return at most k results, best first."""
-        body = {"query": query, "max_results": min(k, 20), "include_raw_content": "text"}
-        headers = {"Authorization": f"Bearer {self._key}"}
-        request = httpx.Request("POST", f"{self._url}/search", json=body, headers=headers)
-        answer = await _asked(self.name, request, self._timeout, "check RAGWEAVE_TAVILY_KEY and the network")
-        return results(self.name, answer.get("results"), k, text="raw_content")
+        from tavily import errors
 
-
-async def _asked(name: str, request: httpx.Request, seconds: float, remedy: str) -> dict[str, Any]:
-    """Send a request of a provider and return its JSON object, an empty one for any other value."""
-    try:
-        async with asyncio.timeout(seconds), httpx.AsyncClient(timeout=seconds) as client:
-            response = await client.send(request, stream=True)
-            body = bytearray()
-            async for part in response.aiter_bytes():
-                body += part
-                if len(body) > _LONGEST_ANSWER:
-                    raise WebError(f"The answer of the web search {name} is too large", remedy)
-    except (TimeoutError, httpx.TimeoutException) as exc:
-        raise too_slow(name, seconds) from exc
-    except (httpx.HTTPError, httpx.InvalidURL) as exc:
-        raise WebDown(f"The web search {name} could not be reached", remedy) from exc
-    status = response.status_code
-    if status in (429, 432, 433):
-        raise WebDown(f"The web search {name} has no requests left ({status})", "wait a while or raise its limit")
-    if status >= 500:
-        raise WebDown(f"The web search {name} is down ({status})", "try again later")
-    if status != 200:
-        told = f"refused the request ({status})" if status in (401, 403) else f"answered with status {status}"
-        raise WebError(f"The web search {name} {told}", remedy)
-    try:
-        answer = json.loads(body)
-    except (ValueError, RecursionError) as exc:
-        raise WebError(f"The web search {name} answered with something else than JSON", remedy) from exc
-    return answer if isinstance(answer, dict) else {}
+        remedy = "check RAGWEAVE_TAVILY_KEY and the network"
+        try:
+            async with asyncio.timeout(self._timeout), self._client() as client:
+                answer = await client.search(
+                    query, max_results=min(k, 20), include_raw_content="text", timeout=self._timeout
+                )
+            rows = [(r.get("url"), r.get("title"), r.get("raw_content"), r.get("content")) for r in answer["results"]]
+        except (TimeoutError, errors.TimeoutError) as exc:
+            raise too_slow(self.name, self._timeout) from exc
+        except errors.UsageLimitExceededError:
+            raise _refused(self.name, 429, remedy) from None
+        except errors.InvalidAPIKeyError:
+            raise WebError("Tavily does not know the key", "set RAGWEAVE_TAVILY_KEY to one of your account") from None
+        except errors.ForbiddenError:
+            raise WebDown(
+                "Tavily refuses the key, or what its plan allows is used up", "look at the usage of the account"
+            ) from None
+        except errors.BadRequestError:
+            raise _refused(self.name, 400, remedy) from None
+        except httpx.HTTPStatusError as exc:
+            raise _refused(self.name, exc.response.status_code, remedy) from None
+        except httpx.HTTPError as exc:
+            raise _away(self.name, remedy) from exc
+        except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as exc:
+            raise WebError(f"The web search {self.name} answered with something else than results", remedy) from exc
+        return _pages(rows, k)
 
 
 def too_slow(name: str, seconds: float) -> WebDown:
@@ -124,18 +138,23 @@ def too_slow(name: str, seconds: float) -> WebDown:
     return WebDown(f"The web search {name} did not answer within {seconds:g} s", "try again later")
 
 
-def results(name: str, rows: Any, k: int, *, text: str = "") -> list[WebPage]:
-    """Read the rows of a provider's answer, their text in the field of that name; rows without an address are left out.
+def _away(name: str, remedy: str) -> WebDown:
+    return WebDown(f"The web search {name} could not be reached", remedy)
 
-    Raises:
-        WebError: the answer is no list.
-    """
-    if not isinstance(rows, list):
-        raise WebError(f"The web search {name} answered without a list of results", "check its address and version")
 
-    def text_of(row: dict[str, Any], key: str) -> str:
-        return value[:_LONGEST] if isinstance(value := row.get(key), str) else ""
+def _refused(name: str, status: int, remedy: str) -> WebError:
+    if status == 429:
+        return WebDown(f"The web search {name} has no requests left ({status})", "wait a while or raise its limit")
+    if status >= 500:
+        return WebDown(f"The web search {name} is down ({status})", "try again later")
+    return WebError(f"The web search {name} refused the request ({status})", remedy)
 
-    kept = [row for row in rows if isinstance(row, dict) and isinstance(row.get("url"), str) and row["url"]][:k]
+
+def _pages(rows: Iterable[tuple[object, object, object, object]], k: int) -> list[WebPage]:
+    """Return pages of (address, title, text, snippet); what is no text counts as "", rows without address as none."""
+
+    def text(value: object) -> str:
+        return value[:_LONGEST] if isinstance(value, str) else ""
+
     at = now()
-    return [WebPage(r["url"], text_of(r, "title"), text_of(r, text), text_of(r, "content"), at) for r in kept]
+    return [WebPage(u, text(t), text(x), text(s), at) for u, t, x, s in rows if isinstance(u, str) and u][:k]

@@ -11,34 +11,23 @@ from ragweave.corpora.web.plain import one_line, plain
 
 CASES = {
     "zero width": ("pass\u200bword\ufeff x\u2060y", "password xy"),
+    "invisible marks": ("hy\u00adphen\U000e0041 a\ufe0f\U000e0101b", "hyphen ab"),
     "bidi overrides": ("user\u202etxt.exe\u202c \u2066a\u2069", "usertxt.exe a"),
-    "tag characters": ("hello\U000e0041\U000e0042", "hello"),
-    "variation selectors": ("a\ufe0f\U000e0101b", "ab"),
     "control characters": ("a\x00b\x1b[31mc\x07", "ab[31mc"),
     "private use and surrogates": ("a\ue000b\ud800c", "abc"),
-    "soft hyphen": ("hy\u00adphen", "hyphen"),
     "line ends": ("a\r\nb\rc\u2028d\u2029e", "a\nb\nc\nd\ne"),
-    "spaces": ("a\u00a0b\tc  d\u3000e", "a b c d e"),
-    "blank lines": ("a\n\n\n\n\nb", "a\n\nb"),
-    "composed": ("e\u0301", "é"),
     "joiner in Persian stays": ("می\u200cخواهم", "می\u200cخواهم"),
     "joiner in Latin goes": ("ig\u200cnore", "ignore"),
     "image": ("see ![chart](https://evil.example/p.png?d=secret) here", "see chart here"),
     "link": ("read [the page](https://a.example/x_(y)) now", "read the page now"),
-    "link with title": ('[a](https://b.example "title")', "a"),
     "image in a link": ("[![alt](https://a.example/i.png)](https://b.example)", "alt"),
     "reference link": ("see [the page][1] now\n[1]: https://evil.example/?q=x", "see the page now"),
-    "reference image": ("![x][exfil]\n\n[exfil]: https://evil.example", "x"),
-    "autolink": ("at <https://a.example/b>", "at https://a.example/b"),
-    "html image": ('a <img src="https://evil.example/x" onerror=alert(1)> b', "a b"),
     "html link": ('a <a href="javascript:alert(1)">click</a> b', "a click b"),
     "script": ("a <script>alert(1)</script> b", "a alert(1) b"),
     "nested tag": ("<im<img>g src=x>", "< img src=x>"),
     "nested link": ("[a]([b](c)(https://x.example)", "[a] (b(https://x.example)"),
     "comparison stays": ("if a < b and c > d", "if a < b and c > d"),
-    "brackets stay": ("array[0] and [sic] and f(x)", "array[0] and [sic] and f(x)"),
     "footnote stays": ("born 1879.[1] Died 1955.[2]", "born 1879.[1] Died 1955.[2]"),
-    "emoji stays": ("good 👍 day", "good 👍 day"),
 }
 
 
@@ -47,25 +36,7 @@ def test_text_becomes_plain(given_text: str, expected: str) -> None:
     assert plain(given_text, 1000) == expected
 
 
-ACTIVE = re.compile(r"!\[|\]\(|<\s*/?(?:img|script|iframe|a|svg)(?=[\s/>])(?<!< )", re.I)
-PIECES = [
-    "<",
-    ">",
-    "!",
-    "[",
-    "]",
-    "(",
-    ")",
-    "img",
-    " src=x",
-    "/",
-    "a",
-    "script",
-    "https://e.example",
-    "\n",
-    "\u200b",
-    ": ",
-]
+PIECES = [*"<>![]()/a\n\u200b", "img", " src=x", "script", "https://e.example", ": "]
 
 
 @given(st.lists(st.sampled_from(PIECES), max_size=40))
@@ -83,12 +54,6 @@ def test_what_is_left_is_visible_and_stays_the_same_when_made_plain_again(text: 
     assert plain(found, 1000) == found
 
 
-def test_the_limit_holds_and_cuts_at_a_word() -> None:
-    found = plain("word " * 10_000, 203)
-    assert len(found) <= 203
-    assert found.endswith("word…")
-
-
 @pytest.mark.parametrize("piece", ["[", "](", "![", "<a ", "[x](", "<a<", "[a](b", "((((", "[x]: ", "\u200c"])
 def test_hostile_repetition_is_read_in_reasonable_steps(piece: str) -> None:
     assert len(plain(piece * 40_000, 20_000)) <= 20_000
@@ -97,3 +62,4 @@ def test_hostile_repetition_is_read_in_reasonable_steps(piece: str) -> None:
 def test_one_line_has_no_line_breaks_and_an_end() -> None:
     assert one_line("  A\n title\tof\r\n[many](x) lines ") == "A title of many lines"
     assert len(one_line("x" * 500)) == 200
+    assert one_line("word " * 10_000, 203).endswith("word…")
