@@ -50,6 +50,11 @@ class Archive:
     def __exit__(self, *failure: object) -> None:
         self._zip.close()
 
+    @property
+    def names(self) -> list[str]:
+        """The names of all entries, in their order."""
+        return list(self._entries)
+
     def has(self, name: str) -> bool:
         """Tell whether an entry exists."""
         return name in self._entries

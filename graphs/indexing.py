@@ -27,11 +27,13 @@ async def aindex(
     documents: Sequence[Document] = (),
     on_event: Callable[[Event], None] | None = None,
     alone: bool = False,
+    loader: str = "",
 ) -> Report:
     """Index files, folders and addresses of object stores, or a single one; what is unchanged costs a hash.
 
     `documents` are those of a LangChain loader; their text is kept in the library's own folder. A run that is
-    `alone` does not use what other libraries of this home have perceived of the same film.
+    `alone` does not use what other libraries of this home have perceived of the same film. With a `loader`, a key of
+    `ragweave.corpora.loaders.LOADERS`, the files are exports of that kind.
     """
     from ragweave.corpora.ingest.documents import kept
     from ragweave.corpora.ingest.mirror import is_address, mirrored
@@ -43,7 +45,7 @@ async def aindex(
     several = [await mirrored(str(p)) if is_address(p) else Path(p) for p in given]
     if documents:
         several += await kept(documents, library)
-    return await run_index(several, library, on_event=on_event, models=at_indexing(), alone=alone)
+    return await run_index(several, library, on_event=on_event, models=at_indexing(), alone=alone, loader=loader)
 
 
 def captioner(meter: Meter | None = None) -> Captioner | None:

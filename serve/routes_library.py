@@ -11,6 +11,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, File, Form, Request, Response, UploadFile
 from pydantic import Field
 
+from ragweave.corpora.loaders import check_loader
 from ragweave.corpora.store import library as libraries
 from ragweave.corpora.store.catalog import LibraryRow
 from ragweave.corpora.store.rows import Source
@@ -127,8 +128,10 @@ async def upload(
     files: Annotated[list[UploadFile], File()],
     library: Annotated[str, Form()] = "",
     library_id: Annotated[str, Form()] = "",
+    loader: Annotated[str, Form()] = "",
 ) -> dict[str, Any]:
-    """Keep files and begin to index them."""
+    """Keep files and begin to index them, by a loader where they are exports of chats or notes."""
+    check_loader(loader)
     row = await _library_for_upload(caller, app_state, library, library_id)
     kept: list[Path | None] = []
     refused = []
@@ -137,7 +140,7 @@ async def upload(
         try:
             uploads.check(name, file.file)
             row = row or await _made(caller, library)
-            kept.append(await asyncio.to_thread(uploads.keep, name, file.file, row.id))
+            kept.append(await asyncio.to_thread(uploads.keep, name, file.file, row.id, loader))
         except InputError as error:
             kept.append(None)
             refused.append({"file": PurePath(name).name[:200], "reason": str(error)})

@@ -10,6 +10,7 @@ import unicodedata
 from pathlib import Path, PurePath
 from typing import BinaryIO
 
+from ragweave.corpora.loaders import marked
 from ragweave.corpora.secret import is_secret
 from ragweave.corpora.settings import corpora_settings
 from ragweave.corpora.store import locks
@@ -83,8 +84,12 @@ def check(name: str, content: BinaryIO) -> None:
     safe_name(name)
 
 
-def keep(name: str, content: BinaryIO, library: str) -> Path:
-    """Copy an uploaded file that was checked to its place and return it; the same under the same name is kept once."""
+def keep(name: str, content: BinaryIO, library: str, loader: str = "") -> Path:
+    """Copy an uploaded file that was checked to its place and return it; the same under the same name is kept once.
+
+    Its name asks for the `loader`, so that every run reads it by that, also one that takes over.
+    """
+    name = marked(safe_name(name), loader)
     content.seek(0)
     digest = hashlib.file_digest(content, "sha256").hexdigest()  # type: ignore[arg-type]
     folder = folder_of(library)

@@ -72,7 +72,8 @@ INSIDE = {
     "video": {"store"},
     "knowledge": {"store"},
     "web": {"formats", "store"},
-    "ingest": {"store", "formats", "images", "video", "knowledge"},
+    "loaders": {"formats"},
+    "ingest": {"store", "formats", "images", "video", "knowledge", "loaders"},
 }
 """What a sub-folder of corpora may import beside itself and the modules at the root of corpora, which import none."""
 

@@ -49,12 +49,16 @@ _LISTED = 20
 
 def index(
     paths: Annotated[
-        list[str], typer.Argument(metavar="PATHS", help="Files and folders; or s3://BUCKET/NAME (extra `objects`).")
-    ],
+        list[str] | None,
+        typer.Argument(metavar="PATHS", help="Files and folders; or s3://BUCKET/NAME (extra `objects`)."),
+    ] = None,
     library: LibraryOption = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")] = False,
     as_json: JsonOption = False,
     watch: Annotated[bool, typer.Option("--watch", "-w", help="Go on, and index whatever changes.")] = False,
+    loader: Annotated[
+        str, typer.Option("--loader", metavar="KIND", help="Read exports of chats or notes; `list` tells the kinds.")
+    ] = "",
     ray: Annotated[
         str, typer.Option("--ray", metavar="ADDRESS", help="Have a Ray cluster read: auto, HOST:PORT or local.")
     ] = "",
@@ -69,6 +73,10 @@ def index(
     look like secrets are left out. Files that cannot be read are listed with the reason, and the rest goes on; exit
     code 2 if none could be read.
     """
+    if loader == "list":
+        _list_loaders(as_json=as_json)
+        return
+    paths = paths or []
     if not all(paths):  # a variable of the shell that is not set: the folder here is not what was meant
         raise InputError("a path is empty", "name a file or a folder; the one here is .")
     if ray:
@@ -83,12 +91,12 @@ def index(
         if estimate:
             _estimate(local, library_name(library), within, as_json=as_json)
         else:
-            _watch(local, library_name(library), quiet=quiet, as_json=as_json)
+            _watch(local, library_name(library), loader, quiet=quiet, as_json=as_json)
         return
     watcher = Watcher(console(stderr=True), shown=not quiet and not as_json)
     with watcher:
         report = run(
-            api.aindex(paths, library_name(library), on_event=watcher.event),
+            api.aindex(paths, library_name(library), on_event=watcher.event, loader=loader),
             stopped="What was stored stays; the same command goes on where this one ended.",
         )
     if as_json:
@@ -101,7 +109,17 @@ def index(
         raise typer.Exit(EXIT_ERROR)
 
 
-def _watch(paths: Sequence[Path], library: str, *, quiet: bool, as_json: bool) -> None:
+def _list_loaders(*, as_json: bool) -> None:
+    from ragweave.corpora.loaders import LOADERS
+
+    if as_json:
+        print_json(LOADERS)
+        return
+    for kind, name in LOADERS.items():
+        console().print(f"{kind:<10} {name}")
+
+
+def _watch(paths: Sequence[Path], library: str, loader: str, *, quiet: bool, as_json: bool) -> None:
     """Keep the library up to date until Ctrl-C; with `as_json` one line of JSON per run."""
     from ragweave.corpora.ingest.watch import watch
     from ragweave.graphs.indexing import at_indexing
@@ -113,7 +131,7 @@ def _watch(paths: Sequence[Path], library: str, *, quiet: bool, as_json: bool) -
             print_report(console(), report, (), ())
 
     run(
-        watch(paths, library, on_report=told, on_error=complain, models=at_indexing()),
+        watch(paths, library, on_report=told, on_error=complain, models=at_indexing(), loader=loader),
         stopped="What was indexed stays.",
     )
 

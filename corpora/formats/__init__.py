@@ -59,8 +59,21 @@ def parse(path: Path, kind: str, pictures: PageLook | None = None) -> Parsed:
             f"{path.name} is of an unknown kind, {kind!r}", f"the kinds that are read: {', '.join(KINDS)}"
         )
     read = cast("Callable[..., Parsed]", import_module(f"ragweave.corpora.formats.{kind}").parse)
+    return finished(
+        lambda: read(path, pictures) if kind == "pdf" else read(path), path, noted_by_program=kind in _NOTED
+    )
+
+
+def finished(read: Callable[[], Parsed], path: Path, *, noted_by_program: bool = False) -> Parsed:
+    """Return what a reader makes of a file without what is hidden in it, with its date and language.
+
+    A date that the program has noted which wrote the file counts only where its text states none.
+
+    Raises:
+        SourceError: as `parse` does.
+    """
     try:
-        parsed = read(path, pictures) if kind == "pdf" else read(path)
+        parsed = read()
     except RecursionError:
         raise SourceError(f"{path.name} is nested too deeply to be read", "flatten it, or leave it out") from None
     except OSError as exc:
@@ -70,8 +83,8 @@ def parse(path: Path, kind: str, pictures: PageLook | None = None) -> Parsed:
     blocks, invisible = seen(parsed.blocks)
     warned = warnings_of(blocks, parsed.hidden, invisible)
     parsed = replace(parsed, blocks=blocks, warnings=(*parsed.warnings, *warned))
-    own = noted(parsed.date, parsed.blocks) if kind in _NOTED else parsed.date
-    if kind in _NOTED or own is None:
+    own = noted(parsed.date, parsed.blocks) if noted_by_program else parsed.date
+    if noted_by_program or own is None:
         parsed = replace(parsed, date=stated(parsed.title, parsed.blocks, path.stem) or own)
     if not any(b.text.strip() for b in parsed.blocks) and not parsed.figures:
         why = parsed.warnings[0] if parsed.warnings else "it holds no text"

@@ -55,9 +55,9 @@ class Worker:
             return "runs another version of Ragweave"
         return next((f"does not see {root}" for root in roots if not os.path.isdir(root)), "")
 
-    def read(self, path: str, source: str, max_words: int, roots: Sequence[str]) -> Reply | SourceError:
+    def read(self, path: str, source: str, max_words: int, roots: Sequence[str], loader: str) -> Reply | SourceError:
         """Read a file in the limited process beside this actor."""
-        return _made(lambda media: (self._readers.read(path, source, max_words, media, roots), []))
+        return _made(lambda media: (self._readers.read(path, source, max_words, media, roots, loader), []))
 
     def perceive(self, library: str, max_words: int, file: File) -> Reply | SourceError:
         """Look at a recording and listen to it."""
@@ -129,7 +129,13 @@ class RayReaders:
             self._idle.put(one)
 
     def read(
-        self, path: str, source: str, max_words: int, media: Path | None = None, roots: Sequence[str] = ()
+        self,
+        path: str,
+        source: str,
+        max_words: int,
+        media: Path | None = None,
+        roots: Sequence[str] = (),
+        loader: str = "",
     ) -> Prepared:
         """Read one file on a free node; waits for one.
 
@@ -138,7 +144,7 @@ class RayReaders:
             LibraryError: no node is left.
             Stopped: the run was stopped.
         """
-        return self._unpacked(self._ask("read", path, source, max_words, list(roots)), media)
+        return self._unpacked(self._ask("read", path, source, max_words, list(roots), loader), media)
 
     def perceive(self, intake: Intake, file: File, media: Path, tell: Callable[..., None]) -> Prepared:
         """Take a recording in; here, where a vision model is asked for captions, since its key stays here."""

@@ -20,6 +20,7 @@ from ragweave.corpora.ingest.cluster import RayReaders
 from ragweave.corpora.ingest.events import Event, Report, Stage
 from ragweave.corpora.ingest.in_flight import Budget
 from ragweave.corpora.ingest.readers import Readers
+from ragweave.corpora.loaders import LOADERS
 from ragweave.corpora.settings import CorporaSettings
 from ragweave.corpora.store.blobs import Matrix
 from ragweave.corpora.store.commit import Committer, FileOutcome
@@ -47,7 +48,10 @@ _EMPTY: Matrix = np.zeros((0, 0), dtype=np.float32)
 
 @dataclass(eq=False)
 class Pipeline:
-    """One pass over the files of a run; pictures that texts link to are read inside the roots alone."""
+    """One pass over the files of a run; pictures that texts link to are read inside the roots alone.
+
+    Files are read by the `loader`; without one, each as it was before.
+    """
 
     settings: CorporaSettings
     encoder: Encoder
@@ -58,6 +62,7 @@ class Pipeline:
     report: Report
     tell: Callable[[Event], None]
     stop: threading.Event
+    loader: str = ""
     _busy: threading.Lock = field(default_factory=threading.Lock, init=False)
     _failure: BaseException | None = field(default=None, init=False)
 
@@ -69,7 +74,7 @@ class Pipeline:
         Returns:
             Files whose bytes the library was about to hold, but does not: they need another pass.
         """
-        self._params = params_hash()
+        self._params, self._known = params_hash(), known
         self._inside = [str(root if root.is_dir() else root.parent) for root in self.roots]
         self._readers = RayReaders(self.settings, self._inside) if self.settings.ray else Readers(self.settings)
         self._as_before: list[File] = []
@@ -188,7 +193,9 @@ class Pipeline:
             if file.params:
                 prepared = self._readers.perceive(self.intake, file, staging, partial(self._far, file.path))
             else:
-                prepared = self._readers.read(file.path, file.source, self.encoder.max_words, staging, self._inside)
+                prepared = self._readers.read(
+                    file.path, file.source, self.encoder.max_words, staging, self._inside, self._loader(file.path)
+                )
         except JobStopped:
             return
         except SourceError as failure:
@@ -201,6 +208,10 @@ class Pipeline:
             self.media.discard(file.source)
         self._spent("read", began)
         self._to_embed.put(FileOutcome(file, prepared, _EMPTY, error, passing))
+
+    def _loader(self, path: str) -> str:
+        before = self._known.get(path)
+        return self.loader or (before.kind if before is not None and before.kind in LOADERS else "")
 
     def _embed(self) -> None:
         ended = False

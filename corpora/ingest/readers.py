@@ -52,7 +52,13 @@ class Readers:
             self._idle.put(reader)
 
     def read(
-        self, path: str, source: str, max_words: int, media: Path | None = None, roots: Sequence[str] = ()
+        self,
+        path: str,
+        source: str,
+        max_words: int,
+        media: Path | None = None,
+        roots: Sequence[str] = (),
+        loader: str = "",
     ) -> Prepared:
         """Read one file in a free process; waits for one. Call from as many threads as `width`.
 
@@ -62,7 +68,7 @@ class Readers:
         """
         reader = self._idle.get()
         try:
-            request = {"path": path, "source": source, "max_words": max_words, "roots": list(roots)}
+            request = {"path": path, "source": source, "max_words": max_words, "roots": list(roots), "loader": loader}
             return reader.read({**request, "media": str(media) if media else ""})
         finally:
             self._idle.put(reader)

@@ -24,6 +24,7 @@ from ragweave.corpora.ingest.pipeline import Pipeline
 from ragweave.corpora.ingest.walk import vanished, walk
 from ragweave.corpora.knowledge import stage as knowledge
 from ragweave.corpora.knowledge.facts import Extractor
+from ragweave.corpora.loaders import check_loader
 from ragweave.corpora.settings import CorporaSettings, corpora_settings
 from ragweave.corpora.store import ledger, locks, visual_search
 from ragweave.corpora.store.background import on_this_loop, stoppable
@@ -66,6 +67,7 @@ async def index(
     wait: float | None = None,
     models: Models | None = None,
     alone: bool = False,
+    loader: str = "",
     id: str = "",
 ) -> Report:
     """Bring a library up to date with files and folders; makes the library where it is missing.
@@ -77,15 +79,18 @@ async def index(
     batch in hand; the next run continues it. `on_event` is told on the event loop of the caller; `wait` are seconds to
     wait while another process writes the library, None takes the setting; without `models` nobody is asked for captions
     and entities. A film that another library of this home has perceived is not perceived again, unless this one stays
-    `alone`, for the time that it takes tells that somebody has it.
+    `alone`, for the time that it takes tells that somebody has it. With a `loader` all files are read as exports of its
+    kind, in later runs without one as well.
 
     Raises:
-        InputError: a path does not exist.
+        InputError: a path does not exist, or there is no such loader.
         LibraryNotFound: there is none of that id.
         LibraryError: the library was made by another encoder or a newer Ragweave, or is being written.
     """
     name, tell = check_name(library), Rest(on_this_loop(on_event)).event
-    return await stoppable(lambda stop: _index(paths, name, tell, stop, wait, models or Models(), alone, id))
+    return await stoppable(
+        lambda stop: _index(paths, name, tell, stop, wait, models or Models(), alone, check_loader(loader), id)
+    )
 
 
 def _index(
@@ -96,6 +101,7 @@ def _index(
     wait: float | None,
     models: Models,
     alone: bool,
+    loader: str,
     id: str,
 ) -> Report:
     began = time.monotonic()
@@ -112,7 +118,18 @@ def _index(
         embed_missing(held, row, text_encoder)
         report = Report(row.name, id=row.id)
         run = _Run(
-            settings, held, library.id, text_encoder, committer, Media.of(library.id), models, report, tell, stop, alone
+            settings,
+            held,
+            library.id,
+            text_encoder,
+            committer,
+            Media.of(library.id),
+            models,
+            report,
+            tell,
+            stop,
+            alone,
+            loader,
         )
         files, unread = run.walk(roots)
         run.read(files, roots)
@@ -157,6 +174,7 @@ class _Run:
     tell: Listener
     stop: threading.Event
     alone: bool
+    loader: str
 
     def walk(self, roots: Sequence[Path]) -> tuple[list[str], set[str]]:
         """Return the files to read, and what could not be looked at; note what is left out."""
@@ -179,12 +197,23 @@ class _Run:
             self.settings, self.library, self.encoder.max_words, self.models.captioner, self.stop, self.alone
         )
         pipeline = Pipeline(
-            self.settings, self.encoder, self.committer, self.media, roots, intake, self.report, self.tell, self.stop
+            self.settings,
+            self.encoder,
+            self.committer,
+            self.media,
+            roots,
+            intake,
+            self.report,
+            self.tell,
+            self.stop,
+            self.loader,
         )
         try:
             while files:
                 known = known_paths(self.held.catalog, self.library)
                 again = incomplete(self.held.catalog, self.library, self.settings.ocr_seconds).union(anew)
+                if self.loader:
+                    again |= {k.source for p in files if (k := known.get(p)) and k.kind != self.loader}
                 files = pipeline.run(files, known, again)
         finally:
             intake.close()

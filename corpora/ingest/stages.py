@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from ragweave.corpora import loaders
 from ragweave.corpora.formats import parse
 from ragweave.corpora.formats.probe import PICTURE, TEXTS, opened
 from ragweave.corpora.images.files import picture_file
@@ -38,6 +39,7 @@ def prepare(
     max_words: int,
     media: Path | None = None,
     roots: Sequence[str] = (),
+    loader: str = "",
     ocr_seconds: float = 600.0,
     begins: Callable[[], None] = lambda: None,
 ) -> Prepared:
@@ -45,13 +47,14 @@ def prepare(
 
     `media` is the folder to make for pictures that are kept of it (`ragweave.corpora.store.media`), None keeps none;
     pictures that a text links to are read inside `roots` only. Reading the words in its pictures may take
-    `ocr_seconds`, and `begins` is told once when that begins.
+    `ocr_seconds`, and `begins` is told once when that begins. With a `loader` it is read as an export of that kind.
 
     Raises:
-        SourceError: the file cannot be read, or holds neither text nor pictures.
-        MissingExtra: it is a picture, and the extra `images` is not installed.
+        SourceError: the file cannot be read, or holds neither text nor pictures, or is an export that makes no sense
+            without its loader.
+        MissingExtra: it is a picture or an export, and the extra `images` or `loaders` is not installed.
     """
-    kind = kind_of(path)
+    kind, export = (loader, "") if loader else _looked_at(path)
     if kind == TRANSCRIPT:
         try:
             return _transcript(path, source, max_words)
@@ -67,7 +70,10 @@ def prepare(
         )
         return replace(made, reached=reader.reached)
     pages, links = PdfPictures(reader), dict[str, str]()
-    parsed = parse(path, kind, pages if kind == "pdf" else None)
+    if kind in loaders.LOADERS:
+        parsed = loaders.load(path, kind)
+    else:
+        parsed = parse(path, kind, pages if kind == "pdf" else None)
     pictures, missed = inside(path, source, kind, parsed, reader, pages.shots, roots, links)
     items = [*split(source, str(path), parsed), *pictures]
     if not items:
@@ -80,9 +86,34 @@ def prepare(
         author=parsed.author,
         language=parsed.language,
         date=parsed.date,
-        warnings=(*parsed.warnings, *missed),
+        warnings=(*parsed.warnings, *missed, *([_as_text(export)] if export else [])),
     )
     return replace(made, reached=reader.reached, links=tuple(links.items()))
+
+
+def _looked_at(path: Path) -> tuple[str, str]:
+    """Return the kind by which a file is read, and that of the export that it is although it is read as a text."""
+    try:
+        kind, opening = opened(path)
+    except SourceError:
+        kind, export = "", loaders.recognised(path)
+        if not export:
+            raise
+    else:
+        export = loaders.recognised(path, opening) if opening else ""
+        kind = TRANSCRIPT if kind in TEXTS and is_transcript(opening, path.suffix) and not export else kind
+    if export and export == loaders.asked_for(path):
+        return export, ""
+    if not kind or export in loaders.UNREADABLE:
+        remedy = f"index it with --loader {export}, or choose its kind where files are added"
+        raise SourceError(f"{path.name} is an export ({loaders.LOADERS[export]})", remedy)
+    return kind, export
+
+
+def _as_text(export: str) -> str:
+    return (
+        f"it is an export ({loaders.LOADERS[export]}), and --loader {export} reads its messages with speaker and time"
+    )
 
 
 def _transcript(path: Path, source: str, max_words: int) -> Prepared:

@@ -32,6 +32,7 @@ async def watch(
     on_report: Callable[[Report], None] | None = None,
     on_error: Callable[[RagweaveError], None] | None = None,
     models: Models | None = None,
+    loader: str = "",
 ) -> None:
     """Index files and folders now and after every change, until cancelled.
 
@@ -52,7 +53,7 @@ async def watch(
             if id:
                 library = (await asyncio.to_thread(stores().catalog.row, id)).name
             if seen != indexed and rested:
-                report = await index(paths, library, models=models, id=id)
+                report = await index(paths, library, models=models, loader=loader, id=id)
                 id = report.id
                 # What changed while the run was at work differs from `seen`, and is found by the next look.
                 indexed, restless = seen, 0.0

@@ -52,6 +52,7 @@ def answer(request: dict[str, Any], memory_mb: int, begins: Callable[[], None] =
             request["max_words"],
             media,
             request["roots"],
+            request["loader"],
             request["ocr_seconds"],
             begins,
         )

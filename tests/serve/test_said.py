@@ -29,6 +29,7 @@ ELSEWHERE = {
 """Modules of the server that the page does not call, and who does."""
 BELOW = (
     *("corpora/archive.py", "corpora/decode.py", "corpora/formats/*.py", "corpora/images/*.py"),
+    "corpora/loaders/*.py",
     *("corpora/ingest/readers.py", "corpora/ingest/stages.py", "corpora/store/files.py", "corpora/store/folders.py"),
     *("corpora/store/libraries.py", "corpora/store/locks.py", "corpora/store/temporary.py", "corpora/web/*.py"),
     *("corpora/video/cues.py", "corpora/video/ffmpeg.py", "corpora/video/frames.py", "components/run_context.py"),

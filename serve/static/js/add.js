@@ -5,7 +5,7 @@ import { h, uid } from "./dom.js";
 import { t } from "./i18n.js";
 import { icon } from "./icons.js";
 import { state } from "./state.js";
-import { fetchAddress, pickFiles, pickFolder, send } from "./upload.js";
+import { fetchAddress, LOADERS, pickExport, pickFiles, pickFolder, send } from "./upload.js";
 
 const TITLE = 80; // characters of a text's first line that name its file
 
@@ -14,12 +14,17 @@ export function openAdd(picture) {
   const close = () => dialog.close();
   const pick = (sign, text, click) => h("button.button", { type: "button", on: { click: () => (close(), click()) } }, icon(sign), text);
   const url = h("input.field", { type: "url", required: true, maxlength: "2000", inputmode: "url" });
+  const kind = h("select.field", {}, ...LOADERS.map((name) => h("option", { value: name, text: t(`loader.${name}`) })));
   const text = h("textarea.field", { rows: "6", required: true, dir: "auto" });
   const dialog = openDialog(t("add", { library: state.library.name }), [
     h("div.choices.ways", {}, pick("file", t("add.files"), pickFiles), pick("upload", t("add.folder"), pickFolder)),
     form(t("add.url"), url, t("add.fetch"), t("add.url.tell"), async () => {
       await fetchAddress(url.value.trim());
       close();
+    }),
+    form(t("add.export"), kind, t("add.choose"), t("add.export.tell"), async () => {
+      close();
+      pickExport(kind.value);
     }),
     form(t("add.text"), text, t("add.keep"), t("add.text.tell"), async () => {
       sendText(text.value);

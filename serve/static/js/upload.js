@@ -14,6 +14,7 @@ const TOLD_AGAIN = 500; // milliseconds in which what was told before comes once
 const ENOUGH = 3; // files after which the time that is left is told
 const watched = new Set(); // jobs that this tab shows or has shown
 let sending = 0;
+let loader = ""; // of the files that are being chosen
 
 const picker = h("input", { type: "file", multiple: true, hidden: true, "aria-label": t("upload.files") });
 picker.id = "picker";
@@ -22,8 +23,15 @@ folder.id = "folder-picker";
 const tray = h("section.tray", { hidden: true, "aria-label": t("upload.tray") });
 let over = null;
 
+/** Exports of chats and notes that the server loads. */
+export const LOADERS = ["slack", "whatsapp", "telegram", "facebook", "discord", "evernote", "notion"];
+
 /** Let the reader choose files. */
-export function pickFiles() {
+export const pickFiles = () => pickExport("");
+
+/** Let the reader choose exports of a kind. */
+export function pickExport(kind) {
+  loader = kind;
   picker.value = "";
   picker.click();
 }
@@ -49,7 +57,7 @@ export function watchDrops() {
   // What this tab watched before it was loaded anew.
   for (const { job, library, names } of recallHere("jobs", [])) watch(job, new Board(library, names));
   showJobs();
-  picker.addEventListener("change", () => send([...picker.files]));
+  picker.addEventListener("change", () => send([...picker.files], state.library, loader));
   folder.addEventListener("change", () => send([...folder.files].filter((file) => !/(^|\/)\./.test(file.webkitRelativePath))));
   const carries = (event) => event.dataTransfer?.types.includes("Files");
   let depth = 0;
@@ -106,8 +114,8 @@ async function walk(entries) {
   return found;
 }
 
-/** Send files to a library, the chosen one unless another is named, and show what becomes of each. */
-export async function send(files, library = state.library) {
+/** Send files to a library, the chosen one unless another is named, by a loader or without, and show what becomes of each. */
+export async function send(files, library = state.library, by = "") {
   if (!files.length) return;
   if (files.length > MOST) {
     toast(t("upload.many", { n: files.length }), { bad: true });
@@ -117,11 +125,11 @@ export async function send(files, library = state.library) {
   const board = new Board(library.name, names);
   const stop = new AbortController();
   board.stop = () => stop.abort();
-  board.again = (left) => send(left, library);
+  board.again = (left) => send(left, library, by);
   board.files = files.map((file) => [file.name, file]);
   sending += 1;
   try {
-    const answer = await upload(files, into(library), (share) => board.sent(share), stop.signal);
+    const answer = await upload(files, { ...into(library), ...(by && { loader: by }) }, (share) => board.sent(share), stop.signal);
     board.named(files, answer);
     remembered(answer.job, answer.library, [...board.rows.keys()], board);
   } catch (error) {

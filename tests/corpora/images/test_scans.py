@@ -132,7 +132,9 @@ def test_a_long_scan_is_read_until_its_time_is_up(painted, put, media, monkeypat
     ticks = iter(range(10_000))
     monkeypatch.setattr(reader.time, "process_time", lambda: float(next(ticks)))
     colours = [(RED, WHOLE), (GREEN, WHOLE)]
-    made = prepare(put("a.pdf", pdf(*(("", [c]) for c in colours * 1 + [(BLUE, WHOLE)] * 8))), S, 300, media, (), 1.5)
+    made = prepare(
+        put("a.pdf", pdf(*(("", [c]) for c in colours * 1 + [(BLUE, WHOLE)] * 8))), S, 300, media, ocr_seconds=1.5
+    )
     assert any("were not read" in w and "RAGWEAVE_PARSE_SECONDS" in w for w in made.warnings)
     assert any("Red harbour" in i.text for i in made.items)
 
