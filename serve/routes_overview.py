@@ -9,7 +9,8 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query
 from pydantic import Field
 
-from ragweave.corpora.knowledge.neighbours import around, most_joined
+from ragweave.corpora.knowledge.graph import around, entity_graph
+from ragweave.corpora.knowledge.graph import overview as communities
 from ragweave.corpora.store.stores import stores
 from ragweave.corpora.types import Item
 from ragweave.models.text import clip, sentences
@@ -49,25 +50,32 @@ async def write_questions(caller: CallerNow, app_state: AppStateNow, body: Wante
 
 @router.get("/entities")
 def list_entities(row: NamedLibrary) -> dict[str, Any]:
-    """Return the entities of the recordings that are joined to the most others; none where no graph was built."""
-    return {"entities": [asdict(node) for node in most_joined(stores().catalog, row.id)]}
+    """Return the largest communities of the entities in recordings; none where no graph was built."""
+    groups = communities(entity_graph(stores().catalog, row.id))
+    return {"groups": [[asdict(node) for node in group] for group in groups]}
 
 
 @router.get("/entities/{key}")
 async def entity(row: NamedLibrary, key: str) -> dict[str, Any]:
-    """Return an entity, its neighbours with what joins them, and the places that name it."""
-    found = await asyncio.to_thread(around, stores().catalog, row.id, key)
+    """Return an entity, its neighbours with what joins them, where each is drawn, and the places that name it."""
+    found = await asyncio.to_thread(lambda: around(entity_graph(stores().catalog, row.id), key))
     if found is None:
         raise NotFound("There is no such entity", "list the entities of the library, and name one of them")
-    middle, beside, ids = found
-    items = await asyncio.to_thread(stores().catalog.items, row.id, ids[:_PLACES])
+    ids = found.items[:_PLACES]
+    items = await asyncio.to_thread(stores().catalog.items, row.id, ids)
+    name = found.middle.name
     rows = [
-        {"id": id, "title": items[id].title, "locator": items[id].locator, "quote": _sentence(items[id], middle.name)}
-        for id in ids[:_PLACES]
+        {"id": id, "title": items[id].title, "locator": items[id].locator, "quote": _sentence(items[id], name)}
+        for id in ids
         if id in items
     ]
-    places = await with_openings(row, rows)
-    return {"entity": asdict(middle), "around": [asdict(node) for node in beside], "places": places}
+    told = asdict(found)
+    return {
+        "entity": told["middle"],
+        "around": told["beside"],
+        "lines": told["lines"],
+        "places": await with_openings(row, rows),
+    }
 
 
 def _sentence(item: Item, name: str) -> str:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import importlib
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from ragweave.app.commands.common import print_table
+from ragweave.app.commands.common import LibraryOption, library_name, print_table
+from ragweave.app.render import counted
 from ragweave.graphs.steps import step_of
+from ragweave.models.errors import InputError
 
 
 def graph(
@@ -17,8 +20,16 @@ def graph(
         str | None, typer.Option("--preset", metavar="NAME", help="The graph and the settings of a paper.")
     ] = None,
     mermaid: Annotated[bool, typer.Option("--mermaid", help="Print Mermaid text, which many editors draw.")] = False,
+    entities: Annotated[
+        Path | None,
+        typer.Option("--entities", metavar="FILE", help="Write the entity graph of a library to this GraphML file."),
+    ] = None,
+    library: LibraryOption = None,
 ) -> None:
-    """Show the steps of a graph."""
+    """Show the steps of a graph, or export the entity graph of a library."""
+    if entities is not None:
+        write_entities(library_name(library), entities.expanduser().absolute())
+        return
     from ragweave.components.method import graph_of, spelled
     from ragweave.graphs.run import build_agent
 
@@ -34,6 +45,21 @@ def graph(
         if preset is not None:
             typer.echo(f"\nThe graph {name}, set by the preset {preset}; all else has its default:\n")
             print_table(("setting", "value", "meaning"), settings(preset))
+
+
+def write_entities(library: str, to: Path) -> None:
+    """Write the entity graph of a library, and say how large it is."""
+    from ragweave.corpora.knowledge.graph import entity_graph, export
+    from ragweave.corpora.store.stores import stores
+
+    catalog = stores().catalog
+    found = entity_graph(catalog, catalog.library(library).id)
+    if not found:
+        raise InputError(
+            f"Library {library!r} has no entity graph", "set RAGWEAVE_ENTITIES=llm and a chat model, and index again"
+        )
+    export(found, to)
+    typer.echo(f"Wrote {to}: {counted(len(found), 'node')}, {counted(found.size(), 'edge')}.")
 
 
 def settings(preset: str) -> list[tuple[str, str, str]]:

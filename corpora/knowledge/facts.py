@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import html
 import re
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TypeVar
 
+from ragweave.corpora.store.schema import in_parts
 from ragweave.corpora.types import digest
+from ragweave.models.errors import RagweaveError
 from ragweave.models.text import clip, stem, words
 
 DESCRIPTION = 600
@@ -47,6 +51,8 @@ class Facts:
     relations: dict[tuple[str, str], Relation] = field(default_factory=dict)
 
 
+_Thing = TypeVar("_Thing")
+_Reply = TypeVar("_Reply")
 Found = tuple[list[Entity], list[Relation]]
 Same = Callable[[Sequence[tuple[str, str]]], Awaitable[set[int]]]
 Merge = Callable[[Sequence[tuple[str, Sequence[str]]]], Awaitable[Mapping[int, str]]]
@@ -65,6 +71,28 @@ class Extractor:
     ask: Callable[[str], Awaitable[Found]]
     same: Same | None = None
     merge: Merge | None = None
+
+
+async def ask_all(
+    ask: Callable[[Sequence[_Thing]], Awaitable[_Reply]], things: Sequence[_Thing], at_once: int, undone: str
+) -> tuple[list[tuple[Sequence[_Thing], _Reply]], str]:
+    """Ask a model about lists of at most so many things, all side by side.
+
+    Returns:
+        Each list with its reply, and how many are `undone` and why, in words, or "".
+    """
+    failed: list[str] = []
+
+    async def reply(part: Sequence[_Thing]) -> list[tuple[Sequence[_Thing], _Reply]]:
+        try:
+            return [(part, await ask(part))]
+        except RagweaveError as error:
+            failed.append(str(error))
+            return []
+
+    parts = in_parts(things, at_once)
+    replies = [row for rows in await asyncio.gather(*map(reply, parts)) for row in rows]
+    return replies, f"{len(failed)} of {len(parts)} lists of {undone}: {failed[0]}" if failed else ""
 
 
 def facts_of(entities: Iterable[Entity], relations: Iterable[Relation]) -> Facts:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict
 
 from sqlalchemy import Connection, delete, select
@@ -12,10 +13,20 @@ from ragweave.corpora.knowledge.facts import Facts
 from ragweave.corpora.store import ledger
 from ragweave.corpora.store.blobs import CORPUS
 from ragweave.corpora.store.catalog import Catalog
-from ragweave.corpora.store.schema import add, items, mentions, relations, stages
+from ragweave.corpora.store.schema import add, bump, items, mentions, relations, stages
 
 EXTRACT, WHOLE = "extract", "graph"
 """Stages in the ledger: one chunk of a source, and the source as a whole."""
+NAME = "name"
+"""Stage in the ledger: a digest of a name that is no entity of its own any more, and the entity that it is."""
+
+
+@contextmanager
+def changing(catalog: Catalog, library: str) -> Iterator[Connection]:
+    """Begin a transaction that changes the graph; readers see it as another generation."""
+    with catalog.writing(library) as connection:
+        yield connection
+        bump(connection)
 
 
 def put(catalog: Catalog, library: str, source: str, chunk: str, facts: Facts, params: str) -> None:
@@ -23,7 +34,7 @@ def put(catalog: Catalog, library: str, source: str, chunk: str, facts: Facts, p
     common = {"source": source, "chunk": chunk}
     said = [{**common, "entity": key, **asdict(e)} for key, e in facts.entities.items()]
     joined = [{**common, **asdict(r), "head": head, "tail": tail} for (head, tail), r in facts.relations.items()]
-    with catalog.writing(library) as connection:
+    with changing(catalog, library) as connection:
         _clear(connection, source, [chunk])
         for table, rows in ((mentions, said), (relations, joined)):
             add(connection, table, rows)
@@ -57,7 +68,7 @@ def forget_others(catalog: Catalog, library: str, source: str, chunks: Iterable[
     """Remove what a source said in chunks that it has no more."""
     said = select(mentions.c.chunk).where(mentions.c.source == source)
     mine = (stages.c.source == source) & (stages.c.stage == EXTRACT)
-    with catalog.writing(library) as connection:
+    with changing(catalog, library) as connection:
         known = connection.execute(said.union(select(stages.c.item).where(mine))).scalars()
         gone = sorted(set(known) - set(chunks))
         _clear(connection, source, gone)

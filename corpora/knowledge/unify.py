@@ -9,27 +9,24 @@ said, and goes with its source.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from sqlalchemy import ColumnElement, Connection, delete, select, update
 
 from ragweave.corpora.knowledge.alias import by_rule
-from ragweave.corpora.knowledge.describe import described, merged_of
-from ragweave.corpora.knowledge.facts import Same, key_of
+from ragweave.corpora.knowledge.facts import Same, ask_all, key_of
+from ragweave.corpora.knowledge.graph import EntityGraph, entity_graph
+from ragweave.corpora.knowledge.store import NAME, changing
 from ragweave.corpora.store import ledger
 from ragweave.corpora.store.blobs import CORPUS, entity_space
 from ragweave.corpora.store.catalog import LibraryRow
 from ragweave.corpora.store.reembed import embed_entities
-from ragweave.corpora.store.schema import in_parts, mentions, relations, stages
+from ragweave.corpora.store.schema import mentions, relations, stages
 from ragweave.corpora.store.stores import Stores
 from ragweave.corpora.types import digest
 from ragweave.models.embed import Encoder
-from ragweave.models.errors import RagweaveError
 from ragweave.models.text import clip
 
-NAME = "name"
-"""Stage in the ledger: a digest of a name that is no entity of its own any more, and the entity that it is."""
 NEAREST, ALIKE = 5, 0.5
 """Entities that are compared with a new one, and their least cosine."""
 AT_ONCE = 20
@@ -55,18 +52,6 @@ Pair = tuple[str, str]
 """Digests of two entities."""
 
 
-@dataclass(frozen=True, slots=True)
-class EntityNode:
-    """An entity: its names as they were said, its type, what is said of it, how often, and by a new source."""
-
-    key: str
-    names: tuple[str, ...]
-    kind: str
-    description: str
-    spread: int
-    new: bool
-
-
 def keys_of(name: str) -> list[str]:
     """Return the digests that a name may have: its own, and one for each kind of thing that shares it."""
     key = key_of(name)
@@ -76,13 +61,6 @@ def keys_of(name: str) -> list[str]:
 def class_of(kind: str) -> str:
     """Return the kind of thing that a type says, "" where none was given."""
     return _KINDS.get(kind, "thing") if kind else ""
-
-
-def entities_of(connection: Connection, keys: Iterable[str]) -> dict[str, str]:
-    """Return which entity each of these digests is by now, of those that were joined with another."""
-    query = select(stages.c.item, stages.c.params_hash).where(stages.c.stage == NAME)
-    found = (connection.execute(query.where(stages.c.item.in_(part))) for part in in_parts([*keys]))
-    return {item: entity for rows in found for item, entity in rows}
 
 
 def unify(held: Stores, row: LibraryRow, text_encoder: Encoder, sources: Iterable[str], same: Same | None) -> str:
@@ -96,21 +74,29 @@ def unify(held: Stores, row: LibraryRow, text_encoder: Encoder, sources: Iterabl
         What could not be decided, in words, or "".
     """
     new = {*sources}
-    with held.catalog.writing(row.id) as connection:
+    with changing(held.catalog, row.id) as connection:
         known = connection.execute(select(stages.c.item, stages.c.params_hash).where(stages.c.stage == NAME)).all()
         connection.execute(delete(stages).where(stages.c.stage == NAME, stages.c.source.in_(new)))
         _part(connection)
     embed_entities(held, row, text_encoder)
-    with held.catalog.reading(row.id) as connection:
-        nodes = _nodes(connection, new)
-    alike = _able(nodes, ((key, entity) for key, entity in known if key in nodes and entity in nodes))
-    sure, unsure = by_rule([(n.key, name) for n in nodes.values() for name in n.names])
-    alike += _able(nodes, sure)
-    doubted = dict.fromkeys([*_able(nodes, unsure), *_able(nodes, _near(held, row, text_encoder, nodes))])
-    asked = [pair for pair in doubted if pair not in {*alike}]
-    told, why = asyncio.run(_asked(same, nodes, asked)) if same is not None else ([], "")
-    with held.catalog.writing(row.id) as connection:
-        for old, entity in _joined(nodes, [*alike, *told]).items():
+    graph = entity_graph(held.catalog, row.id)
+    fresh = {key for key, own in graph.nodes(data="mentions") if any(m.source in new for m in own)}
+    alike = _able(graph, fresh, ((key, entity) for key, entity in known if key in graph and entity in graph))
+    sure, unsure = by_rule([(key, m.name) for key, own in graph.nodes(data="mentions") for m in own])
+    alike += _able(graph, fresh, sure)
+    near = _near(held, row, text_encoder, graph, fresh)
+    doubted = [pair for pair in _able(graph, fresh, [*unsure, *near]) if pair not in {*alike}]
+    replies: list[tuple[Sequence[Pair], set[int]]] = []
+    why = ""
+    if same is not None:
+
+        async def ask(part: Sequence[Pair]) -> set[int]:
+            return await same([(_told(graph, a), _told(graph, b)) for a, b in part])
+
+        replies, why = asyncio.run(ask_all(ask, doubted, AT_ONCE, "names were not compared"))
+    alike += [part[n] for part, found in replies for n in sorted(found) if n < len(part)]
+    with changing(held.catalog, row.id) as connection:
+        for old, entity in _joined(graph, fresh, alike).items():
             _move(connection, old, entity)
     embed_entities(held, row, text_encoder)
     return why
@@ -132,73 +118,52 @@ def _part(connection: Connection) -> None:
             _relate(connection, {entity: digest(entity, here)}, in_chunk)
 
 
-def _nodes(connection: Connection, new: set[str]) -> dict[str, EntityNode]:
-    columns = (mentions.c.entity, mentions.c.name, mentions.c.kind, mentions.c.source, mentions.c.description)
-    rows = connection.execute(select(*columns).order_by(mentions.c.n)).all()
-    told = described(((row[0], row[-1]) for row in rows), merged_of(connection))
-    out: dict[str, EntityNode] = {}
-    for key, name, kind, source, _ in rows:
-        had = out.get(key) or EntityNode(key, (), "", told[key], 0, False)
-        names = had.names if name in had.names else (*had.names, name)
-        fresh = had.new or source in new
-        out[key] = replace(had, names=names, kind=had.kind or kind, spread=had.spread + 1, new=fresh)
-    return out
+def _classes(graph: EntityGraph, keys: Iterable[str]) -> set[str]:
+    """Return the kinds of thing that entities are, as far as they are known."""
+    return {class_of(graph.nodes[key]["kind"]) for key in keys} - {""}
 
 
-def _able(nodes: Mapping[str, EntityNode], pairs: Iterable[Pair]) -> list[Pair]:
+def _able(graph: EntityGraph, fresh: set[str], pairs: Iterable[Pair]) -> list[Pair]:
     """Return the pairs, in order, of which one is new and that are not of different kinds."""
     out: dict[Pair, None] = {}
     for one, other in pairs:
-        a, b = nodes[one], nodes[other]
-        kinds = {class_of(a.kind), class_of(b.kind)} - {""}
-        if one != other and (a.new or b.new) and len(kinds) < 2:
+        if one != other and fresh & {one, other} and len(_classes(graph, (one, other))) < 2:
             out[min(one, other), max(one, other)] = None
     return [*out]
 
 
-def _near(held: Stores, row: LibraryRow, text_encoder: Encoder, nodes: Mapping[str, EntityNode]) -> list[Pair]:
-    new = [n for n in nodes.values() if n.new]
+def _near(
+    held: Stores, row: LibraryRow, text_encoder: Encoder, graph: EntityGraph, fresh: Collection[str]
+) -> list[Pair]:
+    new = [key for key in graph if key in fresh]
     if not new:
         return []
-    asked = text_encoder.texts([_told(n) for n in new])
+    asked = text_encoder.texts([_told(graph, key) for key in new])
     hits = held.vectors.query(row.id, CORPUS, entity_space(row.encoder), asked, NEAREST + 1)
-    near = [(cosine, n.key, key) for n, found in zip(new, hits, strict=True) for key, cosine in found if key in nodes]
+    near = [(cosine, one, key) for one, found in zip(new, hits, strict=True) for key, cosine in found if key in graph]
     return [(one, other) for cosine, one, other in sorted(near, reverse=True) if cosine >= ALIKE]
 
 
-def _told(n: EntityNode) -> str:
-    kind = f" ({n.kind})" if n.kind else ""
-    return f"{' / '.join(n.names[:3])}{kind}: {clip(n.description, _TOLD)}".rstrip(": ")
+def _told(graph: EntityGraph, key: str) -> str:
+    node = graph.nodes[key]
+    names = list(dict.fromkeys(m.name for m in node["mentions"]))
+    kind = f" ({node['kind']})" if node["kind"] else ""
+    return f"{' / '.join(names[:3])}{kind}: {clip(node['description'], _TOLD)}".rstrip(": ")
 
 
-async def _asked(same: Same, nodes: Mapping[str, EntityNode], pairs: Sequence[Pair]) -> tuple[list[Pair], str]:
-    """Ask a model about pairs, all batches side by side."""
-    failed: list[str] = []
-
-    async def some(part: Sequence[Pair]) -> list[Pair]:
-        try:
-            found = await same([(_told(nodes[a]), _told(nodes[b])) for a, b in part])
-        except RagweaveError as error:
-            failed.append(str(error))
-            return []
-        return [pair for n, pair in enumerate(part) if n in found]
-
-    parts = in_parts(pairs, AT_ONCE)
-    out = [pair for found in await asyncio.gather(*map(some, parts)) for pair in found]
-    return out, f"{len(failed)} of {len(parts)} lists of names were not compared: {failed[0]}" if failed else ""
-
-
-def _joined(nodes: Mapping[str, EntityNode], pairs: Iterable[Pair]) -> dict[str, str]:
+def _joined(graph: EntityGraph, fresh: set[str], pairs: Iterable[Pair]) -> dict[str, str]:
     """Return the entity that each joined one becomes: of a group the one that was there before and is named most."""
     groups = {key: {key} for pair in pairs for key in pair}
     for one, other in pairs:
-        if groups[one] is not groups[other]:
-            kinds = {class_of(nodes[k].kind) for k in groups[one] | groups[other]} - {""}
-            if len(kinds) < 2:  # a name of no kind must not join two of different kinds
-                groups[one] |= groups[other]
-                groups.update(dict.fromkeys(groups[other], groups[one]))
-    best = {id(g): min(g, key=lambda k: (nodes[k].new, -nodes[k].spread, k)) for g in groups.values()}
-    return {key: best[id(group)] for key, group in groups.items() if best[id(group)] != key}
+        both = groups[one] | groups[other]
+        if len(_classes(graph, both)) < 2:  # a name of no kind must not join two of different kinds
+            groups.update(dict.fromkeys(both, both))
+
+    def rank(key: str) -> tuple[bool, int, str]:
+        return key in fresh, -len(graph.nodes[key]["mentions"]), key
+
+    best = {key: min(group, key=rank) for key, group in groups.items()}
+    return {key: entity for key, entity in best.items() if key != entity}
 
 
 def _move(connection: Connection, old: str, entity: str) -> None:

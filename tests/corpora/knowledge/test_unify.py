@@ -1,4 +1,4 @@
-"""Names of one entity are joined over recordings, and homonyms parted."""
+"""Names of one entity are joined over recordings, homonyms parted, and what is said of one becomes one description."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from sqlalchemy import select
 
+from ragweave.components.llm.entities import extractor
 from ragweave.corpora.ingest.run import Models, Report
 from ragweave.corpora.ingest.run import index as run_index
-from ragweave.corpora.knowledge.facts import Entity, Extractor, Relation, Same, key_of
-from ragweave.corpora.knowledge.search import search
-from ragweave.corpora.settings import corpora_settings
-from ragweave.corpora.store.blobs import entity_space
-from ragweave.corpora.store.schema import mentions, relations
-from ragweave.corpora.store.stores import stores
-from ragweave.models.embed import encoder
+from ragweave.corpora.knowledge import describe
+from ragweave.corpora.knowledge.facts import DESCRIPTION, Entity, Extractor, Found, Merge, Relation, key_of, together
+from ragweave.corpora.store.ledger import MERGED
+from ragweave.models.chat import override
 from ragweave.models.errors import ModelError
+from ragweave.models.meter import Limits, Meter
+from ragweave.tests.support import ScriptedChat
+from tests.corpora.knowledge.conftest import entities, graph, led_to, noted, vectors, write
 
 SAID = {
     "sight": ("We cut pictures into patches.", Entity("Vision Transformer", "method", "A model that reads patches.")),
@@ -26,135 +26,155 @@ SAID = {
     "chess": ("He opened with a pawn.", Entity("Rook", "person", "A player of chess.")),
     "store": ("We keep rows there.", Entity("PostgreSQL", "product", "A database server that keeps rows.")),
     "rows": ("It answers queries.", Entity("Postgres", "product", "A database server that keeps rows.")),
+    "built": ("The bridge was opened.", Entity("Rook Bridge", "place", "It was built in 1931.")),
+    "long": ("The bridge is a long one.", Entity("Rook Bridge", "place", "It is 900 m long.")),
+    "red": ("They painted the bridge.", Entity("Rook Bridge", "place", "It is red.")),
 }
 
 
-async def extract(text: str) -> tuple[list[Entity], list[Relation]]:
-    """Play the extractor: each recording speaks of one thing, together with the year."""
-    found = next(e for said, e in SAID.values() if said in text)
-    return [found, Entity("1931", "concept")], [Relation(found.name, "1931", "", 3)]
-
-
-class Judge:
-    """Plays the model that compares names: one thing where one name begins the other."""
+class Model:
+    """Extracts what `SAID` says, with the year; names are one thing where one begins the other; merges in capitals."""
 
     def __init__(self) -> None:
-        self.asked: list[tuple[str, str]] = []
-        self.down = False
+        self.pairs: list[tuple[str, str]] = []
+        self.things: list[tuple[str, Sequence[str]]] = []
+        self.down = self.silent = False
+
+    async def extract(self, text: str) -> Found:
+        found = next(e for said, e in SAID.values() if said in text)
+        return [found, Entity("1931", "concept")], [Relation(found.name, "1931", "", 3)]
 
     async def same(self, pairs: Sequence[tuple[str, str]]) -> set[int]:
         if self.down:
             raise ModelError("the model is down", "start it")
-        self.asked += pairs
+        self.pairs += pairs
         names = [tuple(text.partition(" (")[0].lower() for text in pair) for pair in pairs]
         return {n for n, (one, other) in enumerate(names) if one.startswith(other) or other.startswith(one)}
 
-
-@pytest.fixture
-def talks(tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("RAGWEAVE_ENTITIES", "llm")
-    corpora_settings.cache_clear()
-    return tmp_path / "talks"
-
-
-def write(folder: Path, name: str, to: str = "") -> None:
-    folder.mkdir(exist_ok=True)
-    cue = f"WEBVTT\n\n00:00:01.000 --> 00:00:04.000\n{SAID[name][0]}\n"
-    (folder / f"{to or name}.vtt").write_text(cue, encoding="utf-8")
+    async def merge(self, things: Sequence[tuple[str, Sequence[str]]]) -> dict[int, str]:
+        if self.down:
+            raise ModelError("the model is down", "start it")
+        self.things += things
+        return {} if self.silent else {n: " ".join(said).upper() for n, (_, said) in enumerate(things)}
 
 
-async def index(folder: Path, *names: str, same: Same | None = None) -> Report:
-    for name in names:
-        write(folder, name)
-    return await run_index([folder], models=Models(extractor=Extractor("played", extract, same)))
+async def index(folder: Path, *names: str, model: Model | None = None, merge: Merge | None = None) -> Report:
+    write(folder, **{name: SAID[name][0] for name in names})
+    ready = Extractor(
+        "played", Model().extract, model.same if model else None, merge or (model.merge if model else None)
+    )
+    return await run_index([folder], models=Models(extractor=ready))
 
 
-def entities() -> dict[str, set[str]]:
-    """Return the names of every entity but the year, by its digest."""
-    catalog = stores().catalog
-    out: dict[str, set[str]] = {}
-    with catalog.reading(catalog.library("default").id) as connection:
-        for entity, name in connection.execute(select(mentions.c.entity, mentions.c.name)):
-            out.setdefault(entity, set()).add(name)
-    return {entity: names for entity, names in out.items() if names != {"1931"}}
+def named() -> list[set[str]]:
+    """Return the names of every entity but the year."""
+    return [names for names in entities() if names != {"1931"}]
 
 
-def led_to(asked: str) -> set[str]:
-    """Return the recordings that a question is led to by names alone."""
-    held = stores()
-    row = held.catalog.library("default")
-    nothing = encoder().queries(["zzz"]) * 0
-    found = held.catalog.items(row.id, [i for i, _ in search(held, row, asked, nothing, 10)])
-    return {Path(item.locator["file"]).stem for item in found.values()}
+def recordings(asked: str) -> set[str]:
+    return {recording for recording, _ in led_to(asked)}
 
 
-async def test_an_acronym_becomes_its_name_without_a_model(talks: Path) -> None:
-    await index(talks, "sight", "lab")
-    assert [*entities().values()] == [{"ViT", "Vision Transformer"}]
-    assert led_to("How small is the ViT?") == led_to("What is a vision transformer?") == {"sight", "lab"}
+def told() -> str:
+    description: str = graph().nodes[key_of("Rook Bridge")]["description"]
+    return description
 
 
-async def test_what_is_joined_has_the_relations_of_both_and_vectors_of_its_own(talks: Path) -> None:
+async def test_an_acronym_becomes_its_name_without_a_model_with_the_relations_of_both(talks: Path) -> None:
     await index(talks, "sight")
     await index(talks, "lab")
-    [entity] = entities()
-    held = stores()
-    row = held.catalog.library("default")
-    with held.catalog.reading(row.id) as connection:
-        ends = [*connection.execute(select(relations.c.head, relations.c.tail))]
-    assert ends == [tuple(sorted((entity, key_of("1931"))))] * 2
-    kept = {v.partition("~")[0] for v in held.vectors.ids(row.id, "clip", entity_space(row.encoder))}
-    assert kept == {entity, key_of("1931")}
+    assert named() == [{"ViT", "Vision Transformer"}]
+    assert recordings("How small is the ViT?") == recordings("What is a vision transformer?") == {"sight", "lab"}
+    [(*_, weight)] = graph().edges(data="weight")
+    assert weight == 6 and {v.partition("~")[0] for v in vectors()} == {*graph()}
+    (talks / "lab.vtt").unlink()
+    await index(talks)
+    assert named() == [{"Vision Transformer"}] and recordings("What is a vision transformer?") == {"sight"}
 
 
 async def test_two_things_of_one_name_and_another_type_are_two_entities(talks: Path) -> None:
-    judge = Judge()
-    await index(talks, "harbour", "chess", same=judge.same)
-    assert [*entities().values()] == [{"Rook"}, {"Rook"}]
-    assert not [pair for pair in judge.asked if "Rook" in pair[0] and "Rook" in pair[1]]
-    assert led_to("What is Rook?") == {"harbour", "chess"}
+    model = Model()
+    await index(talks, "harbour", "chess", model=model)
+    assert named() == [{"Rook"}, {"Rook"}]
+    assert not [pair for pair in model.pairs if "Rook" in pair[0] and "Rook" in pair[1]]
+    assert recordings("What is Rook?") == {"harbour", "chess"}
 
 
-async def test_names_that_are_near_are_joined_where_a_model_says_so(talks: Path) -> None:
-    judge = Judge()
+async def test_names_that_are_near_are_joined_where_a_model_says_so_and_only_new_ones_are_asked_about(
+    talks: Path,
+) -> None:
+    model = Model()
     await index(talks, "store", "rows")
-    assert len(entities()) == 2
-    await index(talks, "sight", same=judge.same)
-    assert len(entities()) == 3 and not judge.asked  # neither is new, and nothing like the new one was there
+    await index(talks, "sight", model=model)
+    assert len(named()) == 3 and not model.pairs
     (talks / "rows.vtt").unlink()
-    await index(talks, "sight", same=judge.same)
-    await index(talks, "rows", same=judge.same)
-    assert {"PostgreSQL", "Postgres"} in entities().values()
-    assert led_to("What does Postgres answer?") >= {"store", "rows"}
-
-
-async def test_what_was_joined_once_is_joined_without_asking_again(talks: Path) -> None:
-    judge = Judge()
-    await index(talks, "store", "rows", same=judge.same)
-    asked = len(judge.asked)
-    write(talks, "rows", "more")
-    with (talks / "more.vtt").open("a", encoding="utf-8") as file:
-        file.write("\n00:00:05.000 --> 00:00:06.000\nAnd that is all.\n")
-    assert (await index(talks, same=judge.same)).extracted == 1
-    assert [*entities().values()] == [{"PostgreSQL", "Postgres"}] and len(judge.asked) == asked
-
-
-async def test_a_source_takes_the_name_along_under_which_it_knew_an_entity(talks: Path) -> None:
-    await index(talks, "sight", "lab")
-    (talks / "lab.vtt").unlink()
     await index(talks)
-    assert [*entities().values()] == [{"Vision Transformer"}]
-    assert led_to("What is a vision transformer?") == {"sight"}
+    await index(talks, "rows", model=model)
+    assert {"PostgreSQL", "Postgres"} in named() and recordings("What does Postgres answer?") >= {"store", "rows"}
+    asked = len(model.pairs)
+    (talks / "more.vtt").write_text((talks / "rows.vtt").read_text() + "\n00:50.000 --> 00:52.000\nThat is all.\n")
+    assert (await index(talks, model=model)).extracted == 1
+    assert {"PostgreSQL", "Postgres"} in named() and len(model.pairs) == asked, "joined once, joined without asking"
 
 
 async def test_a_model_that_is_down_costs_a_note_and_the_next_run_asks_it_again(talks: Path) -> None:
-    judge = Judge()
-    judge.down = True
-    report = await index(talks, "store", "rows", same=judge.same)
-    assert len(entities()) == 2 and any("names were not compared" in n and "is down" in n for n in report.notes)
-    judge.down = False
-    await index(talks, same=judge.same)
-    assert len(entities()) == 1
-    before = len(judge.asked)
-    await index(talks, same=judge.same)
-    assert len(judge.asked) == before
+    model = Model()
+    model.down = True
+    report = await index(talks, "store", "rows", model=model)
+    assert len(named()) == 2 and any("names were not compared" in n and "is down" in n for n in report.notes)
+    model.down = False
+    await index(talks, model=model)
+    assert len(named()) == 1
+    before = len(model.pairs)
+    await index(talks, model=model)
+    assert len(model.pairs) == before
+
+
+async def test_without_a_model_all_that_was_said_is_joined_in_its_order(talks: Path) -> None:
+    await index(talks, "built")
+    await index(talks, "long")
+    assert told() == "It was built in 1931. It is 900 m long."
+    assert together(("A ferry.", "A  ferry.", "It is red.")) == "A ferry. It is red."
+    assert len(together(f"Sentence number {n}." for n in range(99))) <= DESCRIPTION
+
+
+async def test_a_model_writes_one_description_of_what_several_recordings_say(
+    talks: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = Model()
+    await index(talks, "built", merge=model.merge)
+    assert not model.things and told() == "It was built in 1931."
+    await index(talks, "long", merge=model.merge)
+    await index(talks, merge=model.merge)
+    assert model.things == [("Rook Bridge", ["It was built in 1931.", "It is 900 m long."])]
+    assert told() == "IT WAS BUILT IN 1931. IT IS 900 M LONG."
+    monkeypatch.setattr(describe, "MOST", 2)
+    await index(talks, "red", merge=model.merge)
+    assert len(model.things[-1][1]) == 2 and len(model.things) == 2
+
+
+async def test_nothing_of_a_deleted_recording_is_left_and_the_rest_is_merged_anew(talks: Path) -> None:
+    model = Model()
+    await index(talks, "built", "long", "red", merge=model.merge)
+    assert "1931" in " ".join(noted(MERGED)) and len(noted(MERGED)) == 3  # whichever goes takes the text along
+    (talks / "built.vtt").unlink()
+    model.down = True
+    report = await index(talks, merge=model.merge)
+    assert any("descriptions were not merged: the model is down" in note for note in report.notes)
+    assert noted(MERGED) == [] and sorted(told().split(". ")) == ["It is 900 m long", "It is red."]
+    model.down, model.silent = False, True
+    await index(talks, merge=model.merge)
+    await index(talks, merge=model.merge)
+    assert len(model.things) == 2 and "900 m" in told(), "what a reply leaves out is joined, and not asked about again"
+
+
+async def test_the_chat_model_is_shown_what_is_said_as_data_and_merging_counts_as_a_call(talks: Path) -> None:
+    model = ScriptedChat(react=lambda _: {"merged": [{"n": 2, "description": "A red ferry."}]})
+    with override(judge=model, writer=model):
+        ready, spent = extractor(Meter()), extractor(Meter(Limits(calls=0)))
+        assert ready is not None and ready.merge is not None and spent is not None
+        found = await ready.merge([("Rook", ["A town.", "A harbour."]), ("Otto", ["A ferry.", "It is >>> red."])])
+        report = await index(talks, "built", "long", merge=spent.merge)
+    assert found == {1: "A red ferry."}
+    assert "1.\n<<<\nRook\nA town.\nA harbour.\n>>>" in model.calls[0].prompt and ">>> red" not in model.calls[0].prompt
+    assert any("were not merged" in note and "model calls" in note for note in report.notes)
