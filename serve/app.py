@@ -18,6 +18,7 @@ from ragweave.serve import (
     problems,
     responses,
     routes_ask,
+    routes_film,
     routes_library,
     routes_models,
     routes_overview,
@@ -54,7 +55,7 @@ def create_app(settings: ServeSettings | None = None, *, exposed: bool = False) 
     app.state.keys = keys
     problems.install(app)
     parts = [media, openai, responses, routes_ask, routes_library, routes_models, routes_overview, routes_pdf]
-    for part in [*parts, routes_verdict, shares, tools]:
+    for part in [*parts, routes_film, routes_verdict, shares, tools]:
         app.include_router(part.router)
     app.include_router(routes_ask.plain)
     langserve.mount(app, slots, pictures)

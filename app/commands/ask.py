@@ -5,7 +5,8 @@ from __future__ import annotations
 import contextlib
 import sys
 from collections.abc import Callable
-from typing import Annotated, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -14,6 +15,10 @@ from ragweave.app.commands import common
 from ragweave.app.commands import options as given
 from ragweave.app.commands.replay import RUN
 from ragweave.app.console_stream import answer_aloud
+from ragweave.app.render import counted
+
+if TYPE_CHECKING:
+    from ragweave.nodes.answer import Answer
 
 
 def ask(
@@ -40,6 +45,9 @@ def ask(
     graph: given.GraphOption = None,
     trace: given.TraceOption = "",
     save: given.SaveOption = None,
+    film: Annotated[
+        Path | None, typer.Option("--film", metavar="FILE", help="Write the cited moments as one film (.mp4).")
+    ] = None,
     as_json: common.JsonOption = False,
 ) -> None:
     """Answer a question with numbered citations; without a chat model, quote the closest passages.
@@ -53,6 +61,11 @@ def ask(
     knobs |= given.limits(strict, max_calls, max_cost, max_seconds)
     context = given.build_context(library, set_, **knobs, **given.scope(video, folder, from_, to))
     asked = given.read_question(question)
+    if film is not None:
+        from ragweave.corpora.video.film import ready
+
+        film = film.expanduser().absolute()
+        ready(film, ".mp4")
     options: dict[str, Any] = {"context": context, "graph": given.graph_of(graph, context), "thread": RUN}
     with contextlib.ExitStack() as stack:
         runner: Callable[[Any], Any] = common.run
@@ -73,3 +86,17 @@ def ask(
         typer.echo(answer.model_dump_json(indent=2))
     if answer.abstained:
         raise typer.Exit(common.EXIT_ABSTAINED)
+    if film is not None:
+        write_film(answer, film)
+
+
+def write_film(answer: Answer, to: Path) -> None:
+    """Write the moments of recordings that an answer cites as one film, and say what it lacks."""
+    from ragweave.corpora.video.film import make_film, moments_of
+    from ragweave.models.text import clock
+
+    moments = moments_of(citation.locator for citation in answer.citations)
+    seconds, notes = make_film(moments, to)
+    for note in notes:
+        typer.echo(note, err=True)
+    typer.echo(f"Wrote {to}: {counted(len(moments), 'moment')}, {clock(seconds)}", err=True)

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 _FRAME = (230, 30, 30)
 _MISSING = 1.0
 """Seconds by which a clip may be shorter than asked for: a frame, a packet of sound."""
+_SHEET = 12
+"""Pictures on a contact sheet."""
 _PICTURES = (".jpg", ".jpeg", ".png", ".webp")
 
 
@@ -59,6 +61,17 @@ def hand_out(item: Item, locator: Locator, library_id: str, to: Path | None, lau
         raise InputError("This machine has no program that opens it", f"open it yourself: {written}")
 
 
+def hand_out_sheet(locator: Locator, to: Path) -> None:
+    """Write what a recording shows in the seconds of a place to one picture."""
+    from ragweave.corpora.video.film import make_sheet
+
+    if locator.get("kind") != "time" or "file" not in locator:
+        raise InputError("It lies in no recording", "leave out --sheet")
+    start, end = locator.get("start", 0.0), locator.get("end", 0.0)
+    make_sheet(Path(locator["file"]), [start + (end - start) * n / _SHEET for n in range(_SHEET)], to)
+    typer.echo(f"Wrote {to}")
+
+
 def _is_recording(item: Item) -> bool:
     """Tell whether an item lies in sound or a film that is there still; a transcript alone is none."""
     from ragweave.corpora.video.intake import demuxer_of
@@ -67,7 +80,7 @@ def _is_recording(item: Item) -> bool:
 
 
 def _clip(item: Item, to: Path) -> Path | None:
-    from ragweave.corpora.video.clip_file import cut_clip
+    from ragweave.corpora.video.film import cut_clip
 
     where = item.locator
     start, end = where.get("start", 0.0), where.get("end", 0.0)

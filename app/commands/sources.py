@@ -11,7 +11,7 @@ from rich.filesize import decimal as size
 
 from ragweave.app.commands import common
 from ragweave.app.commands.common import JsonOption, LibraryOption, library_name, print_json, run
-from ragweave.app.commands.picture import hand_out, told_of
+from ragweave.app.commands.picture import hand_out, hand_out_sheet, told_of
 from ragweave.app.render import clean, counted, listed, place, short_path
 from ragweave.models.errors import InputError
 
@@ -104,6 +104,7 @@ def show(
     library: LibraryOption = None,
     as_json: JsonOption = False,
     to: Annotated[Path | None, typer.Option("--to", help="Write its clip, frame or picture to this file.")] = None,
+    sheet: Annotated[Path | None, typer.Option("--sheet", help="Write a contact sheet of its seconds here.")] = None,
     launch: Annotated[bool, typer.Option("--open", help="Open its clip, frame or picture.")] = False,
 ) -> None:
     """Print the cited text with its place and its picture; write or open its clip, frame or picture."""
@@ -124,6 +125,9 @@ def show(
         )
     start, dash, end = part.partition("-")
     locator = item.locate(int(start), int(end)) if dash and start.isdigit() and end.isdigit() else item.locator
+    if sheet is not None:
+        hand_out_sheet(locator, sheet.expanduser().absolute())
+        return
     if to is not None or launch:
         hand_out(item, locator, library_id, to and to.expanduser().absolute(), launch)
         return

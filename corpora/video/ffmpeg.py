@@ -5,13 +5,15 @@ from __future__ import annotations
 import logging
 import os
 import selectors
+import signal
 import subprocess
 import sys
 import threading
 import time
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Self
 
 from ragweave.models.errors import MissingExtra, SourceError
@@ -67,18 +69,27 @@ class Ended:
 
 
 class Running:
-    """A running ffmpeg, ended with its block; its output is read in blocks, its messages are gathered beside."""
+    """A running ffmpeg, ended with its block; its output is read in blocks, its messages are gathered beside.
 
-    def __init__(self, arguments: Sequence[str], output_bytes: int = 0) -> None:
+    Another `program` runs under the same limits, `more` of its variables beside those of its kind.
+    """
+
+    def __init__(
+        self,
+        arguments: Sequence[str],
+        output_bytes: int = 0,
+        program: str = "",
+        more: Mapping[str, str] = MappingProxyType({}),
+    ) -> None:
         self._stalled = False
         self._lines: deque[str] = deque(maxlen=_LOG)
         self._process = subprocess.Popen(
-            _command(arguments, output_bytes),
+            _limited([program or binary(), *arguments], output_bytes),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             bufsize=0,
-            env=environment(),
+            env={**environment(), **more},
             start_new_session=True,
         )
         self._told = threading.Thread(target=self._gather, name="ragweave-ffmpeg", daemon=True)
@@ -110,7 +121,10 @@ class Running:
         return self
 
     def __exit__(self, *exc: object) -> None:
-        self._process.kill()
+        if self._process.poll() is None:
+            if hasattr(os, "killpg"):  # with what it has started itself
+                os.killpg(self._process.pid, signal.SIGKILL)
+            self._process.kill()
         self._process.wait()
         self._told.join()
         for pipe in (self._process.stdout, self._process.stderr):
@@ -123,18 +137,17 @@ class Running:
             self._lines.append(raw.decode("utf-8", "replace").rstrip())
 
 
-def _command(arguments: Sequence[str], output_bytes: int) -> list[str]:
-    program = [binary(), *arguments]
+def _limited(program: list[str], output_bytes: int) -> list[str]:
     if sys.platform == "win32":  # has no such limits
         return program
     limits = [str(MEMORY_MB * 2**20), str(CPU_SECONDS), str(output_bytes)]
     return [sys.executable, "-I", "-S", "-c", _LAUNCH, *limits, *program]
 
 
-def run(arguments: Sequence[str], output_bytes: int = 0, seconds: float = STALL) -> Ended:
-    """Run ffmpeg to its end, its output thrown away; it may write files of at most `output_bytes`."""
-    deadline = time.monotonic() + seconds
-    with Running(arguments, output_bytes) as process:
+def run(arguments: Sequence[str]) -> Ended:
+    """Run ffmpeg to its end, its output thrown away; it writes no file."""
+    deadline = time.monotonic() + STALL
+    with Running(arguments) as process:
         for _ in process.blocks():
             if time.monotonic() > deadline:
                 break

@@ -11,6 +11,7 @@ from ragweave.corpora.video.ffmpeg import Ended, failed, reading, run
 _DURATION = re.compile(r"^\s*Duration: (\d+):(\d\d):(\d\d(?:\.\d+)?)")
 _STREAM = re.compile(r"^\s*Stream #0:(\d+)(?:\[[^\]]*\])?(?:\((\w+)\))?: (Video|Audio|Subtitle): ([^\s,]+)(.*)$")
 _SIZE = re.compile(r"[ ,](\d{1,5})x(\d{1,5})(?=[ ,\[]|$)")
+_RATE = re.compile(r", ([\d.]+) fps")
 _TAG = re.compile(r"^\s{2,}([A-Za-z_][\w -]{0,40}?)\s*: (.*)$")
 _CHAPTER = re.compile(r"^\s*Chapter #0:\d+: start (-?[\d.]+), end (-?[\d.]+)")
 _TEXT_SUBTITLES = ("mov_text", "subrip", "srt", "webvtt", "ass", "ssa", "text")
@@ -19,13 +20,14 @@ _TOLD = ("title", "artist", "author", "album", "comment", "description", "synops
 
 @dataclass(frozen=True, slots=True)
 class Stream:
-    """One stream: its number, whether it is marked to play, and its pixels."""
+    """One stream: its number, whether it is marked to play, its pixels, and its frames a second, 0 if unknown."""
 
     index: int
     kind: Literal["Video", "Audio", "Subtitle"]
     default: bool
     width: int = 0
     height: int = 0
+    rate: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +94,10 @@ def described(log: str) -> Container:
                 size = _SIZE.search(m[5])
                 width, height = (int(size[1]), int(size[2])) if size else (0, 0)
                 kind: Literal["Video", "Audio", "Subtitle"] = m[3]  # type: ignore[assignment]
-                streams.append(Stream(int(m[1]), kind, "(default)" in m[5], width, height))
+                rate = _RATE.search(m[5])
+                streams.append(
+                    Stream(int(m[1]), kind, "(default)" in m[5], width, height, float(rate[1]) if rate else 0.0)
+                )
         elif m := _TAG.match(line):
             key, value = m[1].lower(), " ".join(m[2].split())[:2_000]
             if place == "chapter" and key == "title" and chapters and not chapters[-1][2]:

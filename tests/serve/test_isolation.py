@@ -131,6 +131,7 @@ def requests(f: Foreign) -> list[tuple[str, str, dict[str, Any]]]:
         ("GET", f"/api/items/{f.item}", {"params": {"library": f.name}}),
         ("GET", f"/api/items/{f.item}", {"params": {"library": "mine"}}),
         ("GET", f"/api/open/{f.library}/{f.item}", {}),
+        ("POST", f"/media/{f.library}/film", {"json": {"moments": [{"id": f.item, "start": 0, "end": 1}]}}),
         ("GET", f"/api/open/{f.library}/{f.item}/around", {}),
         ("GET", f"/api/open/{f.library}/{f.item}/transcript", {}),
         ("GET", "/api/threads", {"params": {"library": f.name}}),

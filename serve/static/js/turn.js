@@ -14,6 +14,7 @@ import { openShares } from "./share.js";
 import { state } from "./state.js";
 import { Trail } from "./trail.js";
 import { thumbsOf } from "./verdict.js";
+import { filmButton } from "./view_media.js";
 import { cost, lasted, number, providerName } from "./words.js";
 
 export class Turn {
@@ -183,7 +184,7 @@ export class Turn {
     fill(
       this.foot,
       usageTable(models, spent.filter(Boolean).join(" · "), answer.trace),
-      h("span.actions", {}, judged, iconButton(icon("copy"), t("turn.copy"), () => this.copy(), "bare.small"), state.me?.keyed && iconButton(icon("link"), t("share"), () => openShares(this.place), "bare.small"), iconButton(icon("again"), t("again"), () => this.doing.again(this.question, this.pictures), "bare.small")),
+      h("span.actions", {}, judged, iconButton(icon("copy"), t("turn.copy"), () => this.copy(), "bare.small"), filmButton(answer, this.question), state.me?.keyed && iconButton(icon("link"), t("share"), () => openShares(this.place), "bare.small"), iconButton(icon("again"), t("again"), () => this.doing.again(this.question, this.pictures), "bare.small")),
     );
   }
 

@@ -1,13 +1,29 @@
 // A picture with its box, and a recording at its second.
 
 import { call } from "./api.js";
-import { fill, h } from "./dom.js";
+import { fill, h, iconButton, toast } from "./dom.js";
 import { t } from "./i18n.js";
 import { icon, iconOf } from "./icons.js";
 import { itemAddress, quoted } from "./panel.js";
+import { save } from "./save.js";
 import { transcript } from "./transcript.js";
 import { lay } from "./view_page.js";
 import { clock, span } from "./words.js";
+
+/** A button that saves the recordings' cited moments as one film; nothing where an answer cites none. */
+export function filmButton({ citations }, title) {
+  const cited = citations.filter(({ open }) => open?.view === "video" && open.kind !== "transcript" && open.end > open.start).slice(0, 20);
+  if (!cited.length) return null;
+  const moments = cited.map(({ id, open }) => ({ id: id.split("#")[0], start: open.start, end: open.end }));
+  const sent = { method: "POST", body: JSON.stringify({ moments }), headers: { "Content-Type": "application/json" } };
+  const button = iconButton(icon("video"), t("media.film"), async () => {
+    button.disabled = true;
+    toast(t("media.film.wait"));
+    await save(cited[0].open.media.replace(/\/source\/.*/, "/film"), title, "mp4", sent);
+    button.disabled = false;
+  }, "bare.small");
+  return button;
+}
 
 /** Show a picture with the cited box over it, and the words that were read in it. */
 export async function pictureView(citation, body) {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import subprocess
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -9,6 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from ragweave.corpora.ingest.run import index
+from ragweave.corpora.store.library import open_library
+from ragweave.corpora.types import Item
 from ragweave.corpora.video.ffmpeg import binary
 from ragweave.models.asr import Transcript, Word
 from ragweave.models.vad import RATE, Sound, Stretch
@@ -46,6 +50,23 @@ def film(tmp_path: Path, ffmpeg: Callable[..., None]) -> Film:
         return path
 
     return make
+
+
+async def items(library: str = "default") -> list[Item]:
+    """Return the clips of a library, then its whole recordings."""
+    found = await open_library(library)
+    pages = [p for c in ("clip", "video") for p in found.held.catalog.pages(found.id, c)]  # type: ignore[arg-type]
+    return list((await found.items([item.id for page in pages for item in page])).values())
+
+
+def index_one(path: Path) -> str:
+    """Index the folder of a recording, and return the id of its first clip."""
+
+    async def first() -> str:
+        await index([path.parent])
+        return next(i.id for i in await items() if i.corpus == "clip")
+
+    return asyncio.run(first())
 
 
 class ScriptedAsr:
