@@ -102,7 +102,7 @@ class RunContext:
         self, messages: Messages, images: Sequence[bytes] = (), role: Role = "writer"
     ) -> AsyncGenerator[str, None]:
         """Yield a reply in parts as they arrive; raises as `Chat.stream` does, also after a reply that was cut off."""
-        parts = self._model(role).stream(messages, node=self.node, meter=self.meter, images=images, whole=True)
+        parts = self._model(role).stream(messages, node=self.node, meter=self.meter, images=images)
         async with aclosing(parts):
             async for part in parts:
                 yield part

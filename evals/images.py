@@ -118,10 +118,10 @@ async def measure(library: Library, asked: Sequence[PictureQuery], context: Cont
 
 def reading(data: Path) -> dict[str, float]:
     """Compare the words that are read on slides with those written down by eye."""
-    from ragweave.models.ocr import RapidOcr
+    from ragweave.models.ocr import Ocr
     from ragweave.models.pictures import load
 
-    eyes, engine = transcribed(), RapidOcr()
+    eyes, engine = transcribed(), Ocr()
     pictures = (load((data / "slide_lectures_swc" / name).read_bytes()) for name in eyes)
     texts = ["\n".join(line.text for line in engine.lines(picture)) for picture in pictures]
     recall, words = word_recall(zip(eyes.values(), texts, strict=True))

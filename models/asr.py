@@ -1,73 +1,17 @@
-"""Speech recognition (ASR) behind one protocol. pocketsphinx ships with the extra `video`; the others by setting."""
+"""Speech recognition (ASR) by name. pocketsphinx ships with the extra `video`; the others by setting."""
 
 from __future__ import annotations
 
 import threading
-from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from collections.abc import Callable
 from functools import lru_cache
 from importlib.util import find_spec
 
 from ragweave.models.errors import InputError
 from ragweave.models.settings import ModelSettings, model_settings
-from ragweave.models.vad import Sound
+from ragweave.models.speech import Asr, Transcript, Word
 
-
-@dataclass(frozen=True, slots=True)
-class Word:
-    """A word with its time in the stretch that was heard, in seconds, and its confidence from 0 to 1."""
-
-    start: float
-    end: float
-    text: str
-    confidence: float
-
-
-@dataclass(frozen=True, slots=True)
-class Transcript:
-    """What was said in one stretch of sound: "" where nothing was understood, no words where none have times."""
-
-    text: str = ""
-    words: tuple[Word, ...] = ()
-    confidence: float = 0.0
-    language: str = ""
-    """ISO 639-1 code, or "" where the recogniser does not tell."""
-
-
-class Asr(ABC):
-    """Writes down speech. Blocking; safe among threads."""
-
-    name: str
-    """What is written down by engines of the same name is the same."""
-    label: str
-    """Kind of engine, as the meta of a clip names it: pocketsphinx, whisper, endpoint."""
-    longest: float
-    """Seconds of the longest stretch it takes."""
-    width: int
-    """Stretches that it takes at the same time."""
-
-    def check(self) -> None:
-        """Find out that it works, before any work is done.
-
-        Raises:
-            RagweaveError: it cannot: a package, its weights, its server or its key is missing or wrong.
-        """
-        return
-
-    @abstractmethod
-    def transcribe(self, sound: Sound, speech: float = 1.0) -> Transcript:
-        """Write down one stretch of speech.
-
-        The sound is 16 kHz, one channel; `speech` is how likely it is speech at all, as the voice activity detector
-        says.
-
-        Raises:
-            ModelError: it failed for good.
-        """
-
-    def close(self) -> None:
-        """Let go of processes, where there are any; the next call starts them again."""
-        return
+__all__ = ["Asr", "Transcript", "Word", "asr"]
 
 
 def asr(name: str | None = None) -> Asr | None:
@@ -96,20 +40,32 @@ _loading = threading.Lock()
 
 @lru_cache(maxsize=2)
 def _load(name: str, settings: ModelSettings) -> Asr:
-    kind, _, model = name.partition(":")
-    if name in ("auto", "pocketsphinx"):
-        from ragweave.models.asr_sphinx import Sphinx
+    kind, _, model = ("pocketsphinx" if name == "auto" else name).partition(":")
+    maker = _MAKERS.get(kind)
+    if maker is None or bool(model) == (kind == "pocketsphinx"):
+        known = "auto, off, pocketsphinx, whisper:NAME or api:MODEL"
+        raise InputError(f"RAGWEAVE_ASR cannot be used: {name!r}", f"set it to {known}")
+    return maker(model, settings)
 
-        return Sphinx()
-    if kind == "whisper" and model:
-        from ragweave.models.asr_whisper import Whisper
 
-        return Whisper(model)
-    if kind == "api" and model:
-        from ragweave.models.asr_api import TranscriptionServer
+def _sphinx(model: str, settings: ModelSettings) -> Asr:
+    from ragweave.models.asr_sphinx import Sphinx
 
-        _, url, key = settings.endpoint("asr")
-        return TranscriptionServer(model, url, key.get_secret_value())
-    raise InputError(
-        f"RAGWEAVE_ASR cannot be used: {name!r}", "set it to auto, off, pocketsphinx, whisper:NAME or api:MODEL"
-    )
+    return Sphinx()
+
+
+def _whisper(model: str, settings: ModelSettings) -> Asr:
+    from ragweave.models.asr_whisper import Whisper
+
+    return Whisper(model)
+
+
+def _server(model: str, settings: ModelSettings) -> Asr:
+    from ragweave.models.asr_api import TranscriptionServer
+
+    _, url, key = settings.endpoint("asr")
+    return TranscriptionServer(model, url, key.get_secret_value())
+
+
+_MAKERS: dict[str, Callable[[str, ModelSettings], Asr]]
+_MAKERS = {"pocketsphinx": _sphinx, "whisper": _whisper, "api": _server}

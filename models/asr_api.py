@@ -8,10 +8,10 @@ import wave
 from functools import cached_property
 from typing import Any
 
-from ragweave.models.asr import Asr, Transcript, Word
 from ragweave.models.chat_client import address, stay_here
 from ragweave.models.errors import InputError, ModelError, ModelTransient, RagweaveError
-from ragweave.models.failures import is_transient, tried
+from ragweave.models.failures import is_transient
+from ragweave.models.speech import Asr, Transcript, Word
 from ragweave.models.text import storable
 from ragweave.models.vad import RATE, Sound
 
@@ -39,7 +39,7 @@ class TranscriptionServer(Asr):
     def _client(self) -> Any:
         from openai import OpenAI
 
-        return OpenAI(base_url=self._url, api_key=self._key or "none", max_retries=0, timeout=SECONDS)
+        return OpenAI(base_url=self._url, api_key=self._key or "none", timeout=SECONDS)
 
     def check(self) -> None:
         """Ask the server for its models, which says at once whether address and key are right."""
@@ -63,7 +63,7 @@ class TranscriptionServer(Asr):
             times = {"response_format": "verbose_json", "timestamp_granularities": ["word", "segment"]}
             asked = form | times if self._detailed else form
             try:
-                reply = tried(lambda: self._client.audio.transcriptions.with_raw_response.create(**asked))  # noqa: B023
+                reply = self._client.audio.transcriptions.with_raw_response.create(**asked)
                 return _transcript(reply.http_response.json(), len(sound) / RATE)
             except (openai.BadRequestError, openai.UnprocessableEntityError) as error:
                 if not self._detailed:

@@ -19,8 +19,8 @@ from typing import Any
 
 import numpy as np
 
-from ragweave.models.asr import Asr, Transcript, Word
 from ragweave.models.errors import ModelError
+from ragweave.models.speech import Asr, Transcript, Word
 from ragweave.models.subprocess_env import environment
 from ragweave.models.vad import RATE, Sound
 

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from ragweave.models.asr import Asr, Transcript, Word
 from ragweave.models.device import device_of
 from ragweave.models.errors import MissingExtra, ModelError, WeightsError
 from ragweave.models.settings import model_settings
+from ragweave.models.speech import Asr, Transcript, Word
 from ragweave.models.text import clip
 from ragweave.models.vad import Sound
 from ragweave.models.whisper_files import downloaded

@@ -1,57 +1,35 @@
-"""One chat model per role: text, labels, structured replies and streams, metered, retried and cached."""
+"""One chat model per role: text, labels, structured replies and streams, metered, bounded in time and cached."""
 
 from __future__ import annotations
 
 import asyncio
-import itertools
-import logging
-import time
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Sequence
-from contextlib import aclosing, asynccontextmanager, contextmanager
+from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
+from contextlib import aclosing, contextmanager, suppress
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast, get_args
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args
 
-from pydantic import BaseModel, create_model
+from pydantic import BaseModel
 
-from ragweave.models.chat_cache import ReplyCache, reply_cache
+from ragweave.models import failures
+from ragweave.models.chat_cache import reply_cache
 from ragweave.models.chat_client import Connection, Served, connect, host_of, name_of, slot, stay_here
-from ragweave.models.chat_json import Bind, Structured, form_of
-from ragweave.models.chat_reply import (
-    IMAGE_TOKENS,
-    Call,
-    Messages,
-    ThoughtFilter,
-    add_to_last,
-    can_be_shown,
-    digest_of,
-    invoke,
-    is_cut,
-    read_label,
-    text_of,
-    tokens_of,
-    with_images,
-    without_thoughts,
-)
+from ragweave.models.chat_json import instruction, is_refusal, read_reply, under
+from ragweave.models.chat_reply import ChatReply, Messages, ModelRequest, can_be_shown, read_label, without_thoughts
 from ragweave.models.errors import InputError, ModelError, ModelTransient, RagweaveError, ReplyCut
-from ragweave.models.failures import Unfinished, explain, is_transient, pause_before
+from ragweave.models.failures import Unfinished, explain, is_transient
 from ragweave.models.meter import Meter, Spend
 from ragweave.models.settings import model_settings
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
-    from langchain_core.messages import AIMessage, AIMessageChunk
 
 __all__ = ["Chat", "Messages", "Role", "chat", "is_transient", "override"]
-
-logger = logging.getLogger(__name__)
 
 Role = Literal["writer", "reasoner", "judge", "vision"]
 
 _CHARS, _DRIPS = 10, 4
-"""Characters per token, and times the timeout, after which a streamed reply is taken to be endless."""
-
-_NOT_OURS = (RagweaveError, AssertionError)
-"""Errors passed on as they are: those that are told already, and the message of a scripted model to its test."""
+"""Characters per token after which a reply is cut, and times the timeout after which it is taken to be endless."""
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -59,201 +37,201 @@ M = TypeVar("M", bound=BaseModel)
 class Chat:
     """The chat model of one role.
 
-    Every call is tagged `nostream`, so that its tokens stay out of LangGraph's `messages` streams; it reserves its
-    budget on the meter, waits for a free slot of the server, and is tried up to three times when the failure may pass.
+    Every call is tagged `nostream`, so that its tokens stay out of LangGraph's `messages` streams. It waits for a free
+    slot of the server and reserves its budget on the meter. Every reply is streamed: a silence of RAGWEAVE_CHAT_TIMEOUT
+    seconds ends it, and so do more characters than it may have. The client tries again what fails before a reply
+    begins; a reply that breaks off before anything of it was shown is asked for once more. A silence is final.
+
+    All methods raise:
+        ModelTransient: the server is down, silent, dripping or limiting, or broke off.
+        ModelError: the server refused, or sent no reply of a language model.
+        BudgetSpent: a limit of the run would be passed.
     """
 
     def __init__(self, role: Role, at: Served | Connection, *, cached: bool = False) -> None:
-        self.role = role
-        self._at = at
+        self.role, self._at, self._cached = role, at, cached
         self.name, self.host = (at.name, at.host) if isinstance(at, Served) else (name_of(at.model), host_of(at.model))
         self._settings = model_settings()
         self._most = self._settings.chat_tokens or (2_048 if role in ("judge", "vision") else 4_096)
-        self._cached = cached
 
     async def text(self, messages: Messages, *, node: str, meter: Meter, images: Sequence[bytes] = ()) -> str:
         """Return the reply as text, without the thinking of reasoning models; empty when the model says nothing.
 
         With `images`, JPEG files, they go with the last user message. A reply that was cut off at a limit of tokens is
         returned as far as it goes, here and below, and never cached.
-
-        Raises:
-            ModelTransient: the server is down, slow or limiting, after retries.
-            ModelError: the server refused, or sent no reply of a language model.
-            BudgetSpent: a limit of the run would be passed.
         """
-        form = f"text{digest_of(images)}"
-        reply = await self._recall(messages, form, node, meter)
-        if reply is None:
-            said = await self._ask(messages, node, meter, images=images)
-            reply = without_thoughts(text_of(said))
-            if reply and not is_cut(said):
-                await self._keep(messages, form, reply)
-        return reply
+        asked = ModelRequest(messages, node, meter, images)
+        kept = await self._recall(asked, "text")
+        if kept is not None:
+            return kept
+        reply = await self._ask(asked)
+        return await self._kept(asked, "text", reply, without_thoughts(reply.text))
 
     async def label(self, messages: Messages, labels: Sequence[str], *, node: str, meter: Meter) -> str | None:
         """Return the one of `labels` that the reply names, or None when two replies could not be read."""
-        form = "label:" + "|".join(labels)
-        kept = await self._recall(messages, form, node, meter)
+        asked, form, names = ModelRequest(messages, node, meter), "label:" + "|".join(labels), ", ".join(labels)
+        kept = await self._recall(asked, form)
         if kept in labels:
             return kept
-        reply = await self._ask(messages, node, meter)
-        found = read_label(text_of(reply), labels)
-        if found is None:
-            names = ", ".join(labels)
-            asked = f"Your reply could not be read. Reply with exactly one of these, and nothing else: {names}"
-            # A server that can enforce a schema cannot miss its labels; any other gets this one more try in words.
-            again = add_to_last(messages, asked)
-            schema = create_model("Choice", label=(cast("Any", Literal[tuple(labels)]), ...))
-            structured = (await self._connection()).structured
-            reply = await structured.reply(again, schema, lambda m, bind: self._ask(m, node, meter, bind), again)
-            found = read_label(text_of(reply), labels)
-        if found is not None and not is_cut(reply):
-            await self._keep(messages, form, found)
-        return found
+        repair = f"Your reply could not be read. Reply with exactly one of these, and nothing else: {names}"
+        for request in (asked, asked.repaired(repair)):
+            reply = await self._ask(request)
+            if (label := read_label(reply.text, labels)) is not None:
+                return await self._kept(asked, form, reply, label)
+        return None
 
     async def json(
         self, messages: Messages, schema: type[M], *, node: str, meter: Meter, images: Sequence[bytes] = ()
     ) -> M | None:
-        """Return the reply as an instance of `schema`, or None when it could not be read.
+        """Return the reply as an instance of `schema`, or None when it and one repair could not be read.
 
-        The server is asked to enforce the schema where it can; where it cannot, the schema goes into the prompt and
-        the reply is read tolerantly. One more try repairs an unreadable reply.
+        The server is asked to enforce the schema where it can. Where it refuses or ignores that, which is remembered,
+        the schema goes into the prompt and the reply is read tolerantly.
         """
-        form = form_of(schema) + digest_of(images)
-        kept = await self._recall(messages, form, node, meter)
+        asked, form = ModelRequest(messages, node, meter, images), f"json:{schema.model_json_schema()}"
+        kept = await self._recall(asked, form)
         if kept is not None:
-            try:
+            with suppress(ValueError):
                 return schema.model_validate_json(kept)
-            except ValueError:
-                logger.debug("a cached reply does not fit its schema any more")
-
-        last: AIMessage | None = None
-
-        async def ask(asked: Messages, bind: Bind | None) -> AIMessage:
-            nonlocal last
-            last = await self._ask(asked, node, meter, bind, images)
-            return last
-
-        found = await (await self._connection()).structured.ask(messages, schema, ask)
-        if found is not None and not is_cut(last):
-            await self._keep(messages, form, found.model_dump_json())
-        return found
+        at = await self._connection()
+        for repair in ("", "Your last reply could not be read. "):
+            in_words, reply = asked.repaired(repair + instruction(schema)), None
+            if at.enforces and (bound := under(schema, at.model)) is not None:
+                try:
+                    reply = await self._ask(replace(in_words if repair else asked, bound=bound))
+                except ModelError as exc:
+                    if not is_refusal(exc):
+                        raise
+            if reply is None:
+                reply = await self._ask(in_words)
+                # What refused a schema and then answers lacks the method; a prompt that fails both ways is at fault.
+                at.enforces = False
+            read = await asyncio.to_thread(read_reply, reply, schema)
+            if read is not None:
+                await self._kept(asked, form, reply, read.model_dump_json())
+                return read
+            at.enforces &= not reply.text.strip() or "{" in reply.text  # else as if it had been given no schema
+        return None
 
     async def stream(
-        self, messages: Messages, *, node: str, meter: Meter, images: Sequence[bytes] = (), whole: bool = False
+        self, messages: Messages, *, node: str, meter: Meter, images: Sequence[bytes] = ()
     ) -> AsyncGenerator[str, None]:
-        """Yield the reply in parts as they arrive. A reply from the cache comes in one part.
+        """Yield the reply in parts as they arrive, the first with a whole sentence; one from the cache in one part.
 
-        Only a failure before the first part is retried: what was yielded is never taken back. A reply that has to be
-        `whole` is for a reader of whole sentences: its first part is its first sentence.
+        What was yielded is never taken back.
 
-        Raises as `text` does, ModelTransient also when the reply breaks off; and ReplyCut, after the last part, where
-        the reply has to be `whole` and was cut off at a limit of tokens.
+        Raises:
+            ReplyCut: after the last part of a reply that was cut off at a limit.
         """
-        form = f"text{digest_of(images)}"
-        kept = await self._recall(messages, form, node, meter)
+        asked, reply = ModelRequest(messages, node, meter, images), ChatReply()
+        kept = await self._recall(asked, "text")
         if kept is not None:
             yield kept
             return
-        parts: list[str] = []
-        for attempt in itertools.count(1):
-            held = ""
-            try:
-                # Closed at once when the reader leaves early: its slot is wanted.
-                async with aclosing(self._parts(messages, node, meter, images)) as arriving:
-                    async for part in arriving:
-                        held += part
-                        if parts or not whole or can_be_shown(held):
-                            parts.append(held)
-                            held = ""
-                            yield parts[-1]
-                if held:
-                    parts.append(held)
-                    yield held
-                break
-            except ReplyCut:
-                if held:
-                    yield held
-                if whole:
-                    raise
-                return
-            except _NOT_OURS:
-                raise
-            except Exception as exc:
-                if parts and is_transient(exc) and not isinstance(exc, TimeoutError):
-                    raise ModelTransient(f"the reply of {self.name} at {self.host} broke off", "ask again") from exc
-                refused = not parts and (await self._connection()).unlimited(exc)
-                if parts or not (refused or await self._wait(exc, attempt, meter)):
-                    raise self._explained(exc) from exc
-        if parts:
-            await self._keep(messages, form, "".join(parts).strip())
+        # Closed at once when the reader leaves early: its slot is wanted.
+        async with aclosing(self._read(reply, asked, can_be_shown)) as parts:
+            async for part in parts:
+                yield part
+        if reply.cut:
+            cut = f"the reply of {self.name} at {self.host} was cut off after {reply.usage(0)[1]:,} tokens"
+            raise ReplyCut(cut, "raise RAGWEAVE_CHAT_TOKENS, or the server's own limit")
+        await self._kept(asked, "text", reply, without_thoughts(reply.text))
 
-    async def _recall(self, messages: Messages, form: str, node: str, meter: Meter) -> str | None:
+    async def _recall(self, asked: ModelRequest, form: str) -> str | None:
         if not self._cached:
             return None
-        key = ReplyCache.key(self.name, self.host, messages, form)
+        key = asked.key(self.name, self.host, form)
         kept = await asyncio.to_thread(lambda: reply_cache(self._settings.home).get(key))
         if kept is not None:
-            meter.record(Spend(node, self.role, self.name, 0, 1, 0, 0, 0.0, 0.0))
+            asked.meter.record(Spend(asked.node, self.role, self.name, 0, 1, 0, 0, 0.0, 0.0))
         return kept
 
-    async def _keep(self, messages: Messages, form: str, reply: str) -> None:
-        if self._cached:
-            key = ReplyCache.key(self.name, self.host, messages, form)
-            await asyncio.to_thread(lambda: reply_cache(self._settings.home).put(key, reply))
+    async def _kept(self, asked: ModelRequest, form: str, reply: ChatReply, read: str) -> str:
+        if self._cached and read and not reply.cut:
+            key = asked.key(self.name, self.host, form)
+            await asyncio.to_thread(lambda: reply_cache(self._settings.home).put(key, read))
+        return read
 
-    async def _ask(
-        self, messages: Messages, node: str, meter: Meter, bind: Bind | None = None, images: Sequence[bytes] = ()
-    ) -> AIMessage:
-        """Make one call, with retries, and return the whole message."""
+    async def _ask(self, asked: ModelRequest) -> ChatReply:
+        """Return a whole reply."""
+        reply = ChatReply()
+        async with aclosing(self._read(reply, asked, lambda _: False)) as parts:
+            async for _ in parts:
+                pass
+        return reply
+
+    async def _read(
+        self, reply: ChatReply, asked: ModelRequest, ready: Callable[[str], bool]
+    ) -> AsyncGenerator[str, None]:
+        """Yield what may be shown of a reply, once it is `ready`; another call where it breaks off before."""
         at = await self._connection()
-        bound = bind(at.model) if bind else at.model
-        for attempt in itertools.count(1):
+        shown = again = False
+        while True:
+            held = ""
             try:
-                async with self._metered(messages, node, meter, len(images)) as call:
-                    async with self._patience(meter):
-                        call.reply = await invoke(at.limited(bound, self._most), with_images(messages, images))
-                    call.text = text_of(call.reply)
-                return cast("AIMessage", call.reply)
-            except _NOT_OURS:
+                async with aclosing(self._call(reply, at, asked)) as parts:
+                    async for part in parts:
+                        held += part
+                        if shown or ready(held):
+                            shown, part, held = True, held, ""
+                            yield part
+                if held:
+                    yield held
+                return
+            except (RagweaveError, AssertionError):  # told already, and the message of a scripted model to its test
                 raise
             except Exception as exc:
-                if not (at.unlimited(exc) or await self._wait(exc, attempt, meter)):
-                    raise self._explained(exc) from exc
-        raise AssertionError("the last try returns or raises")
+                if shown and is_transient(exc) and not failures.is_silence(exc):
+                    raise ModelTransient(f"the reply of {self.name} at {self.host} broke off", "ask again") from exc
+                if shown or not (at.unlimited(exc) or (failures.broke_off(exc, reply.begun) and not again)):
+                    waited = asyncio.get_running_loop().time() - reply.since
+                    raise explain(exc, self.name, self.host, waited=waited) from exc
+                again = True
+                await asyncio.sleep(failures.BACKOFF)
 
-    async def _parts(
-        self, messages: Messages, node: str, meter: Meter, images: Sequence[bytes]
-    ) -> AsyncGenerator[str, None]:
-        """Make one streamed call, without retries; ReplyCut at the end of one that was cut off."""
-        shown = ThoughtFilter()
-        at = await self._connection()
-        async with self._metered(messages, node, meter, len(images)) as call:
-            began = time.monotonic()
-            model = at.limited(at.model, self._most)
-            stream = model.astream(with_images(messages, images), config={"tags": ["nostream"]})
-            async with aclosing(cast("AsyncGenerator[AIMessageChunk, None]", stream)) as arriving:
-                while True:
-                    async with self._patience(meter):
-                        chunk = await anext(arriving, None)
-                    if chunk is None:
-                        break
-                    told = f"the reply of {self.name} at {self.host} did not end"
-                    advice = "use another model, or raise RAGWEAVE_CHAT_TOKENS or RAGWEAVE_CHAT_TIMEOUT"
-                    if time.monotonic() - began > _DRIPS * self._settings.chat_timeout:
-                        raise ModelTransient(told, advice)  # and too slow for the next step of the turn as well
-                    if len(call.text) > _CHARS * self._most:
-                        raise ModelError(told, advice)
-                    if visible := shown.feed(call.add(chunk)):
-                        yield visible
-            if visible := shown.rest():
-                yield visible
-            if isinstance(self._at, Served) and self._at.provider == "openai" and (came := call.instead()):
-                raise Unfinished(came)
-            if is_cut(call.reply):
-                cut = f"the reply of {self.name} at {self.host} was cut off after {call.usage(0)[1]:,} tokens"
-                raise ReplyCut(cut, "raise RAGWEAVE_CHAT_TOKENS, or the server's own limit")
+    async def _call(self, reply: ChatReply, at: Connection, asked: ModelRequest) -> AsyncGenerator[str, None]:
+        """Make one call: fill `reply` and yield what may be shown of it; record what it cost, also where it fails."""
+        meter, clock = asked.meter, asyncio.get_running_loop().time
+        async with slot(self.host, self._settings.chat_width, asked.node, meter):
+            meter.reserve(asked.node, asked.tokens, self.name)
+            reply.begin(began := clock())
+            try:
+                model = at.limited(asked.bound or at.model, self._most)
+                async with aclosing(model.astream(asked.sent, config={"tags": ["nostream"]})) as arriving:
+                    while (chunk := await self._next(arriving, reply, asked)) is not None:
+                        reply.since = clock()
+                        if reply.since - began > _DRIPS * self._settings.chat_timeout:
+                            # Too slow for the next step of the turn as well.
+                            advice = "use another model, or raise RAGWEAVE_CHAT_TOKENS or RAGWEAVE_CHAT_TIMEOUT"
+                            raise ModelTransient(f"the reply of {self.name} at {self.host} did not end", advice)
+                        if visible := reply.add(chunk):
+                            yield visible
+                        if len(reply.text) > _CHARS * self._most:
+                            reply.finish = "length"
+                            break
+                if visible := reply.rest():
+                    yield visible
+            finally:
+                used = reply.usage(asked.tokens)
+                meter.record(Spend(asked.node, self.role, self.name, 1, 0, *used, clock() - began, 0.0))
+            if isinstance(self._at, Served) and self._at.provider == "openai" and reply.instead:
+                raise Unfinished(reply.instead) if reply.begun else ValueError("no event of a stream")
+
+    async def _next(self, arriving: AsyncGenerator[Any, None], reply: ChatReply, asked: ModelRequest) -> Any:
+        """Wait for the next part as long as patience and the time of the run last; None at the end."""
+        silence, left = self._settings.chat_timeout, asked.meter.seconds_left
+        try:
+            async with asyncio.timeout(silence if left is None else min(silence, left)):
+                return await anext(arriving, None)
+        except TimeoutError as exc:
+            if asked.meter.out_of_time():
+                raise asked.meter.cut_off(asked.node) from exc
+            raise
+        except Exception as exc:
+            # OpenAI's client refuses a reply under a schema once all of it has come: one that was cut off, or none.
+            if reply.cut or (isinstance(exc, AssertionError) and isinstance(self._at, Served)):
+                return None
+            raise
 
     async def _connection(self) -> Connection:
         if isinstance(self._at, Connection):
@@ -262,42 +240,7 @@ class Chat:
         try:
             return await connect(self._at)
         except Exception as exc:
-            raise self._explained(exc) from exc
-
-    @asynccontextmanager
-    async def _metered(self, messages: Messages, node: str, meter: Meter, images: int) -> AsyncIterator[Call]:
-        """Wait for a slot, reserve the budget, and record what was spent, also for a call that fails."""
-        prompt = tokens_of("".join(text for _, text in messages)) + images * IMAGE_TOKENS
-        async with slot(self.host, self._settings.chat_width, node, meter):
-            meter.reserve(node, prompt, self.name)
-            call = Call()
-            started = time.perf_counter()
-            try:
-                yield call
-            except TimeoutError as exc:
-                if meter.out_of_time():
-                    raise meter.cut_off(node) from exc
-                raise
-            finally:
-                took = time.perf_counter() - started
-                used_in, used_out = call.usage(prompt)
-                meter.record(Spend(node, self.role, self.name, 1, 0, used_in, used_out, took, 0.0))
-
-    def _patience(self, meter: Meter) -> asyncio.Timeout:
-        left, most = meter.seconds_left, self._settings.chat_timeout
-        return asyncio.timeout(most if left is None else min(most, left))
-
-    async def _wait(self, exc: Exception, tried: int, meter: Meter) -> bool:
-        """Pause before another try; False where there shall be none, or the run's time would be over by then."""
-        pause, left = pause_before(exc, tried), meter.seconds_left
-        if pause is None or (left is not None and pause >= left):
-            return False
-        logger.info("%s at %s: %s; trying again in %.1f s", self.name, self.host, type(exc).__name__, pause)
-        await asyncio.sleep(pause)
-        return True
-
-    def _explained(self, exc: Exception) -> Exception:
-        return explain(exc, self.name, self.host, waited=self._settings.chat_timeout)
+            raise explain(exc, self.name, self.host) from exc
 
 
 _injected: ContextVar[tuple[dict[str, Connection], bool] | None] = ContextVar("injected_models", default=None)
@@ -316,7 +259,7 @@ def override(*, cached: bool = False, **models: BaseChatModel) -> Iterator[None]
     if unknown:
         raise InputError(f"there is no role {sorted(unknown)[0]!r}", f"use one of {', '.join(get_args(Role))}")
     outer = _injected.get()
-    made = {role: Connection(model, Structured(name_of(model))) for role, model in models.items()}
+    made = {role: Connection(model) for role, model in models.items()}
     token = _injected.set(({**(outer[0] if outer else {}), **made}, cached))
     try:
         yield
@@ -335,12 +278,10 @@ def chat(role: Role = "writer", name: str = "") -> Chat | None:
     Raises:
         InputError: if a setting cannot be used, or no configured model has the name.
     """
-    injected = _injected.get()
-    if injected:
-        models, cached = injected
-        connection = models.get(role) or models.get("writer")
-        if connection is not None:
-            return Chat(role, connection, cached=cached)
+    models, cached = _injected.get() or ({}, False)
+    connection = models.get(role) or models.get("writer")
+    if connection is not None:
+        return Chat(role, connection, cached=cached)
     settings = model_settings()
     if not (settings.chat or (settings.vision and role == "vision")):
         return None

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import logging
 import sqlite3
 import threading
-from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 
@@ -19,12 +16,11 @@ _MOST_ROWS = 100_000
 class ReplyCache:
     """A table from the hash of a request to its reply; reading and writing cost the same at any size.
 
-    Prompts are never stored, only their hash. A file that cannot be used is left alone and the cache stays empty.
+    Prompts are never stored. A file that cannot be used is left alone and the cache stays empty.
     """
 
     def __init__(self, path: Path) -> None:
-        self._lock = threading.Lock()
-        self._db: sqlite3.Connection | None = None
+        self._lock, self._db = threading.Lock(), None
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.touch(mode=0o600)
@@ -36,11 +32,6 @@ class ReplyCache:
         except (sqlite3.Error, OSError) as exc:
             self._give_up(exc)
 
-    @staticmethod
-    def key(model: str, host: str, messages: Sequence[tuple[str, str]], form: str) -> str:
-        """Return the key of a request: model, host, messages, and the form of reply asked for."""
-        return hashlib.sha256(json.dumps([model, host, [list(m) for m in messages], form]).encode()).hexdigest()
-
     def get(self, key: str) -> str | None:
         """Return the reply kept for a key, or None."""
         rows = self._run("SELECT reply FROM replies WHERE key = ?", key)
@@ -49,13 +40,6 @@ class ReplyCache:
     def put(self, key: str, reply: str) -> None:
         """Keep a reply, replacing an older one."""
         self._run("INSERT OR REPLACE INTO replies VALUES (?, ?)", key, reply)
-
-    def close(self) -> None:
-        """Close the file; what follows finds and keeps nothing."""
-        with self._lock:
-            if self._db is not None:
-                self._db.close()
-            self._db = None
 
     def _run(self, statement: str, *values: str) -> list[tuple[str]]:
         try:
@@ -67,7 +51,9 @@ class ReplyCache:
 
     def _give_up(self, exc: Exception) -> None:
         logger.warning("model replies are not cached: %s", exc)
-        self.close()
+        if self._db is not None:
+            self._db.close()
+        self._db = None
 
 
 @lru_cache(maxsize=4)

@@ -15,7 +15,6 @@ from weakref import WeakKeyDictionary
 
 from pydantic import SecretStr
 
-from ragweave.models.chat_json import Structured
 from ragweave.models.errors import ModelError
 from ragweave.models.failures import status_of
 from ragweave.models.meter import Meter
@@ -24,8 +23,9 @@ from ragweave.models.settings import Endpoint, ModelSettings, model_settings
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
-
 _MAX_TOKENS = re.compile(r"max_(?:completion_|output_|new_)?tokens")
+_CONNECT = 10.0
+"""Seconds to wait for a connection. How long a reply is waited for is told by whoever reads it."""
 
 
 class Served(NamedTuple):
@@ -36,7 +36,6 @@ class Served(NamedTuple):
     provider: str
     url: str
     key: SecretStr
-    timeout: float
     temperature: float | None
 
     @classmethod
@@ -51,7 +50,7 @@ class Served(NamedTuple):
         else:
             url = os.environ.get("OPENAI_BASE_URL") or os.environ.get("OPENAI_API_BASE") or "https://api.openai.com/v1"
             host = address(url) if provider == "openai" else provider
-        return cls(name, host, provider, at.url, at.key, settings.chat_timeout, settings.chat_temperature)
+        return cls(name, host, provider, at.url, at.key, settings.chat_temperature)
 
 
 @dataclass
@@ -59,16 +58,15 @@ class Connection:
     """A client, and what was learnt about its server."""
 
     model: BaseChatModel
-    structured: Structured
     limit: Literal["", "max_tokens", "extra_body"] = ""
     """How the most tokens of a reply are told: not at all, as the client does it, or as servers of the same API do."""
+    enforces: bool = True
+    """Whether the server may be asked to enforce a schema."""
 
     def limited(self, bound: Any, most: int) -> Any:
         """Return a model that is asked for at most so many tokens."""
-        told: dict[str, Any] = {"max_tokens": most}
-        if self.limit == "extra_body":
-            told = {"extra_body": told}
-        return bound.bind(**told) if self.limit else bound
+        told = {"max_tokens": most}
+        return bound.bind(**({"extra_body": told} if self.limit == "extra_body" else told)) if self.limit else bound
 
     def unlimited(self, exc: BaseException) -> bool:
         """Tell whether a server refused the limit; it is not sent there again."""
@@ -108,32 +106,24 @@ def build(served: Served) -> BaseChatModel:
 
     The key of the environment is used only where no base URL is set: it belongs to its provider, not to any server.
     """
-    options: dict[str, Any] = {"max_retries": 0}
-    if served.temperature is not None:
-        options["temperature"] = served.temperature
+    options: dict[str, Any] = {} if served.temperature is None else {"temperature": served.temperature}
     key = served.key.get_secret_value()
-    if served.provider == "openai":
-        from langchain_openai import ChatOpenAI
-        from openai import Timeout
+    if key or served.url:
+        options["api_key"] = SecretStr(key or "none")
+    if served.provider != "openai":
+        from langchain.chat_models import init_chat_model
 
-        # A Timeout object also keeps langchain-openai from sharing one HTTP pool among event loops.
-        options["timeout"] = Timeout(served.timeout, connect=min(10.0, served.timeout))
-        # Its wait for each chunk is asyncio.wait_for, which in Python 3.11 loses a cancellation where the chunk is
-        # there already: a reply without end could not be stopped. Every part is waited for with a limit of ours.
-        if "stream_chunk_timeout" in ChatOpenAI.model_fields:
-            options["stream_chunk_timeout"] = None
-        if served.url:
-            options |= {"base_url": served.url, "api_key": SecretStr(key or "none"), "use_responses_api": False}
-        elif key:
-            options["api_key"] = key
-        return ChatOpenAI(model=served.name, stream_usage=True, **options)
-    from langchain.chat_models import init_chat_model
+        made: BaseChatModel = init_chat_model(":".join(filter(None, (served.provider, served.name))), **options)
+        return made
+    from langchain_openai import ChatOpenAI
+    from openai import Timeout
 
-    if key:
-        options["api_key"] = key
-    name = f"{served.provider}:{served.name}" if served.provider else served.name
-    made: BaseChatModel = init_chat_model(name, timeout=served.timeout, **options)
-    return made
+    if served.url:
+        options |= {"base_url": served.url, "use_responses_api": False}
+    # A Timeout object also keeps langchain-openai from sharing one HTTP pool among event loops. Its own wait for each
+    # part is asyncio.wait_for, which in Python 3.11 loses a cancellation where the part is there already.
+    timeout = Timeout(None, connect=_CONNECT)
+    return ChatOpenAI(model=served.name, stream_usage=True, timeout=timeout, stream_chunk_timeout=None, **options)
 
 
 def name_of(model: BaseChatModel) -> str:
@@ -147,28 +137,19 @@ def host_of(model: BaseChatModel) -> str:
     return str(getattr(base, "host", "") or "this process")
 
 
-_connections: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[Served, asyncio.Task[Connection]]] = WeakKeyDictionary()
+_connections: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[Served, Connection]] = WeakKeyDictionary()
 """Of each event loop: connections live and end with it."""
 _gates: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[tuple[str, int], asyncio.Semaphore]] = WeakKeyDictionary()
 
 
 async def connect(served: Served) -> Connection:
     """Return the running event loop's connection to a model."""
-
-    async def make() -> Connection:
-        limit: Any = "extra_body" if served.url else "max_tokens" if served.provider in ("openai", "anthropic") else ""
-        made = await asyncio.to_thread(build, served)
-        return Connection(made, Structured(f"{served.name} at {served.host}"), limit)
-
     mine = _connections.setdefault(asyncio.get_running_loop(), {})
     if served not in mine:
-        mine[served] = asyncio.create_task(make())
-    try:
-        # Calls that start together share one client; one of them that is cancelled leaves it to the others.
-        return await asyncio.shield(mine[served])
-    except Exception:
-        mine.pop(served, None)
-        raise
+        limit: Any = "extra_body" if served.url else "max_tokens" if served.provider in ("openai", "anthropic") else ""
+        made = await asyncio.to_thread(build, served)
+        mine.setdefault(served, Connection(made, limit))  # the first of those that began together
+    return mine[served]
 
 
 @asynccontextmanager

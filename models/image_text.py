@@ -5,10 +5,11 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from typing import Any, Protocol
+from typing import Any
 
 from ragweave.models.checkpoint_files import LOCAL, load_encoder, quiet, torch_and_transformers
-from ragweave.models.embed import Batched, Vectors, fastembed_options
+from ragweave.models.embed import fastembed_options
+from ragweave.models.encoders import Batched, Vectors
 from ragweave.models.errors import InputError
 from ragweave.models.failures import loading
 from ragweave.models.pictures import Pixels
@@ -17,29 +18,11 @@ from ragweave.models.settings import ModelSettings, model_settings
 BATCH = 16
 
 
-class ImageEncoder(Protocol):
-    """Puts pictures and texts into one space. Blocking; safe among threads."""
+class ImageEncoder(Batched):
+    """Puts pictures and texts into one space, by two functions. Blocking; safe among threads.
 
-    name: str
-    """Identifies the space: vectors of encoders with different names never meet."""
-    frames: int
-    """Frames of a clip that are seen together; 1 for an encoder of pictures."""
-
-    @property
-    def dim(self) -> int:
-        """Length of a vector."""
-
-    def images(self, images: Sequence[Pixels]) -> Vectors:
-        """Encode pictures, RGB of shape (height, width, 3) each, or clips (frames, height, width, 3): (n, dim)."""
-
-    def texts(self, texts: Sequence[str]) -> Vectors:
-        """Encode texts; returns (n, dim)."""
-
-
-class TwoTowers(Batched):
-    """An encoder of two functions.
-
-    `images` turns a batch of clips into vectors, each a list of PIL images, `texts` a batch of texts.
+    `images` turns a batch of clips into vectors, each a list of PIL images, `texts` a batch of texts; `frames` of a
+    clip are seen together, one by an encoder of pictures.
     """
 
     kind, setting, batch = "image encoder", "RAGWEAVE_IMAGE_TEXT", BATCH
@@ -52,7 +35,7 @@ class TwoTowers(Batched):
         self._lock = threading.Lock()
 
     def images(self, images: Sequence[Pixels]) -> Vectors:
-        """Encode pictures or clips."""
+        """Encode pictures, RGB of shape (height, width, 3) each, or clips (frames, height, width, 3): (n, dim)."""
         from PIL import Image
 
         def clips(batch: list[Pixels]) -> list[list[Any]]:
@@ -62,7 +45,7 @@ class TwoTowers(Batched):
             return self.run(images, lambda batch: self._images(clips(batch)))
 
     def texts(self, texts: Sequence[str]) -> Vectors:
-        """Encode texts."""
+        """Encode texts; returns (n, dim)."""
         with self._lock:
             return self.run([t if t.strip() else " " for t in texts], self._texts)
 
@@ -108,7 +91,7 @@ def _fastembed(model: str, settings: ModelSettings) -> ImageEncoder:
 
         seeing = ImageEmbedding(**fastembed_options(model, settings))
         reading = TextEmbedding(**fastembed_options(text, settings))
-    return TwoTowers(
+    return ImageEncoder(
         f"fastembed:{model}",
         lambda batch: list(seeing.embed([frames[0] for frames in batch], batch_size=BATCH)),
         lambda batch: list(reading.embed(batch, batch_size=BATCH)),
@@ -142,7 +125,7 @@ def _transformers(model: str) -> ImageEncoder:
             tokens = tokenizer(batch, padding=padding, truncation=True, max_length=longest, return_tensors="pt")
             return _rows(reading(**tokens.to(net.device)))
 
-    return TwoTowers(f"hf:{model}", images, texts, frames)
+    return ImageEncoder(f"hf:{model}", images, texts, frames)
 
 
 def _rows(found: Any) -> Any:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.util import find_spec
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -37,20 +37,11 @@ class TextLine:
     confidence: float
 
 
-class Ocr(Protocol):
-    """Reads the words in pictures. Blocking; safe among threads, which wait for one another."""
+class Ocr:
+    """Reads the words in pictures: PP-OCR by onnxruntime (rapidocr), whose models come with its package.
 
-    name: str
-
-    def lines(self, image: Pixels) -> list[TextLine]:
-        """Return the lines of a picture in reading order."""
-
-
-class RapidOcr:
-    """PP-OCR by onnxruntime (rapidocr), whose models come with its package.
-
-    One picture takes one thread: there is a reading process for each core but one, and a second thread took almost
-    twice the computing time for little (docs/images.md).
+    Blocking; safe among threads, which wait for one another. One picture takes one thread: there is a reading process
+    for each core but one, and a second thread took almost twice the computing time for little (docs/images.md).
     """
 
     name = "rapidocr"
@@ -168,7 +159,7 @@ def installed() -> bool:
 @lru_cache(maxsize=1)
 def _load() -> Ocr | None:
     try:
-        return RapidOcr()
+        return Ocr()
     except Exception as error:  # whatever a broken or half-installed package raises at its import
         logger.warning("pictures are not read: %s: %s", type(error).__name__, error)
         return None

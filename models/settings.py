@@ -132,7 +132,7 @@ class ModelSettings(Settings):
         "the first GPU there is. On a GPU encoders take bfloat16 where it can, whisper what it was saved in.",
     )
     chat_timeout: float = Field(
-        60.0, gt=0, description="Seconds to wait for a reply, or for the next part of a stream."
+        30.0, gt=0, description="Seconds to wait for the first word of a reply, and for each part after it."
     )
     chat_width: int = Field(8, ge=1, le=1000, description="Chat calls in flight at the same time.")
     chat_tokens: int = Field(

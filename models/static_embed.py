@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ragweave.models.embed import ASKED, Remembering, Vectors, normalise
+from ragweave.models.encoders import ASKED, Remembering, Vectors, normalise
 from ragweave.models.text import storable
 
 _SPECIAL = re.compile(r"<(?:unk|/?s)>")

@@ -7,42 +7,36 @@ import pytest
 
 from ragweave.models import chat_cache
 from ragweave.models.chat_cache import ReplyCache
+from ragweave.models.chat_reply import ModelRequest
+from ragweave.models.meter import Meter
 
-MESSAGES = [("user", "a secret question")]
+ASKED = [("user", "a secret question")]
 
 
-def test_a_reply_is_found_again_in_another_process(tmp_path: Path) -> None:
+def key(messages: list[tuple[str, str]], *images: bytes, model: str = "m", host: str = "h", form: str = "text") -> str:
+    return ModelRequest(messages, "n", Meter(), images).key(model, host, form)
+
+
+def test_the_key_depends_on_model_host_messages_pictures_and_form() -> None:
+    keys = [
+        key(ASKED),
+        key(ASKED, model="m2"),
+        key(ASKED, host="h2"),
+        key(ASKED, form="label:a|b"),
+        key([("system", "a secret question")]),
+        *(key(ASKED, *images) for images in ([b"a"], [b"b"], [b"a", b"b"], [b"b", b"a"], [b"ab"])),
+    ]
+    assert len(set(keys)) == len(keys)
+    assert key(ASKED) == keys[0]
+
+
+def test_the_last_reply_is_found_in_another_process_and_prompts_are_not_stored(tmp_path: Path) -> None:
     path = tmp_path / "cache" / "replies.db"
-    first = ReplyCache(path)
-    first.put("k", "réponse 答")
-    first.close()
-    assert ReplyCache(path).get("k") == "réponse 答"
-
-
-def test_the_key_depends_on_model_host_messages_and_form() -> None:
-    keys = {
-        ReplyCache.key("m", "h", MESSAGES, "text"),
-        ReplyCache.key("m2", "h", MESSAGES, "text"),
-        ReplyCache.key("m", "h2", MESSAGES, "text"),
-        ReplyCache.key("m", "h", [("system", "a secret question")], "text"),
-        ReplyCache.key("m", "h", MESSAGES, "label:a|b"),
-    }
-    assert len(keys) == 5
-    assert ReplyCache.key("m", "h", MESSAGES, "text") in keys
-
-
-def test_prompts_are_not_stored(tmp_path: Path) -> None:
-    cache = ReplyCache(tmp_path / "r.db")
-    cache.put(ReplyCache.key("m", "h", MESSAGES, "text"), "reply")
-    cache.close()
-    assert b"secret" not in (tmp_path / "r.db").read_bytes()
-
-
-def test_a_later_reply_replaces_an_earlier_one(tmp_path: Path) -> None:
-    cache = ReplyCache(tmp_path / "r.db")
-    cache.put("k", "old")
-    cache.put("k", "new")
-    assert cache.get("k") == "new"
+    cache = ReplyCache(path)
+    cache.put(key(ASKED), "old")
+    cache.put(key(ASKED), "réponse 答")
+    assert ReplyCache(path).get(key(ASKED)) == "réponse 答"
+    assert not any(b"secret" in file.read_bytes() for file in path.parent.iterdir())
 
 
 def test_the_oldest_replies_go_when_there_are_too_many(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -50,7 +44,6 @@ def test_the_oldest_replies_go_when_there_are_too_many(tmp_path: Path, monkeypat
     cache = ReplyCache(tmp_path / "r.db")
     for i in range(5):
         cache.put(f"k{i}", str(i))
-    cache.close()
     again = ReplyCache(tmp_path / "r.db")
     assert [again.get(f"k{i}") for i in range(5)] == [None, None, "2", "3", "4"]
 
@@ -69,10 +62,3 @@ def test_a_file_that_cannot_be_used_means_no_cache_and_is_left_alone(tmp_path: P
     cache.put("k", "v")
     assert cache.get("k") is None
     assert path.exists()
-
-
-def test_a_closed_cache_is_an_empty_one(tmp_path: Path) -> None:
-    cache = ReplyCache(tmp_path / "r.db")
-    cache.put("k", "v")
-    cache.close()
-    assert cache.get("k") is None

@@ -3,12 +3,13 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from langchain_core.messages import AIMessageChunk
 from pydantic import BaseModel, Field
 
-from ragweave.models.chat_json import instruction, read_json
-from ragweave.models.chat_reply import ThoughtFilter, read_label, without_thoughts
+from ragweave.models.chat_json import read_json
+from ragweave.models.chat_reply import ChatReply, read_label, without_thoughts
 
 
 class Grade(BaseModel):
@@ -20,7 +21,7 @@ class Queries(BaseModel):
     queries: list[str] = Field(min_length=1)
 
 
-LABELS = ("correct", "incorrect", "ambiguous")
+LABELS = ("correct", "incorrect", "ambiguous", "video", "video_clip")
 
 
 @pytest.mark.parametrize(
@@ -39,8 +40,9 @@ LABELS = ("correct", "incorrect", "ambiguous")
         ("This is not correct.", None),
         ("It isn't correct", None),
         ("not correct but ambiguous", "ambiguous"),
+        ("Video-Clip!", "video_clip"),
+        ("a video clip, not a video", "video_clip"),
         ("", None),
-        ("I cannot say.", None),
         ("correctness", None),
         ("正确", None),
         ("x" * 100_000, None),
@@ -50,26 +52,11 @@ def test_a_label_is_found_in_what_models_write_around_it(reply: str, label: str 
     assert read_label(reply, LABELS) == label
 
 
-@pytest.mark.parametrize(
-    ("reply", "label"),
-    [
-        ("video clip", "video_clip"),
-        ("Video-Clip!", "video_clip"),
-        ("video", "video"),
-        ("a video clip, not a video", "video_clip"),
-    ],
-)
-def test_a_longer_label_wins_over_one_inside_it(reply: str, label: str) -> None:
-    assert read_label(reply, ("video", "video_clip")) == label
-
-
-@settings(deadline=None)
 @given(st.sampled_from(LABELS), st.sampled_from(["{}", "{}.", "Answer: {}", "'{}'", "I say {}!", "\n\n{}\n"]))
 def test_any_casing_and_punctuation_round_a_label_is_read(label: str, frame: str) -> None:
     assert read_label(frame.format(label.upper()), LABELS) == label
 
 
-@settings(deadline=None)
 @given(st.text(max_size=300))
 def test_any_text_reads_as_one_of_the_labels_or_none(text: str) -> None:
     assert read_label(text, LABELS) in (*LABELS, None)
@@ -80,7 +67,6 @@ def test_any_text_reads_as_one_of_the_labels_or_none(text: str) -> None:
     [
         '{"verdict": "yes", "score": 0.5}',
         '```json\n{"verdict": "yes", "score": 0.5}\n```',
-        '```\n{"verdict": "yes", "score": 0.5}```',
         'Sure! Here it is:\n\n{"verdict": "yes", "score": 0.5}\n\nAnything else?',
         '{"verdict": "yes", "score": 0.5,}',
         '<think>{"verdict": "no"}</think>{"verdict": "yes", "score": 0.5}',
@@ -118,24 +104,17 @@ def test_what_holds_no_fitting_json_reads_as_none(reply: str) -> None:
     assert read_json(reply, Grade) is None
 
 
-def test_a_bare_list_fits_a_schema_with_one_field() -> None:
+def test_a_bare_list_fits_a_schema_with_one_field_and_half_an_emoji_becomes_printable() -> None:
     assert read_json('["a", "b"]', Queries) == Queries(queries=["a", "b"])
+    assert read_json('{"verdict": "\\ud83d, \\ud83d\\ude00"}', Grade) == Grade(verdict="?, 😀")
 
 
-def test_half_an_escaped_emoji_becomes_printable() -> None:
-    found = read_json('{"verdict": "bad \\ud83d end, good \\ud83d\\ude00"}', Grade)
-    assert found is not None
-    assert found.verdict == "bad ? end, good 😀"
-
-
-@settings(deadline=None)
 @given(st.text(max_size=200))
 def test_any_text_is_survived(text: str) -> None:
     found = read_json(text, Queries)
     assert found is None or found.queries
 
 
-@settings(deadline=None)
 @given(
     st.lists(st.text(max_size=20), min_size=1, max_size=4), st.sampled_from(["{}", "```json\n{}\n```", "Here: {} ."])
 )
@@ -145,18 +124,8 @@ def test_what_was_written_is_read_back(queries: list[str], frame: str) -> None:
     assert found == Queries(queries=[q.encode("utf-8", "replace").decode() for q in queries])
 
 
-@settings(deadline=None)
 @given(st.text(alphabet="ab <think/>\n", max_size=60), st.integers(1, 7))
 def test_a_stream_shows_what_the_whole_text_would(text: str, width: int) -> None:
-    shown = ThoughtFilter()
-    parts = [shown.feed(text[i : i + width]) for i in range(0, len(text), width)] + [shown.rest()]
+    reply = ChatReply()
+    parts = [reply.add(AIMessageChunk(text[i : i + width])) for i in range(0, len(text), width)] + [reply.rest()]
     assert "".join(parts).strip() == without_thoughts(text)
-
-
-def test_a_stream_without_thoughts_is_passed_on_part_by_part() -> None:
-    shown = ThoughtFilter()
-    assert [shown.feed(p) for p in ("Par", "is", ".")] == ["Par", "is", "."]
-
-
-def test_the_instruction_carries_the_schema() -> None:
-    assert '"verdict"' in instruction(Grade)

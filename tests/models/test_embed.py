@@ -14,7 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from ragweave.models.embed import PrefixedEncoder, Remembering, encoder, habits, normalise
+from ragweave.models.embed import encoder
+from ragweave.models.encoders import PrefixedEncoder, Remembering, habits, normalise
 from ragweave.models.errors import MissingExtra, ModelError
 from ragweave.tests.support import ScriptedServer
 
@@ -216,7 +217,7 @@ def test_fastembed_keeps_its_weights_in_the_home_and_obeys_offline(monkeypatch: 
 
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ScriptedServer]:
-    monkeypatch.setattr("ragweave.models.failures.BACKOFF", 0.0)
+    monkeypatch.setattr("openai._base_client.INITIAL_RETRY_DELAY", 0.0)
     with ScriptedServer() as served:
         monkeypatch.setenv("RAGWEAVE_EMBED", "nomic-embed-text")
         monkeypatch.setenv("RAGWEAVE_EMBED_URL", served.base_url)

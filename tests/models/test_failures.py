@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import email.utils
 import json
 import ssl
-import time
+import sys
 import urllib.error
 from email.message import Message
 
@@ -16,14 +15,16 @@ import pytest
 import requests
 
 from ragweave.models.errors import BudgetSpent, InputError, ModelError, ModelTransient
-from ragweave.models.failures import is_transient, retry_after, status_of
+from ragweave.models.failures import broke_off, is_transient, status_of, tried
 
-REQUEST = httpx.Request("POST", "http://127.0.0.1/v1")
+HTTP = sys.modules["httpx2"] if openai.Timeout.__module__.startswith("httpx2") else httpx
+"""The HTTP client of the installed OpenAI package."""
+REQUEST = HTTP.Request("POST", "http://127.0.0.1/v1")
 
 
-def of_httpx(status: int, headers: dict[str, str] | None = None) -> httpx.HTTPStatusError:
-    response = httpx.Response(status, request=REQUEST, headers=headers)
-    return httpx.HTTPStatusError("failed", request=REQUEST, response=response)
+def of_httpx(status: int) -> httpx.HTTPStatusError:
+    request = httpx.Request("POST", "http://127.0.0.1/v1")
+    return httpx.HTTPStatusError("failed", request=request, response=httpx.Response(status, request=request))
 
 
 def of_requests(status: int) -> requests.HTTPError:
@@ -34,20 +35,13 @@ def of_requests(status: int) -> requests.HTTPError:
 
 
 def of_openai(status: int, code: str | None = None) -> openai.APIStatusError:
-    response = _openai_http().Response(status, request=_openai_http().Request("POST", "http://127.0.0.1/v1"))
-    return openai.APIStatusError("failed", response=response, body={"code": code} if code else None)
-
-
-def _openai_http():
-    """The HTTP client of the installed OpenAI package: httpx, or httpx2 in newer ones."""
-    import sys
-
-    return sys.modules.get("httpx2") if openai.Timeout.__module__.startswith("httpx2") else httpx
+    return openai.APIStatusError(
+        "failed", response=HTTP.Response(status, request=REQUEST), body={"code": code} if code else None
+    )
 
 
 def in_stream(kind: str) -> openai.APIError:
-    request = _openai_http().Request("POST", "http://127.0.0.1/v1")
-    return openai.APIError("broke", request, body={"type": kind})
+    return openai.APIError("broke", REQUEST, body={"type": kind})
 
 
 def caused_by_certificate() -> Exception:
@@ -80,18 +74,14 @@ def test_the_status_decides_whichever_client_raised_it(make, status: int, again:
         TimeoutError(),
         ConnectionRefusedError(),
         ConnectionResetError(),
-        BrokenPipeError(),
         httpx.ConnectError("refused"),
-        httpx.ConnectTimeout("slow"),
         httpx.ReadTimeout("slow"),
-        httpx.PoolTimeout("busy"),
         httpx.ReadError("reset"),
         httpx.RemoteProtocolError("cut"),
         requests.ConnectionError(),
-        requests.ReadTimeout(),
         requests.exceptions.ChunkedEncodingError(),
-        openai.APIConnectionError(request=_openai_http().Request("POST", "http://127.0.0.1")),
-        openai.APITimeoutError(_openai_http().Request("POST", "http://127.0.0.1")),
+        openai.APIConnectionError(request=REQUEST),
+        openai.APITimeoutError(REQUEST),
         in_stream("server_error"),
         in_stream("overloaded_error"),
         urllib.error.HTTPError("http://127.0.0.1", 503, "busy", Message(), None),
@@ -108,18 +98,14 @@ def test_what_may_pass_is_tried_again(exc: Exception) -> None:
     [
         ValueError("bad"),
         json.JSONDecodeError("bad", "", 0),
-        UnicodeDecodeError("utf-8", b"", 0, 1, "bad"),
         requests.exceptions.JSONDecodeError("bad", "", 0),
-        requests.exceptions.InvalidURL("bad"),
         httpx.UnsupportedProtocol("ftp"),
         httpx.TooManyRedirects("round and round"),
         httpx.LocalProtocolError("bad header"),
         caused_by_certificate(),
         ssl.SSLCertVerificationError("self-signed"),
-        KeyError("choices"),
         AttributeError("choices"),
         RuntimeError("bug"),
-        FileNotFoundError("gone"),
         PermissionError("no"),
         in_stream("invalid_request_error"),
         of_openai(429, "insufficient_quota"),
@@ -137,22 +123,41 @@ def test_what_will_not_pass_is_not_tried_again(exc: BaseException) -> None:
     assert not is_transient(exc)
 
 
+def test_a_blocking_call_is_tried_three_times_while_its_failure_may_pass(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ragweave.models.failures.BACKOFF", 0.0)
+
+    def calls(*outcomes: object) -> tuple[object, int]:
+        left = list(outcomes)
+
+        def call() -> object:
+            if isinstance(made := left.pop(0), Exception):
+                raise made
+            return made
+
+        try:
+            return tried(call), len(left)
+        except Exception as exc:
+            return type(exc), len(left)
+
+    assert calls(TimeoutError(), of_httpx(503), "fine", "more") == ("fine", 1)
+    assert calls(TimeoutError(), TimeoutError(), TimeoutError(), "late") == (TimeoutError, 1)
+    assert calls(KeyError("x"), "late") == (KeyError, 1)
+
+
 @pytest.mark.parametrize(
-    ("headers", "seconds"),
+    ("exc", "begun", "again"),
     [
-        ({}, None),
-        ({"Retry-After": "7"}, 7.0),
-        ({"Retry-After": "0.5"}, 0.5),
-        ({"retry-after-ms": "250", "retry-after": "9"}, 0.25),
-        ({"Retry-After": "soon"}, None),
-        ({"Retry-After": "-3"}, None),
-        ({"Retry-After": "Wed, 01 Jan 2020 00:00:00 GMT"}, 0.0),
+        (ConnectionResetError(), False, True),
+        (of_openai(503), False, False),
+        (of_openai(503), True, True),
+        (openai.APIConnectionError(request=REQUEST), False, False),
+        (openai.APIConnectionError(request=REQUEST), True, True),
+        (TimeoutError(), True, False),
+        (KeyError("x"), True, False),
     ],
+    ids=repr,
 )
-def test_retry_after_is_read_as_seconds_or_date(headers: dict[str, str], seconds: float | None) -> None:
-    assert retry_after(of_httpx(429, headers)) == seconds
-
-
-def test_retry_after_as_a_date_counts_from_now() -> None:
-    later = email.utils.formatdate(time.time() + 60, usegmt=True)
-    assert 50 < (retry_after(of_httpx(429, {"Retry-After": later})) or 0) <= 60
+def test_what_breaks_off_is_asked_for_again_and_what_the_client_tried_or_a_silence_is_not(
+    exc: Exception, begun: bool, again: bool
+) -> None:
+    assert broke_off(exc, begun) is again

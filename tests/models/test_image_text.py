@@ -13,7 +13,7 @@ import pytest
 from ragweave.models import image_text as see
 from ragweave.models.checkpoint_files import find
 from ragweave.models.errors import InputError, MissingExtra, ModelError, WeightsError
-from ragweave.models.image_text import TwoTowers, image_encoder
+from ragweave.models.image_text import ImageEncoder, image_encoder
 from ragweave.models.settings import model_settings
 from ragweave.tests.support.hub import ScriptedHub
 
@@ -75,8 +75,8 @@ def test_fastembed_pairs_the_two_towers_of_a_space(chosen: Any, monkeypatch: pyt
     assert np.allclose(found.images(PICTURES), [[0.6, 0.8]] * 2) and np.allclose(found.texts(["a"]), [[0.6, 0.8]])
 
 
-def towers(images: Any, texts: Any = None) -> TwoTowers:
-    return TwoTowers("t", images, texts or (lambda batch: np.ones((len(batch), 3))))
+def towers(images: Any, texts: Any = None) -> ImageEncoder:
+    return ImageEncoder("t", images, texts or (lambda batch: np.ones((len(batch), 3))))
 
 
 def test_vectors_have_length_one_and_come_in_batches() -> None:

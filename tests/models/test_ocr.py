@@ -53,7 +53,7 @@ def test_it_is_off_where_the_setting_says_so_or_a_package_is_missing(monkeypatch
 
 @pytest.fixture(scope="module")
 def engine():
-    return read.RapidOcr()
+    return read.Ocr()
 
 
 def drawn(text: str) -> np.ndarray:

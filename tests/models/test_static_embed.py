@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragweave.models.embed import encoder, normalise
+from ragweave.models.embed import encoder
+from ragweave.models.encoders import normalise
 from ragweave.models.static_embed import WordLlamaEncoder
 
 TEXTS = (
