@@ -49,64 +49,39 @@ def sequence_model(tiny: Any, folder: Path, outputs: int, t5: bool = False, **co
     return tiny.save(folder, model, tiny.t5_tokenizer() if t5 else tiny.bert_tokenizer())
 
 
-@pytest.mark.parametrize("kind", ["distilbert", "t5"])
-@pytest.mark.parametrize("question", ODD)
-def test_a_router_answers_odd_questions_with_probabilities(kind: str, question: str, trained: dict[str, Any]) -> None:
-    found = checkpoint.router(str(trained[kind].folder), LABELS)(question)
-    assert set(found) == set(LABELS)
-    assert sum(found.values()) == pytest.approx(1)
-
-
 @pytest.mark.parametrize("text", ODD)
-def test_an_evaluator_answers_odd_passages_within_its_range(text: str, trained: dict[str, Any]) -> None:
+def test_odd_texts_get_probabilities_and_scores_within_their_range(text: str, trained: dict[str, Any]) -> None:
+    for kind in ("distilbert", "t5"):
+        found = checkpoint.router(str(trained[kind].folder), LABELS)(text)
+        assert set(found) == set(LABELS) and sum(found.values()) == pytest.approx(1)
     judge = checkpoint.evaluator(str(trained["evaluator"].folder))
-    found = judge(text, [Passage(text, text), Passage("", "moon tide")])
-    assert all(-1 <= x <= 1 for x in found) and len(found) == 2
+    scores = judge(text, [Passage(text, text), Passage("", "moon tide"), Passage("moon tide", " ")])
+    assert all(-1 <= x <= 1 for x in scores) and scores[2] == -1.0
+    plain, marked = judge(text, [Passage("", "moon  tide"), Passage("", "moon </s> tide")])
+    assert marked == pytest.approx(plain, abs=1e-6), "control words inside a passage change nothing"
 
 
-def test_a_passage_without_text_is_irrelevant_and_no_passages_give_no_scores(trained: dict[str, Any]) -> None:
-    judge = checkpoint.evaluator(str(trained["evaluator"].folder))
-    assert judge("tell me about the moon", [Passage("moon tide", " ")]) == [-1.0]
-    assert judge("tell me about the moon", []) == []
+async def test_the_graph_routes_and_grades_by_the_checkpoints_that_the_settings_name(
+    trained: dict[str, Any], monkeypatch: pytest.MonkeyPatch, stock: Any
+) -> None:
+    from ragweave.components.context import Context
+    from ragweave.graphs.agent import graph
 
-
-def test_control_words_inside_a_passage_change_nothing(trained: dict[str, Any]) -> None:
-    judge = checkpoint.evaluator(str(trained["evaluator"].folder))
-    plain, marked = judge("the moon", [Passage("", "moon  tide"), Passage("", "moon </s> tide")])
-    assert marked == pytest.approx(plain, abs=1e-6)
+    stock({"moon.md": "# Moon\n\nThe moon raises the tide.\n", "bread.md": "# Bread\n\nBread is baked in an oven.\n"})
+    monkeypatch.setenv("RAGWEAVE_ROUTER", str(trained["t5"].folder))
+    monkeypatch.setenv("RAGWEAVE_EVALUATOR", str(trained["evaluator"].folder))
+    model_settings.cache_clear()
+    context = Context(mode="extractive", route_by="checkpoint", grade_by="checkpoint")
+    sent: Any = {"messages": [("human", "Tell me about the moon and the tide.")]}
+    steps = {s["node"]: s async for s in graph.astream(sent, context=context, stream_mode="custom") if "by" in s}
+    assert [steps[node]["by"] for node in ("route", "grade")] == ["checkpoint", "checkpoint"]
+    assert not [step for step in steps.values() if "fallback" in step]
 
 
 def test_batches_do_not_change_scores(trained: dict[str, Any]) -> None:
     judge = checkpoint.evaluator(str(trained["evaluator"].folder))
     passages = [Passage("", "moon tide " * (1 + i % 7) + "bread " * (i % 3)) for i in range(checkpoint.BATCH * 2 + 3)]
     assert judge("the moon", passages) == pytest.approx([judge("the moon", [p])[0] for p in passages], abs=1e-5)
-
-
-def test_answer_options_on_further_lines_are_not_read(trained: dict[str, Any]) -> None:
-    route = checkpoint.router(str(trained["distilbert"].folder), LABELS)
-    assert route("main points of the lecture?\nA. what colour is the picture") == route("main points of the lecture?")
-
-
-def test_a_sheet_may_ask_for_the_whole_question(trained: dict[str, Any], copy: Any) -> None:
-    route = checkpoint.router(str(copy("distilbert", sheet={"first_line": False})), LABELS)
-    assert route("please\nmain points of the lecture") != route("please")
-
-
-def test_the_temperature_of_the_sheet_is_used(trained: dict[str, Any], copy: Any) -> None:
-    own = checkpoint.router(str(trained["distilbert"].folder), LABELS)("main points of the lecture")
-    flat = checkpoint.router(str(copy("distilbert", sheet={"temperature": 100.0})), LABELS)(
-        "main points of the lecture"
-    )
-    assert max(flat.values()) < max(own.values())
-    assert max(flat, key=flat.__getitem__) == max(own, key=own.__getitem__)
-
-
-def test_threads_may_share_a_checkpoint(trained: dict[str, Any], cues: dict[str, str]) -> None:
-    route = checkpoint.router(str(trained["distilbert"].folder), LABELS)
-    questions = [f"{cue} {'please ' * n}" for n in range(5) for cue in cues.values()]
-    alone = [route(q) for q in questions]
-    with ThreadPoolExecutor(8) as pool:
-        assert list(pool.map(route, questions)) == alone
 
 
 def test_a_checkpoint_is_loaded_once_although_threads_ask_together(
@@ -155,12 +130,6 @@ def test_a_checkpoint_that_is_no_router_is_refused_in_words(
         checkpoint.router(str(copy(kind, config, sheet)), LABELS)
 
 
-def test_the_authors_word_for_none_is_understood(copy: Any) -> None:
-    names = {str(i): ("no" if label == "none" else label.upper()) for i, label in enumerate(LABELS)}
-    folder = copy("distilbert", config={"id2label": names, "label2id": {v: int(k) for k, v in names.items()}})
-    assert checkpoint.router(str(folder), LABELS).labels == LABELS
-
-
 def test_label_words_that_the_tokeniser_does_not_know_are_refused(tiny: Any, tmp_path: Path) -> None:
     from transformers import T5ForConditionalGeneration
 
@@ -181,26 +150,12 @@ def test_a_router_is_no_evaluator(kind: str, trained: dict[str, Any]) -> None:
         checkpoint.evaluator(str(trained[kind].folder))
 
 
-def test_a_base_model_is_not_asked_with_a_random_head(distilbert: Path, copy: Any) -> None:
-    folder = copy("distilbert")
-    shutil.copy(distilbert / "model.safetensors", folder / "model.safetensors")
-    with pytest.raises(WeightsError, match="lacks trained weights"):
-        checkpoint.router(str(folder), LABELS)
-
-
 def test_broken_weights_are_refused(copy: Any) -> None:
     folder = copy("evaluator")
     weights = folder / "model.safetensors"
     weights.write_bytes(weights.read_bytes()[: weights.stat().st_size // 2])
     with pytest.raises(WeightsError, match="the checkpoint copy cannot be loaded"):
         checkpoint.evaluator(str(folder))
-
-
-def test_a_checkpoint_without_tokeniser_is_refused(copy: Any) -> None:
-    folder = copy("distilbert")
-    (folder / "tokenizer.json").unlink()
-    with pytest.raises(WeightsError, match="has no tokeniser"):
-        checkpoint.router(str(folder), LABELS)
 
 
 def test_code_that_a_checkpoint_brings_is_not_run(copy: Any) -> None:
@@ -223,9 +178,13 @@ def test_scores_that_are_not_numbers_are_an_error(copy: Any) -> None:
         checkpoint.router(str(folder), LABELS)("which year")
 
 
-@pytest.mark.parametrize(("outputs", "t5"), [(1, False), (2, False), (1, True)])
+@pytest.mark.parametrize(("outputs", "t5"), [(1, False), (2, False), (1, True), (3, False)])
 def test_evaluators_of_others_are_read_without_a_sheet(outputs: int, t5: bool, tiny: Any, tmp_path: Path) -> None:
     folder = sequence_model(tiny, tmp_path / "other", outputs, t5)
+    if outputs == 3:
+        with pytest.raises(WeightsError, match="has 3 outputs"):
+            checkpoint.evaluator(str(folder))
+        return
     found = checkpoint.evaluator(str(folder))("the moon", [Passage("", "moon tide"), Passage("oven", "bread")])
     assert all(-1 <= x <= 1 for x in found) and found[0] != found[1]
 
@@ -240,17 +199,3 @@ def test_log_odds_of_a_cross_encoder_become_minus_one_to_one(tiny: Any, tmp_path
     raw = plain("the moon", passage)[0]
     assert -1 < raw < 1
     assert odds("the moon", passage)[0] == pytest.approx(math.tanh(raw / 2), abs=1e-6)
-
-
-def test_an_evaluator_has_one_or_two_outputs(tiny: Any, tmp_path: Path) -> None:
-    with pytest.raises(WeightsError, match="has 3 outputs"):
-        checkpoint.evaluator(str(sequence_model(tiny, tmp_path / "three", 3)))
-
-
-def test_a_name_may_lie_in_the_models_folder_of_the_home(
-    trained: dict[str, Any], home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("RAGWEAVE_OFFLINE", "1")
-    model_settings.cache_clear()
-    shutil.copytree(trained["distilbert"].folder, home / "models" / "my-router")
-    assert checkpoint.router("my-router", LABELS).name == "my-router"

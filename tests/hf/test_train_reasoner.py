@@ -11,7 +11,7 @@ import pytest
 
 from ragweave.app import cli
 from ragweave.components.llm.turn import read_turn
-from ragweave.models.errors import InputError, ModelError, WeightsError
+from ragweave.models.errors import InputError
 
 pytestmark = pytest.mark.hf
 pytest.importorskip("trl", reason="the extra hf is not installed; `make test-hf` runs these tests")
@@ -154,12 +154,6 @@ def test_a_template_that_forgets_gives_a_row_for_each_turn_as_inference_sees_it(
     assert learnt == ["<think> Query: moon <end>", "<think> Final Answer: pell <end>"]
 
 
-def test_a_conversation_that_is_too_long_is_left_out_whole() -> None:
-    from ragweave.evals.train_reasoner import examples
-
-    assert examples(tokenizer_of(PLAIN), talk(0)["messages"], 10, "it") == []
-
-
 @pytest.mark.parametrize(
     ("rows", "words"),
     [
@@ -178,31 +172,3 @@ def test_data_that_hold_no_conversations_are_refused(
     with pytest.raises(InputError, match=words):
         train_reasoner(write(rows), str(base), tmp_path / "out", Tuning())
     assert not (tmp_path / "out").exists()
-
-
-def test_bases_that_cannot_be_tuned_are_named(
-    data: Path, base: Path, t5: Path, tmp_path: Path, tiny: SimpleNamespace
-) -> None:
-    from ragweave.evals.train_reasoner import Tuning, train_reasoner
-
-    with pytest.raises(WeightsError, match="chat model"):
-        train_reasoner(data, str(t5), tmp_path / "out", Tuning())
-    with pytest.raises(WeightsError, match="no checkpoint folder"):
-        train_reasoner(data, "/nowhere", tmp_path / "out", Tuning())
-    with pytest.raises(InputError, match="fit into 10 tokens"):
-        train_reasoner(data, str(base), tmp_path / "out", Tuning(max_length=10))
-    with pytest.raises(InputError, match="must be above 0"):
-        train_reasoner(data, str(base), tmp_path / "out", Tuning(epochs=0))
-    strict = tokenizer_of("{{ raise_exception('no system role') }}")
-    with pytest.raises(InputError, match=r"refuses conversation 1 .*no system role"):
-        from transformers import AutoModelForCausalLM
-
-        folder = tiny.save(tmp_path / "strict", AutoModelForCausalLM.from_pretrained(base), strict)
-        train_reasoner(data, str(folder), tmp_path / "out", Tuning())
-
-
-def test_a_run_that_diverges_says_so(data: Path, base: Path, tmp_path: Path) -> None:
-    from ragweave.evals.train_reasoner import Tuning, train_reasoner
-
-    with pytest.raises(ModelError, match="lower learning rate"):
-        train_reasoner(data, str(base), tmp_path / "out", Tuning(epochs=2, rate=1e30))

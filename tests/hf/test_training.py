@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 from collections.abc import Callable
@@ -14,7 +13,6 @@ from typing import Any
 import pytest
 
 from ragweave.evals import train_text as t
-from ragweave.models.errors import InputError
 
 pytestmark = pytest.mark.hf
 pytest.importorskip("transformers", reason="the extra hf is not installed; `make test-hf` runs these tests")
@@ -69,17 +67,6 @@ def test_a_batch_in_parts_teaches_what_the_whole_batch_teaches(train: Train) -> 
     assert same["loss"] == pytest.approx(figures["loss"], abs=1e-3)
 
 
-def test_sixteen_bits_teach_nearly_the_same_and_leave_weights_of_thirty_two(train: Train) -> None:
-    import torch
-    from safetensors.torch import load
-
-    exact, figures = train("exact", bf16=False)
-    rough, found = train("rough", bf16=True)
-    assert weights(rough) != weights(exact)
-    assert found["loss"] == pytest.approx(figures["loss"], abs=0.2)
-    assert {w.dtype for w in load(weights(rough)).values()} == {torch.float32}
-
-
 @pytest.mark.parametrize("stopped", [STEPS_OF_AN_EPOCH + 1, 2 * STEPS_OF_AN_EPOCH + 3])
 def test_a_stopped_training_goes_on_from_its_last_epoch_and_ends_as_if_never_stopped(
     train: Train, tmp_path: Path, stopped: int
@@ -100,28 +87,6 @@ def test_a_stopped_training_goes_on_from_its_last_epoch_and_ends_as_if_never_sto
     assert not (tmp_path / ".again.training").exists()
 
 
-def test_what_another_recipe_left_unfinished_is_not_gone_on_with(train: Train) -> None:
-    seen: list[int] = []
-
-    def stop(done: int, total: int, said: str) -> None:
-        if done == STEPS_OF_AN_EPOCH + 1:
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        train("router", progress=stop)
-    train("router", seed=1, progress=lambda done, *_: seen.append(done))
-    assert seen[0] == 1
-
-
-def test_a_curve_lies_beside_the_weights(train: Train) -> None:
-    folder, figures = train("router")
-    rows = [json.loads(line) for line in (folder / "curve.jsonl").read_text(encoding="utf-8").splitlines()]
-    losses = [row["loss"] for row in rows if "loss" in row]
-    assert losses[-1] < losses[0]
-    held = [row["eval_accuracy_micro"] for row in rows if "eval_accuracy_micro" in row]
-    assert len(held) == RECIPE.epochs and max(held) == figures["accuracy_micro"]
-
-
 def test_two_processes_share_a_batch_and_end_where_one_does(
     train: Train, tmp_path: Path, base: Path, routed: Path
 ) -> None:
@@ -134,8 +99,3 @@ def test_two_processes_share_a_batch_and_end_where_one_does(
     assert done.returncode == 0, done.stderr[-2000:]
     assert done.stdout.count("RAGWEAVE_ROUTER") == 1
     assert distance(alone, tmp_path / "both") < 1e-3
-
-
-def test_a_batch_that_cannot_be_cut_evenly_is_refused(train: Train) -> None:
-    with pytest.raises(InputError, match="multiple of 3"):
-        train("router", accumulate=3)

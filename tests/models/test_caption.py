@@ -31,12 +31,6 @@ async def test_the_vision_model_gets_the_picture_the_context_as_data_and_the_lan
     assert user.content[1]["image_url"]["url"].startswith("data:image/jpeg;base64,")
 
 
-async def test_without_a_language_it_is_that_of_the_context():
-    model = ScriptedChat(replies=["x"])
-    await said(model, "")
-    assert "the language of the quoted context" in model.calls[0].prompt
-
-
 async def test_a_failing_model_says_why_an_empty_reply_is_no_caption_and_a_long_one_is_cut():
     with pytest.raises(ModelError, match="down"):
         await said(ScriptedChat(replies=[ModelError("down")]))

@@ -45,13 +45,6 @@ def test_a_folder_that_is_no_checkpoint_is_explained(
         read_config(folder(tmp_path / "made", config, **files))
 
 
-def test_safetensors_beside_a_pickle_are_enough(tmp_path: Path) -> None:
-    made = folder(
-        tmp_path / "made", {"model_type": "t5"}, model__safetensors=b"x", vocab__txt=b"a", pytorch_model__bin=b"\x80"
-    )
-    assert read_config(made)["model_type"] == "t5"
-
-
 @pytest.mark.parametrize("wanted", ["./nowhere", "/nowhere/at/all", "nowhere", "a/b/c", "~nobody/x", "..", "a b/c", ""])
 def test_what_is_neither_a_folder_nor_a_name_of_the_hub_is_refused(
     wanted: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -155,11 +148,6 @@ def test_a_missing_package_names_the_extra(tmp_path: Path, monkeypatch: pytest.M
     made = folder(tmp_path / "made", config, model__safetensors=b"x", vocab__txt=b"a")
     with pytest.raises(MissingExtra, match=r"ragweave\[hf\]"):
         checkpoint.router(str(made))
-
-
-def test_a_folder_without_a_sheet_gets_the_defaults(tmp_path: Path) -> None:
-    sheet = read_sheet(tmp_path)
-    assert (sheet.task, sheet.first_line, sheet.temperature, sheet.max_length) == (None, True, 1.0, 512)
 
 
 @pytest.mark.parametrize("text", ["", "[]", '{"temperature": -1}', '{"max_length": 1e9}', '{"task": "chat"}', "\x00"])

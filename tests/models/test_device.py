@@ -138,11 +138,3 @@ def test_whisper_listens_where_the_setting_says(
     monkeypatch.setitem(sys.modules, "ctranslate2", SimpleNamespace(get_cuda_device_count=lambda: count))
     Whisper("tiny").check()
     assert (given["device"], given["device_index"]) == found
-
-
-def test_whisper_tells_that_its_gpu_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
-    choose(monkeypatch, "cuda")
-    monkeypatch.setitem(sys.modules, "faster_whisper", SimpleNamespace(WhisperModel=None))
-    monkeypatch.setitem(sys.modules, "ctranslate2", SimpleNamespace(get_cuda_device_count=lambda: 0))
-    with pytest.raises(ModelError, match="RAGWEAVE_DEVICE is cuda, and ctranslate2 sees no GPU"):
-        Whisper("tiny").check()

@@ -11,11 +11,9 @@ import numpy as np
 import pytest
 
 from ragweave.models import image_text as see
-from ragweave.models.checkpoint_files import find
-from ragweave.models.errors import InputError, MissingExtra, ModelError, WeightsError
+from ragweave.models.errors import InputError, MissingExtra, ModelError
 from ragweave.models.image_text import ImageEncoder, image_encoder
 from ragweave.models.settings import model_settings
-from ragweave.tests.support.hub import ScriptedHub
 
 PICTURES = [np.full((4, 6, 3), n, dtype=np.uint8) for n in (10, 200)]
 
@@ -31,10 +29,6 @@ def chosen(monkeypatch: pytest.MonkeyPatch) -> Any:
 
     yield set_to
     see._load.cache_clear()
-
-
-def test_none_is_set_by_default() -> None:
-    assert image_encoder() is None and image_encoder("") is None
 
 
 @pytest.mark.parametrize("name", ["clip", "openai:clip", "hf:", ":x", "fastembed:"])
@@ -97,41 +91,3 @@ def test_vectors_have_length_one_and_come_in_batches() -> None:
 def test_an_encoder_that_fails_or_returns_nonsense_is_a_sentence(wrong: Any) -> None:
     with pytest.raises(ModelError, match="image encoder t"):
         towers(wrong).images(PICTURES)
-
-
-def test_an_encoder_that_changes_its_length_is_refused() -> None:
-    made = towers(lambda b: np.ones((len(b), 4)))
-    made.texts(["a"])
-    with pytest.raises(ModelError, match="shape"):
-        made.images(PICTURES)
-
-
-COMMIT = "c0ffee" * 6 + "cafe"
-FILES = {
-    "config.json": b'{"model_type": "clip"}',
-    "model.safetensors": b"0" * 70_000,
-    "preprocessor_config.json": b"{}",
-}
-
-
-def test_a_model_is_fetched_whole_from_the_hub_and_then_found_on_this_machine(
-    home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with ScriptedHub({**FILES, "pytorch_model.bin": b"a pickle", "onnx/model.onnx": b"another form"}) as hub:
-        monkeypatch.setenv("HF_ENDPOINT", hub.url)
-        folder = find(f"owner/model@{COMMIT}")
-        assert {p.name: p.read_bytes() for p in folder.iterdir()} == FILES
-        asked = len([a for a in hub.asked if "/store/" in a[1]])
-        assert find(f"owner/model@{COMMIT}") == folder and len([a for a in hub.asked if "/store/" in a[1]]) == asked
-
-
-def test_a_hub_without_the_model_and_an_offline_machine_are_sentences(
-    home: Path, chosen: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with ScriptedHub({}) as hub:
-        monkeypatch.setenv("HF_ENDPOINT", hub.url)
-        with pytest.raises(WeightsError, match="the hub has no such thing"):
-            find(f"owner/other@{COMMIT}")
-    chosen("", offline="true")
-    with pytest.raises(WeightsError, match="RAGWEAVE_OFFLINE"):
-        find(f"owner/model@{COMMIT}")

@@ -17,23 +17,21 @@ def row(x: float, y: float, width: float = 40) -> tuple[float, float, float, flo
     return (x, y, x + width, y + H)
 
 
-def test_rows_are_read_from_the_top_and_a_row_from_the_left():
-    assert reading_order([row(60, 21), row(0, 0), row(0, 20)]) == [1, 2, 0]
+BODY = [row(x, y) for y in (14, 26, 38) for x in (0, 60)]
 
 
-def test_two_columns_are_read_one_after_the_other():
-    left, right = [row(0, y) for y in (0, 12, 24, 36)], [row(60, y) for y in (1, 13, 25, 37)]
-    mixed = [b for pair in zip(left, right, strict=True) for b in pair]
-    assert reading_order(mixed) == [0, 2, 4, 6, 1, 3, 5, 7]
-
-
-def test_a_title_over_two_columns_and_a_line_below_them_keep_their_places():
-    boxes = [row(0, 0, W), *(row(x, y) for y in (14, 26, 38) for x in (0, 60)), row(0, 52, W)]
-    assert reading_order(boxes) == [0, 1, 3, 5, 2, 4, 6, 7]
-
-
-def test_two_short_cells_beside_each_other_are_a_row_and_no_columns():
-    assert reading_order([row(0, 0), row(60, 0), row(0, 12), row(60, 12)]) == [0, 1, 2, 3]
+@pytest.mark.parametrize(
+    ("boxes", "order"),
+    [
+        ([row(60, 21), row(0, 0), row(0, 20)], [1, 2, 0]),
+        (BODY, [0, 2, 4, 1, 3, 5]),
+        ([row(0, 0, W), *BODY, row(0, 52, W)], [0, 1, 3, 5, 2, 4, 6, 7]),
+        ([row(0, 0), row(60, 0), row(0, 12), row(60, 12)], [0, 1, 2, 3]),
+    ],
+    ids=["rows", "two columns", "columns between a title and a line", "short cells are a row"],
+)
+def test_lines_are_read_in_the_order_of_the_page(boxes, order):
+    assert reading_order(boxes) == order
 
 
 @given(st.lists(st.tuples(*[st.floats(0, 1000)] * 2, *[st.floats(0.1, 300)] * 2), max_size=40))

@@ -9,7 +9,7 @@ import Stemmer
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragweave.models.text import clip, content_terms, fold, names, numbers, script, sentences, stem, terms, words
+from ragweave.models.text import clip, content_terms, names, numbers, sentences, stem, terms, words
 
 
 @pytest.mark.parametrize(
@@ -88,24 +88,11 @@ def test_stems_join_forms_and_leave_other_scripts_alone() -> None:
     assert content_terms("What is the height of the tower?") == ["height", "tower"]
 
 
-@pytest.mark.parametrize(
-    ("text", "name"),
-    [("hello", "latin"), ("你好 okay", "latin"), ("你好吗", "han"), ("123", ""), ("привет", "cyrillic")],
-)
-def test_script(text: str, name: str) -> None:
-    assert script(text) == name
-
-
 @given(st.text(max_size=100), st.integers(5, 50))
 def test_clip_keeps_the_limit_and_the_beginning(text: str, limit: int) -> None:
     cut = clip(text, limit)
     assert len(cut) <= limit
     assert text.startswith(cut.rstrip("…").rstrip()[:1])
-
-
-@given(st.text(max_size=50))
-def test_folding_twice_changes_nothing_more(text: str) -> None:
-    assert fold(fold(text)) == fold(text)
 
 
 def test_an_ordinal_before_a_month_or_a_small_letter_ends_no_sentence() -> None:

@@ -42,24 +42,10 @@ def test_stretches_are_speech_with_a_margin_and_short_pauses_inside(scripted: No
     assert found[0].speech > 0.8
 
 
-def test_a_click_is_no_speech(scripted: None) -> None:
-    assert list(stretches([told((1, 0), (0.1, 99), (1, 0))], 15)) == []
-
-
-def test_a_long_stretch_is_parted_at_its_last_pause(scripted: None) -> None:
-    first, second = stretches([told((8, 90), (0.2, 0), (9, 90))], 10)
-    assert first.end / RATE == pytest.approx(8.1, abs=0.15)
-    assert second.end / RATE == pytest.approx(17.2, abs=0.15)
-
-
 def test_speech_that_never_pauses_is_parted_at_the_limit(scripted: None) -> None:
     found = list(stretches([told((27, 90))], 10))
     assert len(found) == 3 and all(len(s.sound) <= 10 * RATE for s in found)
     assert sum(len(s.sound) for s in found) / RATE == pytest.approx(27, abs=0.2)
-
-
-def test_speech_up_to_the_very_end_is_kept(scripted: None) -> None:
-    assert seconds(list(stretches([told((1, 0), (2, 90))], 15))) == [(0.8, 3.0)]
 
 
 @settings(max_examples=40)
