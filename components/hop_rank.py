@@ -1,8 +1,8 @@
 """How what was found hangs together over the hops of a turn: global scores.
 
 Asking on is easy, keeping what comes back is hard: read against the first question alone, an item of a later hop looks
-like noise. It therefore also earns a share of the score of the item that led to it (hop rank). docs/results.md has
-the figures.
+like noise. It therefore also earns a share of what led to it (hop rank): the query that fetched it, and the best items
+that name its title. docs/results.md has the figures.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Collection, Mapping, Sequence
-from itertools import pairwise
 
 from ragweave.components.evidence import Evidence, Hop
 from ragweave.components.passages import as_read, scores_of
@@ -35,8 +34,7 @@ async def scored(library: Library, question: str, rows: Sequence[Evidence], hops
     passages = [as_read(e) for e in rows]
     order = (await asyncio.to_thread(scores_of, library, question, passages)).order
     own = {e["id"]: float(o) for e, o in zip(rows, order, strict=True)}
-    fetched = [(before["lead"], after["evidence"]) for before, after in pairwise(hops)]
-    total = hop_rank(spread(own), fetched, links(question, rows))
+    total = hop_rank(spread(own), [hop["evidence"] for hop in hops[1:]], links(question, rows))
     placed = [Evidence(**{**e, "global_score": round(total[e["id"]], 4)}) for e in rows]
     return sorted(placed, key=lambda e: (-total[e["id"]], e["id"]))
 
@@ -49,18 +47,18 @@ def spread(scores: Mapping[str, float]) -> dict[str, float]:
 
 def hop_rank(
     own: Mapping[str, float],
-    fetched: Sequence[tuple[str, Sequence[str]]],
+    fetched: Sequence[Sequence[str]],
     named: Mapping[str, Collection[str]],
     weight: float = HOP_WEIGHT,
 ) -> dict[str, float]:
-    """Add to each item a share of the score of what led to it; the best share counts.
+    """Add to each item a share for what led to it; the best share counts.
 
-    A query leads to what it fetched: the share is the reciprocal rank. The best items lead to the items whose titles
-    they name: the share is LINK.
+    A later query leads to what it fetched: the share is the reciprocal rank. The best items lead to the items whose
+    titles they name: the share is LINK of their score.
 
     Args:
         own: score by itself in [0, 1], by item.
-        fetched: (item that led to the query, or empty, and what it fetched, best first), in the order of the hops.
+        fetched: what the query of each later hop fetched, best first.
         named: items that an item names, by item.
         weight: weight of what is added.
     """
@@ -72,10 +70,9 @@ def hop_rank(
             earned[item] = share
             total[item] = own[item] + weight * share
 
-    for lead, items in fetched:
-        worth = min(total.get(lead, 0.0), 1.0) if lead else 1.0
-        for rank, item in enumerate((i for i in items if i != lead), 1):
-            earn(item, worth / rank)
+    for items in fetched:
+        for rank, item in enumerate(items, 1):
+            earn(item, 1 / rank)
     for lead in sorted(total, key=lambda i: (-total[i], i))[:BEST]:
         for item in named.get(lead, ()):
             earn(item, min(total[lead], 1.0) * LINK)

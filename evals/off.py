@@ -108,7 +108,6 @@ async def _one_round(state: State, runtime: Runtime[Context], node: Node) -> Upd
         "learnt": "",
         "missing": "",
         "next": "",
-        "lead": "",
         "by": "off",
     }
     return run.done("left out", then="generate", enough=True, hops=[row])

@@ -62,7 +62,7 @@ async def reason(state: State, runtime: NodeRuntime) -> Update:
     decision = made.value
     repeated = not (opening or decision.again) and known.asked(decision.query)
     if repeated or (spent and not opening):
-        decision = replace(decision, query="", lead="", more=())
+        decision = replace(decision, query="", more=())
     then: Then = "generate" if not decision.query else "more" if can_search else "recall" if can_recall else "generate"
     update: Update = {"then": then, "enough": not (decision.query or spent or repeated), "also": []}
     if decision.answer and then == "generate":
@@ -82,7 +82,7 @@ async def reason(state: State, runtime: NodeRuntime) -> Update:
             run.note("Nothing was searched: this run allows no round of retrieval (max_hops is 0).")
     else:
         row = hops[-1]
-        row |= {"learnt": decision.learnt, "missing": decision.missing, "next": decision.query, "lead": decision.lead}
+        row |= {"learnt": decision.learnt, "missing": decision.missing, "next": decision.query}
         update |= {"knowledge": whole, "evidence": placed, "hops": [{**row, "by": made.by}]}
         if then == "generate" and "reply" not in update and any(h["query"] != state["question"] for h in hops):
             update["knowledge"] = [*whole, *_selected(placed, strips)]

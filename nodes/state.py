@@ -196,7 +196,6 @@ def ended(state: State) -> Hop:
         "learnt": "",
         "missing": "",
         "next": "",
-        "lead": "",
         "by": "",
     }
 

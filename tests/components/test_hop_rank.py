@@ -32,38 +32,15 @@ PAPER = row("paper", "Paper", "Paper is made of fibres.")
 QUESTION = "In which country was the person who set up the Tarn Mill born?"
 
 
-def test_far_item_earns_from_the_item_that_led_to_it() -> None:
+def test_item_of_a_later_hop_earns_by_its_rank_there_and_the_best_rank_counts() -> None:
     own = {"near": 1.0, "far": 0.1, "noise": 0.2}
-    ranked = hop_rank(own, [("near", ["far", "noise"])], {}, weight=0.6)
-    assert ranked["far"] == pytest.approx(0.1 + 0.6)
-    assert ranked["noise"] == pytest.approx(0.2 + 0.3)
-    assert ranked["near"] == 1.0
-
-
-def test_a_score_passes_on_from_hop_to_hop() -> None:
-    own = {"a": 1.0, "b": 0.2, "c": 0.0}
-    ranked = hop_rank(own, [("a", ["b"]), ("b", ["c"])], {}, weight=0.6)
-    assert ranked["c"] == pytest.approx(0.6 * min(ranked["b"], 1.0))
-
-
-def test_poor_lead_passes_on_little() -> None:
-    own = {"a": 1.0, "b": 0.0, "c": 0.5}
-    assert hop_rank(own, [("b", ["c"])], {}, weight=0.6)["c"] == 0.5
-
-
-def test_query_without_a_known_lead_counts_in_full() -> None:
-    assert hop_rank({"a": 1.0, "b": 0.0}, [("", ["b"])], {}, weight=0.6)["b"] == pytest.approx(0.6)
-
-
-def test_lead_earns_nothing_from_its_own_query() -> None:
-    assert hop_rank({"a": 0.5, "b": 0.0}, [("a", ["a", "b"])], {}, weight=0.6) == {"a": 0.5, "b": pytest.approx(0.3)}
+    ranked = hop_rank(own, [["far", "noise"], ["noise"]], {}, weight=0.6)
+    assert ranked == {"near": 1.0, "far": pytest.approx(0.7), "noise": pytest.approx(0.8)}
 
 
 @given(
     st.dictionaries(st.sampled_from("abcdef"), st.floats(0, 1), min_size=1),
-    st.lists(
-        st.tuples(st.sampled_from(["", *"abcdef"]), st.lists(st.sampled_from("abcdefg"), unique=True)), max_size=4
-    ),
+    st.lists(st.lists(st.sampled_from("abcdefg"), unique=True), max_size=4),
     st.dictionaries(st.sampled_from("abcdef"), st.sets(st.sampled_from("abcdefg"))),
     st.floats(0, 2),
 )
