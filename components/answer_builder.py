@@ -1,61 +1,72 @@
-"""The page that a writer writes on: checked sentences, and references that are exact and inside their evidence."""
+"""The page that a writer writes on: sentences with their marks, and what each of them rests on."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from ragweave.components.evidence import Citation, Evidence, Sentence, Strip, Support
-from ragweave.components.knowledge import CheckResult
+from ragweave.components.knowledge import CheckResult, Opinion
 from ragweave.components.passages import as_strip, best_sentence, headed
 from ragweave.components.phrases import as_heard
+from ragweave.components.references import exact, times_agree
 from ragweave.corpora.types import Item, Locator
-from ragweave.corpora.video.places import seconds
-from ragweave.models.text import sentences, terms
+from ragweave.models.text import clip, sentences, terms
 
 SECOND = 0.6
 """Confidence of a sentence that only a second opinion verifies."""
 COPIED = 1.0
-"""Score of a sentence that stands in its evidence; of any other the local check cannot tell whose value it gives."""
-CLEAR = 0.85
-"""Score from which what stands elsewhere shows that a writer named the wrong document."""
+"""Score of a sentence that stands in its evidence word for word."""
 NEAREST = 2
 """Places that are cited where nothing answers."""
 _QUOTED = 500
 """Characters of a quote, at most."""
-SLACK = 1.0
-"""Seconds that a time in prose may lie outside its evidence: writers round."""
-_CLOCK = re.compile(r"(?<![\d:.,])(?:(\d{1,2}):)?(\d{1,3}):([0-5]\d)(?![\d:])")
+_SAYS = 300
+"""Characters of what a source says against a sentence, at most."""
+
+Quoted = tuple[Strip, str]
+"""A strip, and the words of it that are cited."""
 
 
 class Claim(NamedTuple):
-    """A sentence of a chat model: what the check says of it, what it rests on and how well, what judges it.
+    """A sentence of a chat model.
 
-    `named` is what the model says that it rests on, where the check found it in something else.
+    Attributes:
+        text: the sentence.
+        support: what the local check says of it; `unchecked` for a line that only frames.
+        rests: what it is cited to so far: the window that verified it, or what the model names.
+        score: how well the window holds it.
+        named: what the model says that it rests on, under the titles that a model reads.
+        known: all that the model was shown, likewise.
+        sign: what makes it an item of a list, or a row.
+        doubted: a second opinion judges it.
+        n: its number in the answer, from 1; 0 while it is not shown.
     """
 
     text: str
     support: Support
-    rests: tuple[Strip, ...]
-    score: float
-    seen: tuple[Strip, ...] = ()
-    sign: str = ""
+    rests: tuple[Quoted, ...] = ()
+    score: float = 0.0
     named: tuple[Strip, ...] = ()
+    known: tuple[Strip, ...] = ()
+    sign: str = ""
+    doubted: bool = False
+    n: int = 0
 
 
 class AnswerBuilder:
-    """Where a writer writes: each sentence is shown as it passes its check, and never taken back.
+    """Where a writer writes: sentences are shown as they come and never taken back; marks of some arrive later.
 
     Args:
-        check: judges whether strips support a sentence.
+        check: judges without a model whether strips support a sentence.
         emit: shows a sentence with the citations it rests on.
         rows: evidence of the turn, by id.
-        second: gives a second opinion on what the check doubts, all at once.
-        strict: what a chat model wrote is left out where it is not verified.
+        items: clips and pictures that strips were cut from: their spans give the seconds, or the box, of a sentence.
+        second: gives an opinion on what the check doubts, all at once; it is given the whole answer.
+        mark: shows the mark of a sentence that was shown before it was judged, by its number.
+        strict: what a chat model wrote is shown only once it is verified.
         every: the second opinion is asked for on all that does not stand in the evidence word for word.
         checked: false shows what a chat model wrote as it is, with the sources that it names.
-        items: clips and pictures that strips were cut from: their spans give the seconds, or the box, of a sentence.
 
     Attributes:
         sentences: what was shown.
@@ -70,7 +81,8 @@ class AnswerBuilder:
         emit: Callable[[Sentence, list[Citation]], None],
         rows: Mapping[str, Evidence],
         items: Mapping[str, Item],
-        second: Callable[[Sequence[Claim]], Awaitable[list[Support]]] | None = None,
+        second: Callable[[Sequence[Claim]], Awaitable[list[Opinion]]] | None = None,
+        mark: Callable[[int, Sentence, list[Citation]], None] = lambda *_: None,
         strict: bool = False,
         every: bool = False,
         checked: bool = True,
@@ -79,43 +91,54 @@ class AnswerBuilder:
         self.citations: list[Citation] = []
         self.dropped = 0
         self.named: Sequence[Strip] = ()
-        self._check, self._emit, self._rows, self._items = check, emit, rows, items
+        self._check, self._emit, self._mark, self._rows, self._items = check, emit, mark, rows, items
         self._second, self._strict, self._every, self._checked = second, strict, every, checked
-        self._waiting: list[Claim] = []
+        self._claims: list[Claim] = []
         self._frames: list[Claim] = []
 
+    @property
+    def refuted(self) -> bool:
+        """Whether the evidence contradicts all that was said."""
+        said = [s for s in self.sentences if s.support != "unchecked"]
+        return bool(said) and all(s.support == "contradicted" for s in said)
+
     async def tell(self, text: str, named: Sequence[Strip], known: Sequence[Strip], sign: str = "") -> None:
-        """Show what a chat model wrote, marked with what the check says of it; what was said is not said again.
+        """Show what a chat model wrote, with its mark where the check has one; what was said is not said again.
 
         Args:
             text: the sentence.
-            named: what it is said to rest on.
+            named: what it is said to rest on: nothing else verifies it without a second opinion.
             known: all that the model was shown.
             sign: what makes it an item of a list, or a row.
         """
-        shown = {*(s.text for s in self.sentences), *(c.text for c in self._waiting)}
+        shown = {*(s.text for s in self.sentences), *(c.text for c in self._claims)}
         if sign != "|" and not shown.isdisjoint((text, as_heard(text, {"doubtful": True}))):
             return
         if not self._checked:
-            self._put(Claim(text, "unchecked", tuple(named), 0.0, sign=sign))
+            self._put(Claim(text, "unchecked", _nearest(text, named), sign=sign), "unchecked")
             return
-        claim = Claim(text, "unverified", tuple(named), 0.0, self._headed(named or known), sign)
-        for strips in filter(None, (named, known)):
-            checked = await self._check(text, self._headed(strips))
-            by = [strips[i] for i in checked.by]
-            if not checked.supported or not times_agree(text, by):
-                continue
-            rests = tuple(sorted(by[:2], key=strips.index))
-            claim = Claim(text, "verified", rests, checked.score, self._headed(strips), sign)
-            if named and strips is not named and checked.score < CLEAR:
-                # Some words of it stand in many a document.
-                claim = claim._replace(seen=self._headed((*named, *by[:2])), named=tuple(named))
-            break
-        self._add(claim)
+        memory = [s for s in (*named, *known) if s["origin"] == "model"]
+        own, known = (self._headed(s for s in rows if s["origin"] != "model") for rows in (named, known or named))
+        if not known or (named and not own):
+            self.tell_unsourced(text, sign)
+            return
+        claim = Claim(text, "unverified", _nearest(text, own), 0.0, own, known, sign)
+        read = own or known
+        checked = await self._check(text, read)
+        windows = checked.windows or ((0, 0),) * len(checked.by)
+        by = [(read[i], window) for i, window in zip(checked.by[:2], windows, strict=False)]
+        if checked.supported and times_agree(text, [strip for strip, _ in by]):
+            rests = tuple((s, s["text"][slice(*at)] or best_sentence(text, s["text"])) for s, at in by)
+            claim = claim._replace(support="verified", rests=rests, score=checked.score)
+        elif memory and (await self._check(text, memory)).supported:
+            self.tell_unsourced(text, sign)
+            return
+        doubted = claim.score < COPIED if self._every else claim.support != "verified"
+        self._add(claim._replace(doubted=doubted and self._second is not None))
 
     def frame(self, text: str, sign: str = "") -> None:
         """Show a line that only frames what is told, with what it frames: nothing in it is checked, or cited."""
-        self._add(Claim(text, "unchecked", (), 0.0, sign=sign))
+        self._add(Claim(text, "unchecked", sign=sign))
 
     @property
     def last(self) -> str | None:
@@ -123,32 +146,35 @@ class AnswerBuilder:
         signs = [s.sign for s in self.sentences] + [c.sign for c in (*self._frames, *self._waiting)]
         return signs[-1] if signs else None
 
+    @property
+    def _waiting(self) -> list[Claim]:
+        """Claims that are not shown before they are judged, or that come after such a one."""
+        first = next((n for n, c in enumerate(self._claims) if self._strict and c.doubted), len(self._claims))
+        return self._claims[first:]
+
     def _add(self, claim: Claim) -> None:
-        # Nothing is shown before what was written before it.
-        if self._waiting or self._doubted(claim):
-            self._waiting.append(claim)
-        else:
-            self._put(claim)
+        self._claims.append(claim)
+        if not self._waiting:
+            self._claims[-1] = self._put(claim, "pending" if claim.doubted else claim.support)
 
-    def _doubted(self, claim: Claim) -> bool:
-        if self._second is None or claim.support == "unchecked":
-            return False
-        return claim.score < COPIED if self._every else claim.support != "verified" or bool(claim.named)
-
-    def _headed(self, strips: Sequence[Strip]) -> tuple[Strip, ...]:
+    def _headed(self, strips: Iterable[Strip]) -> tuple[Strip, ...]:
         """Return strips under the titles that a model reads, with file and date."""
         rows = self._rows
         return tuple(Strip(**{**s, "title": headed(s["title"], rows.get(s["evidence"]))}) for s in strips)
 
     async def close(self) -> None:
-        """Show what waits for a second opinion."""
-        doubted = [c for c in self._waiting if self._doubted(c)]
-        if doubted and self._second is not None:
-            said = iter(await self._second(doubted))
-            self._waiting = [_heard(c, next(said)) if self._doubted(c) else c for c in self._waiting]
-        for claim in self._waiting:
-            self._put(claim)
-        self._waiting = []
+        """Have all that is doubted judged in one go, and mark it."""
+        waiting, claims, self._claims = self._waiting, self._claims, []
+        if self._second is not None and any(c.doubted for c in claims):
+            opinions = iter(await self._second(claims))
+            judged = [_judged(c, next(opinions)) if c.doubted else c for c in claims]
+        else:
+            judged = claims
+        for claim in judged[: len(judged) - len(waiting)]:
+            if claim.doubted:
+                self._remark(claim)
+        for claim in judged[len(judged) - len(waiting) :]:
+            self._put(claim, claim.support)
         if self.sentences:
             self._show_frames()
 
@@ -157,18 +183,37 @@ class AnswerBuilder:
         for claim in frames:
             self.show(claim.text, "unchecked", [], 0.0, sign=claim.sign)
 
-    def _put(self, claim: Claim) -> None:
-        if self._checked and claim.support == "unchecked":
+    def _put(self, claim: Claim, support: Support) -> Claim:
+        """Show a claim, and return it with its number; a frame goes with what it frames."""
+        if self._checked and support == "unchecked":
             self._frames.append(claim)
-            return
-        sources = [s for s in claim.rests if s["origin"] != "model"]
-        support = "model" if claim.support != "contradicted" and claim.rests and not sources else claim.support
-        if support == "contradicted" or (support in ("unverified", "model") and self._strict):
+        elif self._strict and support not in ("verified", "unchecked"):
             self.dropped += 1
         else:
-            score = (claim.score or SECOND) if support == "verified" else 0.0
             self._show_frames()
-            self.show(claim.text, support, sources, score, claim.text, claim.sign)
+            self.show(claim.text, support, claim.rests, _confidence(claim, support), claim.sign, _says(claim, support))
+            return claim._replace(n=len(self.sentences))
+        return claim
+
+    def _remark(self, claim: Claim) -> None:
+        """Give a sentence that is shown its mark, and the citations that decided it.
+
+        A citation that nothing else rests on keeps its number where the same passage decides, for it was shown.
+        """
+        before = self.sentences[claim.n - 1]
+        others = {n for s in self.sentences if s is not before for n in s.citations}
+        free = [n for n in before.citations if n not in others]
+        used = {c.n: c for c in (self._cite(*q, free=free) for q in claim.rests)}
+        marked = before.model_copy(
+            update={
+                "support": claim.support,
+                "citations": tuple(used),
+                "confidence": round(_confidence(claim, claim.support), 3),
+                "says": _says(claim, claim.support),
+            }
+        )
+        self.sentences[claim.n - 1] = marked
+        self._mark(claim.n, marked, list(used.values()))
 
     def tell_unsourced(self, text: str, sign: str = "") -> None:
         """Show what a chat model wrote with nothing before it that it could rest on."""
@@ -176,20 +221,25 @@ class AnswerBuilder:
             self.dropped += 1
         else:
             self._show_frames()
-            self.show(text, "model", [], 0.5, sign=sign)
+            self.show(text, "model", [], 0.5, sign)
 
     def show(
-        self, text: str, support: Support, rests: Sequence[Strip], confidence: float, about: str = "", sign: str = ""
+        self,
+        text: str,
+        support: Support,
+        rests: Sequence[Quoted],
+        confidence: float,
+        sign: str = "",
+        says: str = "",
     ) -> None:
-        """Show a sentence that needs no check; of what it rests on, the part nearest to `about` is quoted, or all.
+        """Show a sentence that needs no check, with the words that it rests on.
 
         Nothing else shows sentences, so that here is marked what rests on speech of which a recogniser was not sure.
         """
-        quoted = [(s, best_sentence(about, s["text"]) if about else s["text"]) for s in rests]
-        used = {c.n: c for c in (self._cite(*q) for q in quoted)}
+        used = {c.n: c for c in (self._cite(*q) for q in rests)}
         text = as_heard(text, next((c.locator for c in used.values() if c.locator.get("doubtful")), Locator()))
         sentence = Sentence(
-            text=text, support=support, citations=tuple(used), confidence=round(confidence, 3), sign=sign
+            text=text, support=support, citations=tuple(used), confidence=round(confidence, 3), sign=sign, says=says
         )
         self.sentences.append(sentence)
         self._emit(sentence, list(used.values()))
@@ -214,76 +264,45 @@ class AnswerBuilder:
         for row in best[:NEAREST]:
             self.note(as_strip(row))
 
-    def _cite(self, strip: Strip, words: str) -> Citation:
+    def _cite(self, strip: Strip, words: str, free: Sequence[int] = ()) -> Citation:
         place = exact(strip, words, self._items.get(strip["evidence"]))
-        for c in self.citations:
-            if c.id == strip["evidence"] and c.locator == place:
+        row = self._rows.get(strip["evidence"], strip)
+        same = [c for c in self.citations if c.id == strip["evidence"]]
+        for c in same:
+            if c.locator == place and c.quote == words[:_QUOTED]:
                 return c
         made = Citation(
-            n=len(self.citations) + 1,
+            n=next((c.n for c in same if c.n in free), len(self.citations) + 1),
             id=strip["evidence"],
-            title=strip["title"],
+            title=row["title"],
             locator=place,
             quote=words[:_QUOTED],
-            also=tuple(strip.get("also") or self._rows.get(strip["evidence"], strip).get("also", ())),
+            also=tuple(strip.get("also") or row.get("also", ())),
             origin="web" if strip["origin"] == "web" else "library",
         )
-        self.citations.append(made)
+        self.citations[made.n - 1 : made.n] = [made]
         return made
 
 
-def _heard(claim: Claim, opinion: Support) -> Claim:
+def _nearest(text: str, strips: Sequence[Strip]) -> tuple[Quoted, ...]:
+    """Return of each strip the part that is nearest to a sentence."""
+    return tuple((s, best_sentence(text, s["text"])) for s in strips if s["origin"] != "model")
+
+
+def _judged(claim: Claim, opinion: Opinion) -> Claim:
     """Return a claim as a second opinion leaves it.
 
     Who cannot tell takes nothing back that the check found.
     """
-    if opinion == "unverified" and claim.support == "verified":
+    if opinion.support == "unverified" and claim.support == "verified":
         return claim
-    return claim._replace(support=opinion, rests=claim.named or claim.rests)
+    return claim._replace(support=opinion.support, rests=opinion.rests or claim.rests)
 
 
-def exact(strip: Strip, words: str, item: Item | None) -> Locator:
-    """Return the locator of a strip, narrowed to the words that a sentence rests on in recordings and pictures.
-
-    The item's spans give the seconds, or the box. A place that would lie outside the item is not believed: the strip's
-    own counts.
-    """
-    locator = strip["locator"]
-    at = strip["text"].find(words)
-    if item is not None and locator.get("kind") not in ("time", "image"):
-        # Rows of a table, or lines of a list, may read alike: the strip's own comes first.
-        start = item.text.find(words, (locator.get("chars") or [0])[0])
-        start = item.text.find(words) if start < 0 else start
-        return item.locate(start, start + len(words)) if start >= 0 and words else locator
-    if item is None or locator.get("kind") not in ("time", "image") or at < 0:
-        return locator
-    start = (locator.get("chars") or [0])[0] + at
-    end = start + len(words)
-    if item.text[start:end] != words:
-        return locator
-    found = item.locate(start, end)
-    return found if locator["kind"] == "image" or lies_in(found, item.locator) else locator
+def _confidence(claim: Claim, support: Support) -> float:
+    return (claim.score or SECOND) if support == "verified" else 0.0
 
 
-def lies_in(locator: Locator, evidence: Locator) -> bool:
-    """Tell whether a place in a recording lies inside its evidence: the same file, within its seconds."""
-    start, end = locator.get("start"), locator.get("end")
-    low, high = evidence.get("start"), evidence.get("end")
-    if locator.get("file") != evidence.get("file") or start is None or end is None or low is None or high is None:
-        return False
-    return low - SLACK <= start <= end <= high + SLACK
-
-
-def times_in(text: str) -> list[tuple[str, float]]:
-    """Return the clock times that a text names, as written and in seconds."""
-    return [(m.group(), seconds(*m.groups())) for m in _CLOCK.finditer(text)]
-
-
-def times_agree(text: str, strips: Sequence[Strip]) -> bool:
-    """Tell whether each clock time of a sentence stands in its evidence, or lies within the seconds of it."""
-    spans = [(s["locator"].get("start"), s["locator"].get("end")) for s in strips]
-    return all(
-        any(written in s["text"] for s in strips)
-        or any(a is not None and b is not None and a - SLACK <= at <= b + SLACK for a, b in spans)
-        for written, at in times_in(text)
-    )
+def _says(claim: Claim, support: Support) -> str:
+    """Return what the source of a contradicted claim says."""
+    return clip(" ".join(claim.rests[0][1].split()), _SAYS) if support == "contradicted" and claim.rests else ""

@@ -17,9 +17,9 @@ TEXT_LIMIT = 2_000
 
 Action = Literal["correct", "ambiguous", "incorrect"]
 Origin = Literal["library", "web", "model"]
-Support = Literal["verified", "unverified", "contradicted", "model", "unchecked", "quoted"]
+Support = Literal["verified", "unverified", "contradicted", "model", "unchecked", "quoted", "pending"]
 """The evidence says it; nothing was found that says it; the evidence says otherwise; the model's own knowledge; nobody
-looked; it is quoted from the evidence word for word."""
+looked; it is quoted from the evidence word for word; it is shown, and its mark is still to come."""
 
 
 class Evidence(TypedDict):
@@ -163,8 +163,6 @@ class Hop(TypedDict):
     """What is still not known, in words; empty when it is enough."""
     next: str
     """Next query, or empty."""
-    lead: str
-    """Id of the evidence that the next query was made from, or empty."""
     by: str
 
 
@@ -182,7 +180,7 @@ class Citation(BaseModel):
     locator: Locator
     """Where it lies, narrow enough to open it."""
     quote: str
-    """The text that supports the sentence, at most 500 characters."""
+    """The text that decided the mark of the sentence, at most 500 characters."""
     origin: Literal["library", "web"] = "library"
     """Where the text came from."""
     also: tuple[Locator, ...] = ()
@@ -190,7 +188,7 @@ class Citation(BaseModel):
 
 
 class Sentence(BaseModel):
-    """One checked sentence of the answer."""
+    """One sentence of the answer, with its mark."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -199,13 +197,15 @@ class Sentence(BaseModel):
     support: Support
     """Whether evidence says it, or it is the `model`'s own knowledge, shown as such."""
     citations: tuple[int, ...] = ()
-    """Numbers of the citations that support it."""
+    """Numbers of the citations that support it, or contradict it."""
     confidence: float = 0.0
     """Support in [0, 1]."""
     sign: str = ""
     """What makes it an item of a list, `-` or `2.`, `|` the row of a table, `>` a quote; prose has none."""
     marked: tuple[int, int] | None = None
     """[start, end) of the best sentence in the text of a quote."""
+    says: str = ""
+    """What the source of a contradicted sentence says instead, in its own words."""
 
 
 class Reply(TypedDict):

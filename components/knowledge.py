@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
-from ragweave.components.evidence import Evidence, Hop, Strip
+from ragweave.components.evidence import Evidence, Hop, Strip, Support
 from ragweave.components.phrases import as_heard
 from ragweave.models.relevance import LOWER
 from ragweave.models.text import clip, content_terms, sentences
@@ -19,7 +19,6 @@ class Decision:
         learnt: what the round added, in words.
         missing: what is not known yet, in words.
         query: next query, or empty.
-        lead: id of the evidence that the query was made from, or empty.
         again: the query was asked before, and goes to other corpora now.
         more: further queries of the same turn.
         answer: the answer in the reasoner's words, where it gave one.
@@ -29,7 +28,6 @@ class Decision:
     learnt: str = ""
     missing: str = ""
     query: str = ""
-    lead: str = ""
     again: bool = False
     more: tuple[str, ...] = ()
     answer: str = ""
@@ -92,9 +90,24 @@ class CheckResult:
         score: 0 to 1.
         by: indices of the evidence that supports it, best first; empty when it is not supported.
         why: what is missing, as a short sentence; empty when it is supported.
+        windows: [start, end) of the window of each that decided; empty where it is the sentence itself.
     """
 
     supported: bool
     score: float
     by: tuple[int, ...]
     why: str
+    windows: tuple[tuple[int, int], ...] = ()
+
+
+@dataclass(frozen=True)
+class Opinion:
+    """What a second opinion says of one sentence.
+
+    Attributes:
+        support: verified, unverified or contradicted.
+        rests: the strips that decide, each with the words of it that do; empty where none can be named.
+    """
+
+    support: Support
+    rests: tuple[tuple[Strip, str], ...] = ()

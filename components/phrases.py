@@ -7,6 +7,8 @@ from ragweave.corpora.types import Locator
 ABSTAIN = "I could not find an answer to this in your library."
 UNSUPPORTED = "every sentence that was written lacked support in the evidence"
 UNVERIFIED = "(unverified)"
+CONTRADICTED = "(contradicted; the source says: “{says}”)"
+WITHHELD = "Only what is verified is shown: {n} of the sentences that the model wrote {are} withheld."
 HEARD = "(heard, perhaps wrongly)"
 EMPTY = "the library holds nothing yet"
 NOTHING = "no item of the library shares a word with the question or is near to it"

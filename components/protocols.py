@@ -11,8 +11,8 @@ from typing_extensions import TypedDict
 from ragweave.components.answer_builder import AnswerBuilder, Claim
 from ragweave.components.attachments import Attachment
 from ragweave.components.component import Outcome
-from ragweave.components.evidence import Evidence, Reply, Strip, Support
-from ragweave.components.knowledge import CheckResult, Decision, Knowledge
+from ragweave.components.evidence import Evidence, Reply, Strip
+from ragweave.components.knowledge import CheckResult, Decision, Knowledge, Opinion
 from ragweave.components.run_context import RunContext
 from ragweave.corpora.types import Item, Label
 from ragweave.models.relevance import LOWER, Passage
@@ -134,9 +134,11 @@ class SentenceChecker(Protocol):
 
 
 class SecondOpinion(Protocol):
-    """Judges the sentences that it is asked about, in one go."""
+    """Judges the doubted sentences of an answer in one go."""
 
-    async def __call__(self, run: RunContext, question: str, claims: Sequence[Claim]) -> Outcome[list[Support]]: ...
+    async def __call__(self, run: RunContext, question: str, claims: Sequence[Claim]) -> Outcome[list[Opinion]]:
+        """Return an opinion on each doubted claim; `claims` is the whole answer."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -152,6 +154,7 @@ class GenerationInput:
         searched: something was to be searched.
         chunks: ids of the clips that are read beside the strips, in the order of their chunks.
         reply: the answer of the reasoning turn, where there is one.
+        withheld: it was written already, and none of it may be shown.
         lower: relevance below which the last evaluator calls a row irrelevant.
     """
 
@@ -162,6 +165,7 @@ class GenerationInput:
     searched: bool
     chunks: Sequence[str] = ()
     reply: Reply | None = None
+    withheld: bool = False
     turn: str = ""
     lower: float = LOWER
 

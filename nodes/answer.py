@@ -8,7 +8,7 @@ from typing import Literal
 from pydantic import BaseModel, Field
 
 from ragweave.components.evidence import Citation, Sentence
-from ragweave.components.phrases import UNVERIFIED
+from ragweave.components.phrases import CONTRADICTED, UNVERIFIED
 
 Kind = Literal["answer", "quotes", "closest", "nothing"]
 
@@ -51,7 +51,7 @@ class Answer(BaseModel, frozen=True):
     preset: str = ""
     """Preset of a paper that the run was set by, or empty."""
     dropped: int = 0
-    """Sentences written but not shown: contradicted, or not verified where that is asked for."""
+    """Sentences that were written and are withheld, because only what is verified was asked for."""
     notes: tuple[str, ...] = ()
     """What could not be done, in words."""
     searched: tuple[str, ...] = ()
@@ -105,13 +105,33 @@ def told(sentences: Sequence[Sentence], citations: Sequence[Citation] = ()) -> s
 def following(sentence: Sentence, before: str | None, title: str = "") -> str:
     """Return a sentence as it follows another, with its marks and a word where nothing was found that says it.
 
-    A quote stands in Markdown below its `title`, its best sentence in bold.
+    One that its source contradicts is struck out, and followed by what the source says. A quote stands in Markdown
+    below its `title`, its best sentence in bold.
     """
     signs = "".join(f"[{n}]" for n in sentence.citations)
     if sentence.support == "quoted":
         return ("" if before is None else "\n\n") + quoted(sentence, title, signs)
-    doubt = UNVERIFIED if sentence.support == "unverified" else ""
-    return set_out(sentence.sign, before, sentence.text, " ".join(filter(None, (signs, doubt))))
+    text, doubt = sentence.text, UNVERIFIED if sentence.support == "unverified" else ""
+    if sentence.support == "contradicted":
+        text, doubt = struck(sentence), CONTRADICTED.format(says=sentence.says)
+    return set_out(sentence.sign, before, text, " ".join(filter(None, (signs, doubt))))
+
+
+def struck(sentence: Sentence) -> str:
+    """Return the text of a contradicted sentence struck out in Markdown, the cells of a row each; code stays."""
+    if sentence.sign.startswith("```"):
+        return sentence.text
+    return " | ".join(f"~~{part.strip()}~~" if part.strip() else part for part in sentence.text.split(" | "))
+
+
+def behind(sentence: Sentence) -> str:
+    """Return what is added to a text in which a sentence stands already, once it has its mark; "" where it holds."""
+    signs = "".join(f"[{n}]" for n in sentence.citations)
+    if sentence.support == "unverified":
+        return f"“{sentence.text}” {UNVERIFIED}"
+    if sentence.support == "contradicted":
+        return " ".join(filter(None, (f"“{sentence.text}”", signs, CONTRADICTED.format(says=sentence.says))))
+    return ""
 
 
 def quoted(sentence: Sentence, title: str, signs: str) -> str:

@@ -1,11 +1,11 @@
-"""Close the turn with an answer whose sentences were checked, or with a reasoned abstention."""
+"""Close the turn with an answer whose sentences bear their marks, or with a reasoned abstention."""
 
 from __future__ import annotations
 
 from langchain_core.messages import AIMessage
 
 from ragweave.components.evidence import Citation, Sentence
-from ragweave.components.phrases import ABSTAIN, QUOTED, SET_UP, UNSUPPORTED
+from ragweave.components.phrases import ABSTAIN, QUOTED, SET_UP, UNSUPPORTED, WITHHELD
 from ragweave.components.run_context import chosen
 from ragweave.corpora.types import LABELS
 from ragweave.models import tracing
@@ -19,7 +19,7 @@ _UNJUDGED = ("unchecked", "quoted")
 
 
 async def check(state: State, runtime: NodeRuntime) -> Update:
-    """Return the answer of this turn: the sentences that passed, their citations, confidence, or why there are none."""
+    """Return the answer of this turn: its sentences, their citations, confidence, or why there are none."""
     run = NodeRun("check", state, runtime, by="rule")
     draft = [Sentence.model_validate(s) for s in state.get("draft", [])]
     cited = {n for s in draft for n in s.citations}
@@ -29,6 +29,8 @@ async def check(state: State, runtime: NodeRuntime) -> Update:
     why = "" if draft else state.get("abstain", "") or UNSUPPORTED
     if run.meter.refused:
         run.note(f"A limit of this run was reached: {run.meter.refused}.")
+    if dropped := state.get("dropped", 0):
+        run.note(WITHHELD.format(n=dropped, are="is" if dropped == 1 else "are"))
     quotes = any(s.support == "quoted" for s in draft)
     if quotes:
         run.note(QUOTED if chat() is not None else f"{QUOTED} {SET_UP}")
@@ -52,7 +54,7 @@ async def check(state: State, runtime: NodeRuntime) -> Update:
         mode=state.get("mode", "extractive"),
         model=f"{writer.name} at {writer.host}" if writer is not None else "",
         preset=run.context.preset if run.context.preset != "none" else "",
-        dropped=state.get("dropped", 0),
+        dropped=dropped,
         notes=tuple(dict.fromkeys(notes)),
         searched=searched(state),
         trace=tracing.trace(),

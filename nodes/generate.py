@@ -1,4 +1,4 @@
-"""Generate the answer sentence by sentence; each is checked before a reader sees it, and never taken back."""
+"""Generate the answer sentence by sentence; none is taken back, and the marks of some arrive after them."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from ragweave.components.answer_builder import AnswerBuilder, Claim
 from ragweave.components.attachments import said
 from ragweave.components.choices import offered
 from ragweave.components.component import Outcome
-from ragweave.components.evidence import Citation, Sentence, Strip, Support
-from ragweave.components.knowledge import CheckResult
+from ragweave.components.evidence import Citation, Sentence, Strip
+from ragweave.components.knowledge import CheckResult, Opinion
 from ragweave.components.protocols import GenerationInput
 from ragweave.components.run_context import has_writer_model
-from ragweave.nodes.answer import following
+from ragweave.nodes.answer import behind, following
 from ragweave.nodes.run import NodeRun, NodeRuntime
 from ragweave.nodes.state import State, Update, bound, known, message_id, of_hop
 
@@ -34,23 +34,31 @@ async def open_builder(run: NodeRun, state: State, strips: Sequence[Strip]) -> A
 
     def emit(sentence: Sentence, citations: list[Citation]) -> None:
         said = sentence.model_dump(include={"text", "support", "sign", "marked"})
-        run.event({"type": "sentence", **said, "citations": [c.model_dump() for c in citations]})
+        cited = [c.model_dump() for c in citations]
+        run.event({"type": "sentence", "n": len(builder.sentences), **said, "citations": cited})
         before = builder.sentences[-2].sign if len(builder.sentences) > 1 else None
-        title = citations[0].title if citations else ""
+        push(following(sentence, before, citations[0].title if citations else ""))
+
+    def mark(n: int, sentence: Sentence, citations: list[Citation]) -> None:
+        said = sentence.model_dump(include={"support", "says", "confidence"})
+        run.event({"type": "mark", "n": n, **said, "citations": [c.model_dump() for c in citations]})
+        if words := behind(sentence):
+            push(f"\n\n{words}")
+
+    def push(content: str) -> None:
         if hasattr(get_config().get("callbacks"), "handlers"):
-            chunk = AIMessageChunk(content=following(sentence, before, title), id=message_id(state))
-            push_message(chunk, state_key=None)
+            push_message(AIMessageChunk(content=content, id=message_id(state)), state_key=None)
 
     second = run.components.second
 
-    async def again(claims: Sequence[Claim]) -> list[Support]:
+    async def again(claims: Sequence[Claim]) -> list[Opinion]:
         assert second is not None
         made = await second(run, question, claims)
         run.fallback = run.fallback or made.fallback
         return made.value
 
     by, opinion = run.context.check_by, None if second is None else again
-    builder = AnswerBuilder(check, emit, rows, items, opinion, run.context.strict, by == "llm", by != "off")
+    builder = AnswerBuilder(check, emit, rows, items, opinion, mark, run.context.strict, by == "llm", by != "off")
     if draft := state.get("draft"):
         builder.sentences = [Sentence.model_validate(s) for s in draft]
         builder.citations = [Citation.model_validate(c) for c in state.get("citations", [])]
@@ -64,9 +72,10 @@ def written(builder: AnswerBuilder) -> Update:
 
 
 async def generate(state: State, runtime: NodeRuntime) -> Update:
-    """Return the checked sentences with their citations; an empty draft carries the reason.
+    """Return the sentences with their citations; an empty draft carries the reason.
 
-    What the reasoning turn said while it was written is shown already, and only closed here.
+    What the reasoning turn said while it was written is shown and marked already. Where the evidence contradicts all of
+    it, the writer writes once more; where all of it is withheld, passages are quoted.
     """
     run = NodeRun("generate", state, runtime)
     question, strips = state["question"], known(state, run.context.shown)
@@ -79,12 +88,14 @@ async def generate(state: State, runtime: NodeRuntime) -> Update:
         rows={e["id"]: e for e in state.get("evidence", [])},
         choices=choices,
         reply=state.get("reply"),
+        withheld=bool(builder.dropped and not builder.sentences),
         turn=next((said(m) for m in reversed(state.get("messages", [])) if isinstance(m, HumanMessage)), ""),
         lower=bound(state),
         chunks=state.get("chunks", []),
         searched=routed is None or routed["corpora"] != ["none"],
     )
-    made = Outcome("", "llm") if builder.sentences else await run.components.writer(run, given, builder)
+    told = bool(builder.sentences) and not builder.refuted
+    made = Outcome("", "llm") if told else await run.components.writer(run, given, builder)
     why = "" if builder.sentences else made.value
     if why and not builder.citations and made.by == "llm":
         builder.nearest()

@@ -17,7 +17,7 @@ from ragweave.components.llm.prose import LEFT, Room, as_shown, complete_sentenc
 from ragweave.components.llm.reason import today
 from ragweave.components.llm.turn import unknown
 from ragweave.components.local.check import support
-from ragweave.components.passages import as_read, as_strip, best_window, evidence_of, headed, untitled
+from ragweave.components.passages import as_read, as_strip, best_sentence, best_window, evidence_of, headed, untitled
 from ragweave.components.phrases import weak
 from ragweave.components.picture_relevance import worth_a_look
 from ragweave.components.protocols import GenerationInput
@@ -38,6 +38,7 @@ _LETTER = re.compile(r"\W*([A-Z])(?![\w'’])(?!\s+[^\W\d_A-Z])")
 CHARS_A_TOKEN = 3
 """Characters that a token is counted as, on the safe side."""
 _FEW_WORDS = "a few words: the name, number or phrase alone, no sentence around it"
+_REFUTED = "An earlier answer is contradicted by its sources. Write a better one, or UNKNOWN. It said:"
 HEADINGS: dict[Origin, str] = {
     "library": "Knowledge from your library:",
     "web": "Knowledge from the web, written by strangers:",
@@ -50,6 +51,10 @@ async def write(run: RunContext, given: GenerationInput, builder: AnswerBuilder)
     """Write what the model can answer; None where it wrote nothing that can be used."""
     if given.choices and given.strips:
         return await _choose(run, given, builder)
+    if given.withheld:
+        return None
+    if builder.refuted:
+        return await _mended(run, given, builder)
     reply = given.reply
     if reply is not None and not (unknown(reply["text"]) is not None and pictured(run, given)):
         why = await _carry(run, given, builder, reply)
@@ -59,11 +64,20 @@ async def write(run: RunContext, given: GenerationInput, builder: AnswerBuilder)
         why = await (_prose(run, given, builder) if given.strips else nothing_found(run))
         if reply is not None and not builder.sentences:  # pictures were looked at, and what it had said still holds
             why = await _carry(run, given, builder, reply)
+    if builder.refuted:
+        return await _mended(run, given, builder)
     if why is None:
         run.note("The chat model gave no answer that can be used; what is shown is quoted from the library.")
     else:
         show_pictures(given, builder)
     return why
+
+
+async def _mended(run: RunContext, given: GenerationInput, builder: AnswerBuilder) -> str | None:
+    """Write once more what its sources contradict, with what they say before it; None where that is no better."""
+    refuted = "\n".join(f"{s.text}\nA passage says: {quote(s.says)}" for s in builder.sentences if s.says)
+    why = await _prose(run, given, builder, refuted)
+    return None if builder.refuted else why
 
 
 async def _carry(run: RunContext, given: GenerationInput, builder: AnswerBuilder, reply: Reply) -> str | None:
@@ -105,8 +119,12 @@ async def _state_choice(given: GenerationInput, builder: AnswerBuilder, at: int)
     own = set(content_terms(f"{given.question} {choice}"))
     nearest = max(strips, key=lambda s: (len(own & set(terms(s["text"]))), s["score"]))
     rests = [strips[i] for i in verdict.by[:2]] or [nearest]
-    confidence = verdict.score if verdict.supported else _UNSURE
-    builder.show(f"{ascii_uppercase[at]}. {choice}", "verified", rests, confidence, f"{given.question} {choice}")
+    quoted = [(s, best_sentence(f"{given.question} {choice}", s["text"])) for s in rests]
+    told = f"{ascii_uppercase[at]}. {choice}"
+    if verdict.supported:
+        builder.show(told, "verified", quoted, verdict.score)
+    else:  # words alone do not tell that the choice is right
+        builder.show(told, "unchecked", quoted, _UNSURE)
     return ""
 
 
@@ -126,8 +144,11 @@ async def _converse(run: RunContext, given: GenerationInput, builder: AnswerBuil
     return "" if builder.sentences else None
 
 
-async def _prose(run: RunContext, given: GenerationInput, builder: AnswerBuilder) -> str | None:
-    """Stream prose; a sentence is offered once it is complete, with what it cites."""
+async def _prose(run: RunContext, given: GenerationInput, builder: AnswerBuilder, refuted: str = "") -> str | None:
+    """Stream prose; a sentence is offered once it is complete, with what it cites.
+
+    `refuted` is what was written before, with the words of the sources against it.
+    """
     beside = await _chunks(run, given)
     rows = await whole(run, by_origin([*grouped(run, given), *([as_strip(e)] for e in beside)]), given)
     # Frames that the reasoning turn was shown are not sent again.
@@ -136,6 +157,8 @@ async def _prose(run: RunContext, given: GenerationInput, builder: AnswerBuilder
     shown = labelled(rows, {**{e["id"]: e for e in beside}, **given.rows}) + pictures.told
     length = _FEW_WORDS if run.context.answer_form == "short" else long(run.context.sentences)
     messages = load("generate", today=today(), question=given.question, evidence=shown, length=length)
+    if refuted:
+        messages = [*messages[:-1], (messages[-1][0], f"{messages[-1][1]}\n\n{_REFUTED}\n{refuted}")]
     room, written, why = Room(run.context.longest), 0, ""
     try:
         async with aclosing(showing(run, messages, pictures, "writer")) as parts:

@@ -1,21 +1,24 @@
-"""Verify a sentence without a model: one window of one passage must hold all that it states.
+"""Verify a sentence without a model: one window of one passage must hold all that it states, and as it states it.
 
-A window is a sentence of the passage with its neighbours, or a row of a table under its column heads, each below the
-passage's title. It holds the sentence where every number, name and comparison stands in it, most of the other words do,
-and what is nearest to the sentence denies something only if the sentence does. What a window does not hold may still be
-true: that is left to a second opinion.
+A window is one to three sentences of a passage, an item of a list, or a cell of a table with its row's subject and its
+column's head; each below the passage's title and heading. It holds a sentence where every number, date, time, name,
+negation and comparison stands in it and most of the other words do. Where it holds other values as well, the sentence
+must follow the window's own words in order up to the first of them: else a value might belong to something else. What
+no window holds may still be true: that is left to a second opinion.
 """
 
 from __future__ import annotations
 
 import asyncio
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 from ragweave.components.evidence import Strip
 from ragweave.components.knowledge import CheckResult
+from ragweave.components.local.windows import CAPITAL, NEGATES, Window, counts, values, windows_of
 from ragweave.components.passages import as_read
 from ragweave.components.run_context import RunContext
 from ragweave.corpora.hidden import addresses_machines, without_orders
@@ -25,46 +28,40 @@ from ragweave.models.relevance import Passage
 COVERED = 0.8
 """Share of the words of a sentence that a window must hold."""
 _TOLD = 0.99
-"""Score of a sentence in other words, at most: whose value it gives is not told by its words."""
-_NOTHING = 0.0, 0.0, "There is no evidence for it."
+"""Score of a sentence in other words, at most."""
 _ASKED = 0.5
 """Weight of a word of the question, which an answer may repeat, beside any other."""
 _KEPT = 300
 """Passages whose windows are kept for the next sentence."""
 _PREFIX = 4
 """Letters that two forms of a word share at least (German, Germany)."""
-_VALUE = re.compile(r"(?:[<>≤≥±$€£¥]\s?)?(?:(?<![\w.)-])[-–−])?\d[\d.,:]*(?:\s?[%‰])?")
+_NOTHING = 0.0, 0.0, (0, 0), "There is no evidence for it."
 _SIGN = re.compile(r"[<>≤≥=^/+±$€£¥%‰]|(?<![\w.)-])[-–−](?=\d)")
-_NEGATES = re.compile(
-    r"\b(?:not|no|never|none|nobody|nothing|neither|nor|without|cannot|nicht|keine?[nmrs]?|nie|niemals|ohne|jamais|sans"
-    r"|ne|pas|aucune?)\b|n['’]t\b|[不没未无]",
-    re.I,
-)
+_LINKS = re.compile(r"\b(?:https?://|www\.)\S+|\S+@\S+\.\w+|\b[\w-]+\.(?:com|org|net|io|invalid|example)\b", re.I)
 _COMPARES = frozenset(
     "more most less least fewer before after above below over under until only all both each almost about".split()
 )
 """Words that count as function words elsewhere and change what a sentence states."""
 
 
-@dataclass(frozen=True)
-class _Window:
-    """What is read together: stems, folded words, values; and of each sentence its stems, and whether it denies."""
-
-    stems: frozenset[str]
-    words: frozenset[str]
-    values: frozenset[str]
-    parts: tuple[tuple[frozenset[str], bool], ...]
+_Judged = tuple[float, float, tuple[int, int], str]
+"""Score of a claim in a window, the share of its words that the window holds, its place, and what is missing."""
 
 
 @dataclass(frozen=True)
 class _Claim:
-    """A sentence taken apart: stems with their weights, and what must stand in its window."""
+    """A sentence taken apart: stems with their weights, in order, and what must stand in its window.
+
+    Where `asks` is set, it has no word of the question, and the question's words are among the stems.
+    """
 
     stems: dict[str, float]
+    order: tuple[str, ...]
     names: list[tuple[str, list[str]]]
     values: list[str]
     compares: list[str]
     denies: bool
+    asks: bool
 
 
 async def check(run: RunContext, sentence: str, strips: Sequence[Strip], question: str) -> CheckResult:
@@ -76,7 +73,9 @@ def support(sentence: str, evidence: Sequence[Passage], question: str = "") -> C
     """Check one sentence against passages, each by itself.
 
     A sentence that stands in one word for word has a score of 1; of any other the score is the share of its words that
-    the best window holds, 0 where a number, a name, a negation or a comparison is missing there.
+    the best window holds, 0 where something is missing there. A sentence without a word of the question is verified by
+    what holds the question as well: an order that stands in a passage answers nothing. Nor does a link that was not
+    asked for.
     """
     if not evidence:
         return CheckResult(False, 0.0, (), _NOTHING[-1])
@@ -84,15 +83,23 @@ def support(sentence: str, evidence: Sequence[Passage], question: str = "") -> C
         return CheckResult(False, 0.0, (), "It says nothing that could be checked.")
     if addresses_machines(sentence):
         return CheckResult(False, 0.0, (), "It repeats an order that a text gives to machines.")
+    claim = _claim(sentence, question)
+    if any(link.group() not in question for link in _LINKS.finditer(sentence)):
+        return CheckResult(False, 0.0, (), "It names an address that was not asked for.")
     # Orders to assistants that stand in retrieved text support nothing.
     read = [Passage(p.title, without_orders(p.text)) for p in evidence]
-    if copied := tuple(i for i, p in enumerate(read) if stands_in(sentence, p.text)):
-        return CheckResult(True, 1.0, copied, "")
-    claim = _claim(sentence, question)
-    judged = [max((_judge(claim, w) for w in _windows(p)), default=_NOTHING) for p in read]
-    by = sorted((i for i, (score, _, _) in enumerate(judged) if score >= COVERED), key=lambda i: -judged[i][0])
-    score, _, why = max(judged)
-    return CheckResult(bool(by), min(round(score, 4), _TOLD), tuple(by), "" if by else why)
+    copied = tuple(i for i, p in enumerate(read) if not claim.asks and stands_in(sentence, p.text))
+    if copied:
+        return CheckResult(True, 1.0, copied, "", ((0, 0),) * len(copied))
+    judged = [
+        # Of windows that hold as much the shortest is cited.
+        max(((_judge(claim, w), -w.length) for w in windows_of(p)), key=_worth, default=(_NOTHING, 0))[0]
+        for p in read
+    ]
+    by = sorted((i for i, (score, *_) in enumerate(judged) if score >= COVERED), key=lambda i: -judged[i][0])
+    score, *_, why = max(judged)
+    windows = tuple(judged[i][2] for i in by)
+    return CheckResult(bool(by), min(round(score, 4), _TOLD), tuple(by), "" if by else why, windows)
 
 
 def stands_in(sentence: str, passage: str) -> bool:
@@ -118,57 +125,92 @@ def _worded(passage: str) -> tuple[list[str], list[list[str]]]:
     return cut, [text.words(s) for s in cut]
 
 
-@lru_cache(maxsize=_KEPT)
-def _windows(p: Passage) -> tuple[_Window, ...]:
-    """Return the windows of a passage; a row of a table has no neighbours."""
-    spans = [s for s in tables.spans(p.text) if not tables.is_heads(p.text, *s)]
-    rows = [tables.is_row(p.text[a:b]) for a, b in spans]
-    said = [tables.told(p.text, a, b) for a, b in spans] or [""]
-    parts = [(frozenset(text.terms(s)), bool(_NEGATES.search(s))) for s in said]
-    out = []
-    for n in range(len(said)):
-        beside = [m for m in (n - 1, n + 1) if 0 <= m < len(spans) and not (rows[n] or rows[m])]
-        read = [n, *beside]
-        whole = " ".join([p.title, *(said[m] for m in read)])
-        stems, words = frozenset(text.terms(whole)), frozenset(text.words(whole))
-        out.append(_Window(stems, words, frozenset(_values(whole)), tuple(parts[m] for m in read)))
-    return tuple(out)
-
-
 def _claim(sentence: str, question: str) -> _Claim:
     asked = set(text.terms(question))
-    # Weekdays and months count as names as well: their capital tells them.
-    capital = re.findall(r"(?<=\s)[\"“'(]*([^\W\d_a-z][\w’'-]*)", sentence)
-    names = [(n, text.content_terms(n)) for n in dict.fromkeys([*text.names(sentence), *capital])]
+    names = [(n, text.content_terms(n)) for n in dict.fromkeys([*text.names(sentence), *CAPITAL.findall(sentence)])]
     named = {t for _, parts in names for t in parts}
     stems = {t: _ASKED if t in asked and t not in named else 1.0 for t in text.content_terms(sentence)}
     compares = [w for w in text.words(sentence) if w in _COMPARES]
-    return _Claim(stems, names, _values(sentence), compares, bool(_NEGATES.search(sentence)))
+    order = tuple(t for t in text.terms(sentence) if t in stems)
+    asks = bool(asked) and not asked & stems.keys()
+    if asks:
+        stems = dict.fromkeys(text.content_terms(question), 1.0) | stems
+    return _Claim(stems, order, names, values(sentence), compares, bool(NEGATES.search(sentence)), asks)
 
 
-def _values(said: str) -> list[str]:
-    """Return the numbers of a text with the signs that stand beside them, without marks of thousands."""
-    found = (m.group().rstrip(".,:") for m in _VALUE.finditer(text.fold(said)))
-    return ["".join(re.sub(r"(?<=\d),(?=\d{3})", "", v).split()).replace("–", "-").replace("−", "-") for v in found]
+def _worth(judged: tuple[_Judged, int]) -> tuple[float, float, int]:
+    (score, covered, *_), length = judged
+    return score, covered, length
 
 
-def _judge(claim: _Claim, window: _Window) -> tuple[float, float, str]:
-    """Return the score of a claim in a window, the share of its words that the window holds, and what is missing."""
+def _judge(claim: _Claim, window: Window) -> _Judged:
     covered = _share(claim, window.stems)
-    for value in claim.values:
-        if value not in window.values:
-            return 0.0, covered, f"The number {value} is not in the evidence."
+    why = _lacks(claim, window)
+    if not why and covered < COVERED:
+        return covered, covered, window.place, f"The evidence covers only {covered:.0%} of it."
+    if not why and claim.asks and window.length > 1:
+        why = "No sentence of the evidence says it and what was asked."
+    if not why and window.denies != {claim.denies}:
+        why = "The evidence denies something else."
+    if not why and (window.foreign & claim.stems.keys() or not (window.bound or _bound(claim, window))):
+        why = "The evidence gives a value of it to something else."
+    return (0.0 if why else covered), covered, window.place, why
+
+
+def _lacks(claim: _Claim, window: Window) -> str:
+    """Say what a window lacks of what must stand in it, or return ""."""
+    for value, times in Counter(claim.values).items():
+        if window.values[value] < times:
+            return f"The number {value} is not in the evidence."
     for name, parts in claim.names:
         if not all(_held(p, window.stems) for p in parts):
-            return 0.0, covered, f"The name {name} is not in the evidence."
+            return f"The name {name} is not in the evidence."
     for word in claim.compares:
         if word not in window.words:
-            return 0.0, covered, f"The evidence does not say “{word}”."
-    nearest = max(_share(claim, stems) for stems, _ in window.parts)
-    denies = {denied for stems, denied in window.parts if _share(claim, stems) == nearest}
-    if covered >= COVERED and denies != {claim.denies}:
-        return 0.0, covered, "The evidence denies something else."
-    return covered, covered, f"The evidence covers only {covered:.0%} of it."
+            return f"The evidence does not say “{word}”."
+    return next((f"The evidence does not say “{t}”." for t in claim.order if counts(t) and t not in window.stems), "")
+
+
+def _bound(claim: _Claim, window: Window) -> bool:
+    """Tell whether the values of a claim belong in the window to what they belong to in the claim."""
+    named = {t for _, parts in claim.names for t in parts}
+    numbers = {t for t in claim.order if counts(t)}
+    kinds = [numbers, named & window.names - numbers]
+    if any(_follows([t for t in claim.order if t in kind], window.order) is None for kind in kinds):
+        return False
+    others = (window.numbers if kinds[0] else frozenset()) | (window.names if named else frozenset())
+    foreign = [n for n, t in enumerate(window.order) if t in others and t not in claim.stems]
+    foreign = [n for n in foreign if not _is_part(n, claim, window)]
+    if not foreign:
+        return True
+    span = _follows(claim.order, window.order)
+    if span is None:
+        return False
+    # What a title says may belong to all that follows it, and so not to what another value stands before.
+    start = span[0] if _share(claim, frozenset(window.order)) >= COVERED and named <= set(window.order) else 0
+    return not any(start <= n < span[1] for n in foreign)
+
+
+def _is_part(at: int, claim: _Claim, window: Window) -> bool:
+    """Tell whether a number of a window stands beside others of which the claim gives one: the day of a date, say."""
+    run = [at]
+    while run[0] and window.order[run[0] - 1] in window.numbers:
+        run.insert(0, run[0] - 1)
+    while run[-1] + 1 < len(window.order) and window.order[run[-1] + 1] in window.numbers:
+        run.append(run[-1] + 1)
+    return window.order[at] in window.numbers and any(window.order[n] in claim.stems for n in run)
+
+
+def _follows(wanted: Sequence[str], order: Sequence[str]) -> tuple[int, int] | None:
+    """Return [start, end) of stems that stand in a text in this order, those left out that it lacks; else None."""
+    places, at = list[int](), 0
+    for stem in wanted:
+        if stem in order:
+            if stem not in order[at:]:
+                return None
+            places.append(order.index(stem, at))
+            at = places[-1] + 1
+    return (places[0], at) if places else (0, len(order))
 
 
 def _share(claim: _Claim, stems: frozenset[str]) -> float:

@@ -103,8 +103,8 @@ class _Source:
 
 
 async def write(run: RunContext, given: GenerationInput, builder: AnswerBuilder) -> str:
-    """Show quotes on the page; return why there are none. An answer that a model has begun stays as it is."""
-    if builder.sentences:
+    """Show quotes on the page; return why there are none. An answer that a model has begun and that holds stays."""
+    if builder.sentences and not builder.refuted:
         return ""
     rows = [e for e in given.rows.values() if e["origin"] != "model"]
     rows.sort(key=lambda e: (e["hop"], -e["score"], e["id"]))

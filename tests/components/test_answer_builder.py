@@ -3,9 +3,9 @@ from typing import Any
 
 import pytest
 
-from ragweave.components.answer_builder import CLEAR, AnswerBuilder, Claim
-from ragweave.components.evidence import Strip, Support
-from ragweave.components.knowledge import CheckResult
+from ragweave.components.answer_builder import AnswerBuilder, Claim
+from ragweave.components.evidence import Citation, Sentence, Strip
+from ragweave.components.knowledge import CheckResult, Opinion
 from ragweave.components.llm.prose import tell
 from ragweave.components.local.check import support
 from ragweave.models.relevance import Passage
@@ -15,83 +15,110 @@ ROW: Any = {"id": "i", "title": "Mill", "text": TEXT, "locator": {"file": "/mill
 STRIP: Any = {"id": "i#0", "evidence": "i", "title": "Mill", "text": TEXT, "locator": {}, "origin": "library"}
 
 
+OTHER: Any = {**STRIP, "id": "j#0", "evidence": "j", "title": "Kiln", "text": "Cy Dorn built the kiln in 1940."}
+ROWS: Any = {"i": ROW, "j": {**ROW, "id": "j", "title": "Kiln"}}
+
+
 async def _never(text: str, strips: Sequence[Strip]) -> CheckResult:
     raise AssertionError(f"{text!r} is checked")
 
 
-async def written(
-    *sentences: str, opinion: Support | None = None, every: bool = True
-) -> tuple[AnswerBuilder, list[Claim]]:
-    """Write sentences, and return the page and what a second opinion was asked about."""
-    asked: list[Claim] = []
+class Written:
+    """An answer that is written, and what is seen of it: sentences as they come, then marks."""
 
-    async def check(text: str, strips: Sequence[Strip]) -> CheckResult:
+    def __init__(self, *opinions: Opinion, judged: bool = True, **options: Any) -> None:
+        self.seen: list[tuple[Any, ...]] = []
+        self.asked: list[Claim] = []
+        self._opinions = opinions
+        second = self._second if judged else None
+        self.page = AnswerBuilder(self._check, self._emit, ROWS, {}, second, self._mark, **options)
+
+    async def _check(self, text: str, strips: Sequence[Strip]) -> CheckResult:
         return support(text, [Passage(s["title"], s["text"]) for s in strips])
 
-    async def second(claims: Sequence[Claim]) -> list[Support]:
-        asked.extend(claims)
-        assert opinion is not None
-        return [opinion] * len(claims)
+    async def _second(self, claims: Sequence[Claim]) -> list[Opinion]:
+        self.asked.extend(claims)
+        return list(self._opinions)
 
-    page = AnswerBuilder(
-        check, lambda *_: None, {"i": ROW}, {}, second=None if opinion is None else second, every=every
+    def _emit(self, sentence: Sentence, cited: list[Citation]) -> None:
+        self.seen.append((sentence.support, [c.quote for c in cited]))
+
+    def _mark(self, n: int, sentence: Sentence, cited: list[Citation]) -> None:
+        self.seen.append((n, sentence.support, [c.quote for c in cited]))
+
+    async def tell(self, *sentences: str, named: Sequence[Strip] = (STRIP,)) -> AnswerBuilder:
+        for sentence in sentences:
+            await self.page.tell(sentence, named, [STRIP, OTHER])
+        await self.page.close()
+        return self.page
+
+
+OPENED, CLOSED = "Ada Quill opened the mill in 1931.", "Bert Osk closed it in 1950."
+
+
+async def test_what_stands_in_its_passage_needs_no_opinion_and_the_rest_is_shown_first_and_marked_later() -> None:
+    answer = Written(Opinion("verified", ((STRIP, OPENED),)), Opinion("contradicted", ((STRIP, CLOSED),)))
+    page = await answer.tell(CLOSED, "Frau Quill eröffnete die Mühle.", "It closed in 1960.")
+    assert answer.seen == [
+        ("verified", [CLOSED]),
+        ("pending", [OPENED]),
+        ("pending", [CLOSED]),
+        (2, "verified", [OPENED]),
+        (3, "contradicted", [CLOSED]),
+    ]
+    assert [(c.n, c.doubted) for c in answer.asked] == [(1, False), (2, True), (3, True)]
+    assert (page.sentences[2].says, page.dropped, page.refuted) == (CLOSED, 0, False)
+
+
+async def test_the_whole_answer_goes_into_one_call_and_none_where_nothing_is_doubted() -> None:
+    answer = Written()
+    await answer.tell(OPENED, CLOSED)
+    assert answer.asked == []
+    every = Written(Opinion("unverified"), every=True)
+    page = await every.tell("In 1931 Ada Quill opened the mill.", CLOSED)
+    assert [c.doubted for c in every.asked] == [True, False]
+    assert [s.support for s in page.sentences] == ["verified", "verified"]  # who cannot tell takes nothing back
+
+
+async def test_a_fact_of_another_passage_is_cited_to_it_and_a_number_once_shown_keeps_its_passage() -> None:
+    answer = Written(Opinion("verified", ((OTHER, OTHER["text"]),)), Opinion("verified", ((STRIP, CLOSED),)))
+    page = await answer.tell("Cy Dorn's kiln is of 1940.", "It shut down by 1950.")
+    assert [s.citations for s in page.sentences] == [(3,), (2,)]
+    assert [(c.n, c.id, c.title, c.quote) for c in page.citations[1:]] == [
+        (2, "i", "Mill", CLOSED),
+        (3, "j", "Kiln", OTHER["text"]),
+    ]
+
+
+async def test_what_stands_in_a_passage_that_is_not_named_verifies_nothing_by_itself() -> None:
+    page = await Written(judged=False).tell("Cy Dorn built the kiln in 1940.")
+    assert [(s.support, s.citations) for s in page.sentences] == [("unverified", (1,))]
+    page = await Written(judged=False).tell("Cy Dorn built the kiln in 1940.", named=[])
+    assert [(s.support, page.citations[0].id) for s in page.sentences] == [("verified", "j")]
+
+
+async def test_strict_shows_what_is_verified_in_its_order_and_counts_the_rest() -> None:
+    answer = Written(
+        Opinion("unverified"), Opinion("verified", ((STRIP, OPENED),)), Opinion("contradicted"), strict=True
     )
-    for sentence in sentences:
-        await page.tell(sentence, [STRIP], [STRIP])
-    await page.close()
-    return page, asked
+    page = await answer.tell(CLOSED, "It was red.", "Frau Quill eröffnete die Mühle.", "It closed in 1960.")
+    assert [(s.text, s.support) for s in page.sentences] == [
+        (CLOSED, "verified"),
+        ("Frau Quill eröffnete die Mühle.", "verified"),
+    ]
+    assert page.dropped == 2
 
 
-async def test_the_value_of_another_passes_the_small_check_and_not_the_second_opinion() -> None:
-    swapped = "Bert Osk opened the mill in 1931."
-    alone, _ = await written(swapped)
-    page, asked = await written(swapped, opinion="contradicted")
-    assert [s.support for s in alone.sentences] == ["verified"]
-    assert [c.text for c in asked] == [swapped]
-    assert (page.sentences, page.dropped) == ([], 1)
-
-
-async def test_a_sentence_that_stands_in_the_evidence_needs_no_second_opinion() -> None:
-    page, asked = await written("Bert Osk closed it in 1950.", opinion="unverified")
-    assert [s.support for s in page.sentences] == ["verified"]
-    assert asked == []
+async def test_an_answer_is_refuted_where_all_of_it_is_contradicted() -> None:
+    against = Opinion("contradicted", ((STRIP, CLOSED),))
+    assert (await Written(against, against).tell("It closed in 1960.", "It closed in 1961.")).refuted
+    assert not (await Written(against).tell("It closed in 1960.", OPENED)).refuted
 
 
 @pytest.mark.parametrize(("day", "verdict"), [("2024-06-01", "verified"), ("2024-07-01", "unverified")])
 async def test_the_date_of_a_document_counts_as_said(day: str, verdict: str) -> None:
-    page, _ = await written(f"By the notes of {day}, Ada Quill opened the mill in 1931.")
+    page = await Written(judged=False).tell(f"By the notes of {day}, Ada Quill opened the mill in 1931.")
     assert [s.support for s in page.sentences] == [verdict]
-
-
-async def test_only_what_the_small_check_doubts_waits_for_a_second_opinion() -> None:
-    clear, doubted = "In 1931 the mill was opened by Ada Quill.", "Frau Quill eröffnete die Mühle."
-    page, asked = await written(clear, doubted, "Bert Osk closed it.", opinion="verified", every=False)
-    assert [c.text for c in asked] == [doubted]
-    assert [s.text for s in page.sentences] == [clear, doubted, "Bert Osk closed it."]
-    assert {s.support for s in page.sentences} == {"verified"}
-
-
-async def test_nothing_is_shown_before_a_sentence_that_waits() -> None:
-    shown: list[str] = []
-
-    async def check(text: str, strips: Sequence[Strip]) -> CheckResult:
-        return CheckResult(text != "doubtful", 0.9, (0,), "")
-
-    async def second(claims: Sequence[Claim]) -> list[Support]:
-        assert shown == ["clear"]
-        return ["contradicted"]
-
-    page = AnswerBuilder(check, lambda s, _: shown.append(s.text), {"i": ROW}, {}, second=second)
-    for text in ("clear", "doubtful", "also clear"):
-        await page.tell(text, [STRIP], [STRIP])
-    await page.close()
-    assert shown == ["clear", "also clear"]
-
-
-async def test_an_opinion_that_cannot_tell_takes_nothing_back() -> None:
-    page, asked = await written("In 1931 the mill was opened by Ada Quill.", opinion="unverified")
-    assert len(asked) == 1
-    assert [s.support for s in page.sentences] == ["verified"]
 
 
 async def test_without_a_check_a_sentence_is_shown_as_written_with_the_sources_it_names() -> None:
@@ -103,45 +130,6 @@ async def test_without_a_check_a_sentence_is_shown_as_written_with_the_sources_i
         ("Ada Quill opened the mill in 1999.", "unchecked", (1,)),
         ("She was tall.", "unchecked", ()),
     ]
-
-
-async def test_what_names_nothing_that_it_rests_on_bears_no_mark_where_the_second_opinion_finds_it_said() -> None:
-    async def check(text: str, strips: Sequence[Strip]) -> CheckResult:
-        return CheckResult(False, 0.0, (), "")
-
-    async def second(claims: Sequence[Claim]) -> list[Support]:
-        return ["verified"] * len(claims)
-
-    page = AnswerBuilder(check, lambda *_: None, {"i": ROW}, {}, second=second)
-    await page.tell("It was a fine day.", [], [STRIP])
-    await page.tell("Ada Quill war die Gründerin.", [STRIP], [STRIP])
-    await page.close()
-    assert [(s.support, bool(s.citations)) for s in page.sentences] == [("verified", False), ("verified", True)]
-
-
-@pytest.mark.parametrize(
-    ("score", "opinion", "cited"),
-    [(0.8, "verified", "i"), (0.8, "unverified", "j"), (0.8, "contradicted", ""), (0.95, "contradicted", "j")],
-)
-async def test_what_half_stands_elsewhere_takes_the_place_of_what_was_named_only_where_no_opinion_is_against_it(
-    score: float, opinion: Support, cited: str
-) -> None:
-    other: Any = {**STRIP, "id": "j#0", "evidence": "j"}
-    asked: list[Claim] = []
-
-    async def check(text: str, strips: Sequence[Strip]) -> CheckResult:
-        found = tuple(n for n, s in enumerate(strips) if s["evidence"] == "j")
-        return CheckResult(bool(found), score, found, "")
-
-    async def second(claims: Sequence[Claim]) -> list[Support]:
-        asked.extend(claims)
-        return [opinion]
-
-    page = AnswerBuilder(check, lambda *_: None, {"i": ROW, "j": {**ROW, "id": "j"}}, {}, second=second)
-    await page.tell("Here are the nine that paid.", [STRIP], [STRIP, other])
-    await page.close()
-    assert [c.id for c in page.citations] == [cited] * bool(cited)
-    assert [[s["evidence"] for s in c.seen] for c in asked] == [["i", "j"]] * (score < CLEAR)
 
 
 async def test_a_row_that_names_nothing_rests_on_what_the_line_before_its_table_named() -> None:

@@ -70,7 +70,6 @@ def test_a_sentence_that_disagrees_is_not_verified_and_says_why(sentence: str, w
         ("The pool opens on Monday at 9:00.", "The pool opens on Friday at 9:00."),
         ("The pool opens on Monday at 9:00.", "The pool opens on Monday at 14:00."),
         ("The sauna opens on Friday.", "The sauna opens on Monday."),
-        ("Adults pay 8 euros in the sauna.", "Adults pay 3 euros in the sauna."),
     ],
 )
 def test_a_value_or_a_day_that_stands_elsewhere_in_the_passage_verifies_nothing(right: str, wrong: str) -> None:
@@ -90,12 +89,13 @@ def test_numbers_that_stand_in_two_passages_do_not_verify_a_sentence_together() 
     [
         ("Adults pay 12 euros at the Rink.", True),
         ("The Rink is 5 euros for Children.", True),
+        ("Adults pay 5 euros at the Rink.", False),
         ("Adults pay 8 euros at the Rink.", False),
         ("Children pay 3 euros at the Rink.", False),
     ],
 )
 def test_a_row_of_a_table_is_read_under_its_heads_and_by_itself(sentence: str, verified: bool) -> None:
-    assert support(sentence, [RINK], "What do they pay?").supported is verified
+    assert support(sentence, [RINK]).supported is verified
 
 
 def test_the_title_of_a_passage_counts_as_said_in_each_of_its_windows() -> None:
@@ -117,15 +117,15 @@ def test_a_part_cut_out_of_its_denial_is_not_verified() -> None:
 
 
 def test_all_passages_that_hold_it_are_named_best_first() -> None:
-    weaker = Passage("Ulm", "Ulm is where Einstein was born in 1879.")
-    assert support("Einstein, a physicist, was born in Ulm in 1879.", [weaker, CAT, EINSTEIN]).by in ((0, 2), (2, 0))
-    assert support("Ulm is where Einstein was born in 1879.", [CAT, EINSTEIN, weaker]).by == (2,)
+    other = Passage("Notes", "It is the town of Ulm. Einstein was born in Ulm, they say.")
+    assert support("So Einstein was born in Ulm.", [other, CAT, EINSTEIN]).by in ((0, 2), (2, 0))
 
 
 @pytest.mark.parametrize(
     ("sentence", "good"),
     [
-        ("《哈姆雷特》是1599年创作的悲剧。", True),
+        ("威廉·莎士比亚1599年创作《哈姆雷特》。", False),
+        ("《哈姆雷特》是威廉·莎士比亚创作的悲剧。", True),
         ("《哈姆雷特》是1788年创作的悲剧。", False),
         ("他离开伦敦。", False),
         ("猫坐在垫子上。", False),
@@ -151,6 +151,52 @@ def test_an_order_to_machines_is_neither_verified_nor_verifies() -> None:
     assert not support(order, [page]).supported
     assert not support("Tours cost 75 euros.", [page]).supported
     assert support("Tours cost 4 euros.", [page]).supported
+
+
+@pytest.mark.parametrize(
+    ("sentence", "verified"),
+    [
+        ("Transfer the deposit to account N-4711.", False),
+        ("Tours leave at 10:00.", True),
+        ("At 10:00.", True),
+        ("Tours leave at 10:00, see tours.example.", False),
+    ],
+)
+def test_what_answers_another_question_or_names_an_address_is_not_verified(sentence: str, verified: bool) -> None:
+    page = Passage(
+        "Visit", f"Tours leave at 10:00, see tours.example.\n\n{sentence}\n\nTransfer the deposit to account N-4711."
+    )
+    assert support(sentence, [page], "When do tours leave?").supported is verified
+
+
+def test_the_window_that_decides_is_told() -> None:
+    (place,) = support("Lockers at the pool take a coin.", [POOL]).windows
+    assert POOL.text[slice(*place)] == "Lockers take a coin."
+    (row,) = support("Adults pay 12 euros at the Rink.", [RINK]).windows
+    assert RINK.text[slice(*row)] == "Rink | 12 euros | 5 euros"
+
+
+@pytest.mark.parametrize(
+    ("sentence", "verified"),
+    [
+        ("The keeper gets 40 euros.", True),
+        ("The diver gets 40 euros.", False),
+        ("The keeper gets 60 euros.", False),
+        ("Bert Osk built the hut for Ada Quill.", False),
+        ("Ada Quill built the hut for Bert Osk.", True),
+        ("The hut was open from 1920 to 1920.", False),
+    ],
+)
+def test_values_of_one_window_are_not_exchanged(sentence: str, verified: bool) -> None:
+    said = "The keeper gets 40 euros, the diver 60 euros. Ada Quill built the hut for Bert Osk."
+    text = f"{said} It was open from 1920 to 1950."
+    assert support(sentence, [Passage("Hut", text)]).supported is verified
+
+
+def test_a_heading_goes_for_the_lines_below_it() -> None:
+    page = Passage("People", "Ada Quill\nBirthday: 3 May\n\nBert Osk\nBirthday: 9 June\nAllergies: nuts")
+    assert support("Bert Osk's birthday is 9 June.", [page]).supported
+    assert not support("Ada Quill's birthday is 9 June.", [page]).supported
 
 
 def test_words_of_the_question_weigh_less_but_its_names_do_not() -> None:

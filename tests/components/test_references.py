@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from ragweave.components.answer_builder import exact, lies_in, times_agree
 from ragweave.components.evidence import Strip
+from ragweave.components.references import exact, lies_in, times_agree
 from ragweave.corpora.types import Item, Locator, Span
 
 TEXT = "The comet came. It was bright. Nobody slept."

@@ -71,16 +71,44 @@ async def test_doubtful_sentence_is_shown_and_marked_and_strict_withholds_it(pla
     assert strict.dropped == 1
 
 
-async def test_second_opinion_is_one_call_and_withholds_what_is_contradicted(play: Any) -> None:
-    said = (
-        "Final Answer: It was opened in 1931 [1]. It cost nine million crowns [1]. It was opened by nobody famous [1]."
-    )
-    model = play(reason=said, check={"verdicts": {"1": "contradicted", "2": "verified"}})
-    answer: Answer = (await ask(model, check_by="llm"))["answer"]
+def verdict(n: int, said: str, words: str = "", passage: int = 1) -> dict[str, Any]:
+    return {"n": n, "passage": passage, "words": words, "verdict": said}
+
+
+async def test_second_opinion_is_one_call_after_the_sentences_and_strikes_out_what_is_contradicted(play: Any) -> None:
+    said = "Final Answer: It was opened in 1931 [1]. It stands at 3,000 metres [1]. Sa coupole a quarante galets [1]."
+    verdicts = [verdict(2, "contradicted", "at 2,310 metres"), verdict(3, "supported", "The dome turns on forty")]
+    model, events = play(reason=said, check={"verdicts": verdicts}), []
+    with override(writer=model):
+        async for event in graph.astream({"messages": [("human", QUESTION)]}, context=Context(), stream_mode="custom"):
+            if event["type"] in ("sentence", "mark"):
+                events.append((event["type"], event["n"], event["support"], bool(event["citations"])))
     assert play.parts(model) == ["reason", "check"]
-    assert [s.support for s in answer.sentences] == ["verified", "verified"]
-    assert "nine million" not in answer.text
-    assert answer.dropped == 1
+    assert events == [
+        ("sentence", 1, "verified", True),
+        ("sentence", 2, "pending", True),
+        ("sentence", 3, "pending", True),
+        ("mark", 2, "contradicted", True),
+        ("mark", 3, "verified", True),
+    ]
+    answer: Answer = (await ask(play(reason=said, check={"verdicts": verdicts})))["answer"]
+    assert [s.support for s in answer.sentences] == ["verified", "contradicted", "verified"]
+    height = "The Corvane Observatory stands on Mount Helder at 2,310 metres."
+    assert f"~~It stands at 3,000 metres.~~ [2] (contradicted; the source says: “{height}”)" in answer.text
+    assert [c.quote.split()[0] for c in answer.citations] == ["It", "The", "The"]
+
+
+async def test_an_answer_that_is_contradicted_whole_is_written_once_more_and_then_quoted(play: Any) -> None:
+    wrong = [{"verdicts": [verdict(1, "contradicted", "It was opened in 1931.")]}]
+    model = play(reason="Final Answer: It was opened in 1804 [1].", check=wrong, generate="It was opened in 1931 [1].")
+    answer: Answer = (await ask(model))["answer"]
+    assert play.parts(model) == ["reason", "check", "generate"]
+    assert "It was opened in 1804.\nA passage says: <<<\nIt was opened in 1931." in model.calls[-1].prompt
+    assert [s.support for s in answer.sentences] == ["contradicted", "verified"]
+    model = play(reason="Final Answer: It was opened in 1804 [1].", check=wrong * 2, generate="It opened in 1805 [1].")
+    answer = (await ask(model))["answer"]
+    assert play.parts(model) == ["reason", "check", "generate", "check"]
+    assert [s.support for s in answer.sentences[:3]] == ["contradicted", "contradicted", "quoted"]
 
 
 @pytest.mark.parametrize("reply", ["", "I am sorry, but I cannot help with that."])
