@@ -21,8 +21,8 @@ _GAP = 0.22
 _HEADING_CHARACTERS = 160
 _BOLD_CHARACTERS = 90
 _ITEM = re.compile(r"(?:[•▪◦‣●○■–—*-]|\(?\d{1,3}[.)]|\(?[a-z][.)])\s+\S")
-_CONTENTS = re.compile(r"(?:\.\s?){5,}\s*[\divxlc]{0,5}\Z", re.I)
-"""A line of a table of contents: dots that lead to a page number."""
+_CONTENTS = re.compile(r"(?:\.\s?){5,}\s*(\d{0,4}|[ivxlc]{1,6})\Z", re.I)
+"""A line that may be of a table of contents: dots that lead to a page number."""
 _ENDS = (".", "!", "?", ":", "。", "！", "？", "：", ".”", '."', "”")
 _LETTERS = re.compile(r"[^\W\d_]+")
 _LETTERS_END = re.compile(r"[^\W\d_]+\Z")
@@ -41,7 +41,7 @@ class PageLook(Protocol):
 
 def blocks(lines: Sequence[PageLine]) -> list[Block]:
     """Group the lines of a document, in reading order, into paragraphs and headings."""
-    lines = [x for x in lines if not _CONTENTS.search(x.text)]
+    lines = _without_contents(lines)
     if not lines:
         return []
     weights: Counter[float] = Counter()
@@ -64,6 +64,20 @@ def blocks(lines: Sequence[PageLine]) -> list[Block]:
         found += [_block(g, levels[_style(g, body)] if _is_heading(g, body) else 0, words) for g in groups]
         found += tables[n : n + 1]
     return _lists(found)
+
+
+def _without_contents(lines: Sequence[PageLine]) -> list[PageLine]:
+    """Leave out contents and indexes: dots lead to numbers that never fall, or that all are those of pages."""
+    dotted = [(n, m[1]) for n, x in enumerate(lines) if (m := _CONTENTS.search(x.text))]
+    gone: set[int] = set()
+    while dotted:
+        size = next((k for k, (a, b) in enumerate(pairwise(dotted), 1) if b[0] - a[0] > 3), len(dotted))
+        run, dotted = dotted[:size], dotted[size:]
+        numbers = [int(said) for _, said in run if said.isdecimal()]
+        rising = sorted(numbers) == numbers and len(run) > 3
+        if len(run) > 1 and (rising or max(numbers, default=0) <= lines[-1].page):
+            gone.update(n for n, _ in run)
+    return [x for n, x in enumerate(lines) if n not in gone]
 
 
 def _grouped(lines: Sequence[PageLine], usual: float) -> list[list[PageLine]]:

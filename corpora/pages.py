@@ -116,10 +116,17 @@ def without_running_lines(pages: Sequence[tuple[list[PageLine], View]]) -> list[
     offset, seen = offsets.most_common(1)[0] if offsets else (0, 0)
     numbered = seen >= 3 and seen >= written * _REPEATED
 
+    by_page = {x.page: lines for lines, _ in pages for x in lines[:1]}
+
+    def stands_alone(line: PageLine) -> bool:
+        """Tell whether no other line is near: a year may be the head of a column at the top of a page."""
+        near = (x for x in by_page[line.page] if x is not line and abs(x.base - line.base) < 1.8 * line.size)
+        return all(key(x) in running or x.size >= body * LARGER for x in near)
+
     def is_running(line: PageLine) -> bool:
         return (
             key(line) in running
-            or bool(PAGE_NUMBER.fullmatch(line.text))
+            or (bool(PAGE_NUMBER.fullmatch(line.text)) and stands_alone(line))
             or (numbered and line.page + offset in _folios(line))
         )
 

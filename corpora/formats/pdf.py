@@ -18,8 +18,9 @@ import pypdfium2
 import pypdfium2.raw as raw
 
 from ragweave.corpora.blocks import COMMENT, Block, Parsed
+from ragweave.corpora.columns import Cell
 from ragweave.corpora.formats.annotations import among, form_of, written
-from ragweave.corpora.grid import GAP, Cell, PageLine
+from ragweave.corpora.grid import GAP, PageLine
 from ragweave.corpora.layout import PageLook, blocks
 from ragweave.corpora.meta import pdf_date
 from ragweave.corpora.pages import View, without_running_lines, without_unseen_lines
@@ -44,6 +45,8 @@ _SAMPLES = 6
 """Characters of a line whose font is looked at: the first may be a bullet, a number or code."""
 _ANGLES = 200
 """Characters of a page whose direction is looked at."""
+_LEADER = re.compile(r"(?:[.…_]\s?){4,}")
+"""Signs that lead from a label to its figure, and belong to neither."""
 _BOLD = re.compile(r"bold|black|heavy|semibold|demi", re.I)
 
 _LOCK = threading.Lock()
@@ -222,8 +225,10 @@ class _Text:
 
     def _cells(self, text: str, inked: Sequence[int], size: float, first: int) -> tuple[Cell, ...]:
         """Return the cells of a line that wide gaps part, or none."""
+        dotted = {n for m in _LEADER.finditer(text) for n in range(first + m.start(), first + m.end())}
+        inked = [n for n in inked if n not in dotted] or inked if dotted else inked
         stops = [(a, b) for a, b in pairwise(inked) if b - a > 1]
-        ends = [(a, b) for a, b in stops if self._side(b, 0) - self._side(a, 1) > GAP * max(1.0, size)]
+        ends = [(a, b) for a, b in stops if self._side(b, 0) - self._side(a, 1) > self._gap(a, b) * max(1.0, size)]
         if not ends:
             return ()
         starts, lasts = [inked[0], *(b for _, b in ends)], [*(a for a, _ in ends), inked[-1]]
@@ -231,6 +236,10 @@ class _Text:
             Cell(self._side(a, 0), self._side(b, 1), " ".join(text[a - first : b - first + 1].split()))
             for a, b in zip(starts, lasts, strict=True)
         )
+
+    def _gap(self, a: int, b: int) -> float:
+        """Return from which distance on two characters stand in different cells; the space of a typewriter is wide."""
+        return GAP if b - a > 2 or raw.FPDFText_IsGenerated(self._text, a + 1) == 1 else 2 * GAP
 
     def _side(self, at: int, right: int) -> float:
         """Return where a character begins, or ends, on its line."""
