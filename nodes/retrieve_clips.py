@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from ragweave.components.fusion import Ranking, fuse_ranks, fuse_scores, ordered
 from ragweave.corpora.knowledge.search import ask_graph
-from ragweave.corpora.store.library import Library
+from ragweave.corpora.store.library import Kind, Library
 from ragweave.corpora.types import Hit, Item
 from ragweave.corpora.video.scope import Scope, search_within
 from ragweave.models.errors import RagweaveError
@@ -48,12 +48,13 @@ async def _ids(run: NodeRun, library: Library, task: ClipTask, scope: Scope) -> 
         text = " . ".join([query, forms["statement"], *forms["keywords"]])
         ranking = await ask_graph(library, text, forms["statement"], length, scope.sources)
     else:
-        kind, asked = {
+        ways: dict[str, tuple[Kind, list[str]]] = {
             "speech": ("lexical", [query, " ".join(forms["keywords"]) or query]),
             "chunk": ("dense", [query, forms["statement"]]),
             "visual": ("visual", [forms["scene"]]),
-        }[name]
-        found = await search_within(library, "clip", list(dict.fromkeys(asked)), scope, length)
+        }
+        kind, asked = ways[name]
+        found = await search_within(library, "clip", list(dict.fromkeys(asked)), scope, length, kind)
         ranking = fuse_ranks([(1.0, _ranking(getattr(lists, kind))) for lists in found])
     items = await library.items([i for i, _ in ranking])
     if name == "chunk":

@@ -7,7 +7,7 @@ other share one transaction, which in WAL mode is one snapshot.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, TypeVar
 
@@ -30,7 +30,7 @@ class Catalog(Libraries):
 
     def counts(self, library: str) -> dict[Corpus, int]:
         """Return the number of items in each corpus that holds any."""
-        return dict(self._once(library, _counts))
+        return dict(self._once(library, "counts", _counts))
 
     def files(self, library: str) -> int:
         """Return the number of sources that hold anything to find."""
@@ -40,22 +40,21 @@ class Catalog(Libraries):
     def items(self, library: str, ids: Iterable[str]) -> dict[str, Item]:
         """Return the items of these ids, in the order asked; unknown ids are left out."""
         wanted = list(dict.fromkeys(ids))
-        with self.reading(library) as connection:
-            memory = self.memory(library, connection)
-            known: dict[str, Item] = memory.setdefault("items", {})
-            found = {id_: known[id_] for id_ in wanted if id_ in known}
+        memory = self.memory(library)
+        known: dict[str, Item] = memory.setdefault("items", {})
+        found = {id_: known[id_] for id_ in wanted if id_ in known}
+        if missing := [id_ for id_ in wanted if id_ not in found]:
             rows: list[Any] = []
-            for part in in_parts([id_ for id_ in wanted if id_ not in found]):
-                query = select(items).where(items.c.id.in_(part))
-                rows += connection.execute(query).mappings().all()
-            where = paths_of(connection, {row["source"] for row in rows})
-        for row in rows:
-            lies = where.get(row["source"])
-            found[row["id"]] = unpack(row, lies[0] if lies else None)
-        memory["characters"] = memory.get("characters", 0) + sum(len(row["text"]) for row in rows)
-        if memory["characters"] > _REMEMBERED:
-            memory["characters"], memory["items"] = 0, (known := {})  # another thread may be reading the old one
-        known.update((row["id"], found[row["id"]]) for row in rows)
+            with self.reading(library) as connection:
+                for part in in_parts(missing):
+                    rows += connection.execute(select(items).where(items.c.id.in_(part))).mappings().all()
+                new = unpacked(rows, paths_of(connection, {row["source"] for row in rows}))
+            memory["characters"] = memory.get("characters", 0) + sum(len(item.text) for item in new)
+            if memory["characters"] > _REMEMBERED:
+                memory["characters"], memory["items"] = 0, (known := {})  # another thread may be reading the old one
+            fresh = {item.id: item for item in new}
+            known.update(fresh)
+            found |= fresh
         return {id_: found[id_] for id_ in wanted if id_ in found}
 
     def beside(self, library: str, id: str, most: int) -> list[Item]:
@@ -68,8 +67,7 @@ class Catalog(Libraries):
         query = select(items).where(*same, near).order_by(items.c.ordinal)
         with self.reading(library) as connection:
             rows = connection.execute(query).mappings().all()
-            where = paths_of(connection, {here.source}).get(here.source)
-        return [unpack(row, where[0] if where else None) for row in rows]
+            return unpacked(rows, paths_of(connection, {here.source}))
 
     def pages(self, library: str, corpus: Corpus, size: int = 500) -> Iterator[list[Item]]:
         """Go through the items of a corpus, some at a time; each page is read in a transaction of its own."""
@@ -88,20 +86,20 @@ class Catalog(Libraries):
         query = select(items).where(items.c.source == source, items.c.corpus == corpus)
         with self.reading(library) as connection:
             rows = connection.execute(query.order_by(items.c.ordinal, items.c.n)).mappings().all()
-            where = paths_of(connection, {source}).get(source)
-        return [unpack(row, where[0] if where else None) for row in rows]
+            return unpacked(rows, paths_of(connection, {source}))
 
     def recordings(self, library: str) -> list[RecordingRow]:
         """Return every recording, in the order of the titles."""
-        return list(self._once(library, _recordings))
+        return list(self._once(library, "recordings", _recordings))
 
     def known(self, library: str, ids: Iterable[str]) -> set[str]:
         """Return which of these item ids the catalog holds."""
         wanted = set(ids)
-        with self.reading(library) as connection:
-            held: set[str] = self.memory(library, connection).setdefault("ids", set())
-            for part in in_parts(list(wanted - held)):
-                held.update(connection.execute(select(items.c.id).where(items.c.id.in_(part))).scalars())
+        held: set[str] = self.memory(library).setdefault("ids", set())
+        if missing := wanted - held:
+            with self.reading(library) as connection:
+                for part in in_parts(list(missing)):
+                    held.update(connection.execute(select(items.c.id).where(items.c.id.in_(part))).scalars())
         return wanted & held
 
     def sources(self, library: str, ids: Sequence[str] | None = None) -> list[Source]:
@@ -121,7 +119,7 @@ class Catalog(Libraries):
 
     def languages(self, library: str) -> dict[str, int]:
         """Return the number of sources in each language, the most frequent first."""
-        return dict(self._once(library, _languages))
+        return dict(self._once(library, "languages", _languages))
 
     def sources_of(self, library: str, ids: Sequence[str]) -> dict[str, Source]:
         """Return the source of each item id; unknown ids are left out."""
@@ -133,14 +131,14 @@ class Catalog(Libraries):
         by_id = {s.id: s for s in self.sources(library, sorted(set(belongs.values())))}
         return {item: by_id[source] for item, source in belongs.items() if source in by_id}
 
-    def _once(self, library: str, read: Callable[[Connection], T]) -> T:
+    def _once(self, library: str, name: str, read: Callable[[Connection], T]) -> T:
         """Return what is read of a library as a whole, which is asked for with each question and seldom changes."""
-        with self.reading(library) as connection:
-            memory = self.memory(library, connection)
-            if read.__name__ not in memory:
-                memory[read.__name__] = read(connection)
-            found: T = memory[read.__name__]
-            return found
+        memory = self.memory(library)
+        if name not in memory:
+            with self.reading(library) as connection:
+                memory[name] = read(connection)
+        found: T = memory[name]
+        return found
 
 
 def _counts(connection: Connection) -> dict[Corpus, int]:
@@ -160,6 +158,11 @@ def _languages(connection: Connection) -> dict[str, int]:
     query = select(sources.c.language, count).where(sources.c.language != "")
     query = query.group_by(sources.c.language).order_by(count.desc(), sources.c.language)
     return {row[0]: int(row[1]) for row in connection.execute(query)}
+
+
+def unpacked(rows: Iterable[Any], where: Mapping[str, Sequence[str]]) -> list[Item]:
+    """Return the items of rows, each in the first place where its source lies."""
+    return [unpack(row, next(iter(where.get(row["source"], ())), None)) for row in rows]
 
 
 def paths_of(connection: Connection, wanted: set[str]) -> dict[str, tuple[str, ...]]:

@@ -37,8 +37,8 @@ def frequencies(connection: Connection, name: str, terms: Sequence[str]) -> dict
 
 def candidates(
     connection: Connection, name: str, weights: Mapping[str, float], average: float, k: int, sources: Sequence[str]
-) -> list[tuple[int, float]]:
-    """Return the best k (row, BM25 over the terms of `weights`); FTS5 weighs them itself."""
+) -> list[tuple[int, str, float]]:
+    """Return the best k (row, item id, BM25 over the terms of `weights`); FTS5 weighs them itself."""
     values: list[Any] = [" OR ".join('"' + term.replace('"', '""') + '"' for term in weights)]
     only = ""
     if sources:
@@ -46,11 +46,12 @@ def candidates(
         values += sources
     columns = ", ".join(str(w) for w in WEIGHTS)
     rows = connection.exec_driver_sql(
-        f"SELECT rowid, -bm25({name}, {columns}) AS score FROM {name} "
-        f"WHERE {name} MATCH ?{only} ORDER BY score DESC, rowid LIMIT ?",
+        f"SELECT found.rowid, id, score FROM (SELECT rowid, -bm25({name}, {columns}) AS score FROM {name} "
+        f"WHERE {name} MATCH ?{only} ORDER BY score DESC, rowid LIMIT ?) AS found JOIN items ON items.n = found.rowid "
+        "ORDER BY score DESC, found.rowid",
         (*values, k),
     )
-    return [(row[0], float(row[1])) for row in rows]
+    return [(row[0], row[1], float(row[2])) for row in rows]
 
 
 def tokens(connection: Connection, name: str) -> int:

@@ -121,7 +121,7 @@ class Lexical:
         return sum(each.total for each in known), dict(zip(dict.fromkeys(terms), together, strict=True))
 
     def _frequencies(self, library: str, connection: Connection, corpus: Corpus) -> Frequencies:
-        memory, name = self._catalog.memory(library, connection), f"frequencies of {corpus}"
+        memory, name = self._catalog.memory(library), f"frequencies of {corpus}"
         found: Frequencies = memory.get(name) or memory.setdefault(name, Frequencies(connection, corpus))
         return found
 
@@ -164,11 +164,11 @@ def search(
     few = {t: weights[t] for t in kept}
     average = frequencies.average(connection)
     found = _engine(connection).candidates(connection, table(corpus), few, average, most, sources)
+    ids = {n: id_ for n, id_, _ in found}
+    scored = [(n, score) for n, _, score in found]
     if not whole:
-        found = _scored(connection, corpus, weights, average, [n for n, _ in found])[:k]
-    wanted = select(items.c.n, items.c.id).where(items.c.n.in_([n for n, _ in found]))
-    names = {row[0]: row[1] for row in connection.execute(wanted)}
-    return [(names[n], score) for n, score in found if score > 0 and n in names]
+        scored = _scored(connection, corpus, weights, average, list(ids))[:k]
+    return [(ids[n], score) for n, score in scored if score > 0]
 
 
 def _scored(

@@ -20,8 +20,9 @@ from ragweave.corpora.settings import corpora_settings
 from ragweave.corpora.store import lexical, locks, postgres
 from ragweave.corpora.store.embedded import Files
 from ragweave.corpora.store.folders import ANEW, folder_of, unwritable
-from ragweave.corpora.store.schema import EARLIER, about, connect, generation, write
+from ragweave.corpora.store.schema import EARLIER, about, connect, write
 from ragweave.corpora.store.temporary import forsaken, hold
+from ragweave.corpora.store.watch import Watch
 from ragweave.corpora.types import MAX_HALF_LIFE, Recency
 from ragweave.models.errors import DamagedError, InputError, LibraryError, LibraryNotFound
 
@@ -61,11 +62,15 @@ def check_name(name: str) -> str:
     return clean
 
 
+_REMEMBERED = 32
+"""Libraries of which anything is remembered."""
+
+
 class _Begun(threading.local):
-    """The transactions in which a thread is reading, by library."""
+    """The transactions in which a thread is reading, by library, and what was remembered when they began."""
 
     def __init__(self) -> None:
-        self.of: dict[str, Connection] = {}
+        self.of: dict[str, tuple[Connection, dict[str, Any] | None]] = {}
 
 
 class Libraries:
@@ -78,12 +83,15 @@ class Libraries:
         """Where the rows of the libraries lie."""
         self._ids: dict[str, str] = {}
         self._begun = _Begun()
-        self._memory: dict[str, tuple[int, dict[str, Any]]] = {}
+        self._watch = None if url else Watch(home)
+        self._memory: dict[str, tuple[object, dict[str, Any]]] = {}
         if (home / "catalog.sqlite").exists():
             raise LibraryError(f"The libraries of {home} were written by an earlier Ragweave", EARLIER)
 
     def close(self) -> None:
         """Close every connection."""
+        if self._watch is not None:
+            self._watch.close()
         self.kept.close()
 
     @contextmanager
@@ -98,10 +106,12 @@ class Libraries:
         """
         begun = self._begun.of.get(library)
         if begun is not None and not anew:
-            yield begun
+            yield begun[0]
             return
+        # Looked up before the transaction begins: what it reads may be newer than the memory, and never older.
+        memory = self.remembered(library)
         with self.kept.reading(library) as connection:
-            self._begun.of[library] = connection
+            self._begun.of[library] = connection, memory
             try:
                 yield connection
             finally:
@@ -109,12 +119,33 @@ class Libraries:
                 if begun is not None:
                     self._begun.of[library] = begun
 
-    def memory(self, library: str, connection: Connection) -> dict[str, Any]:
-        """Return what is remembered of the generation of a library that a transaction sees; another's is forgotten."""
-        at = generation(connection)
+    def memory(self, library: str) -> dict[str, Any]:
+        """Return what is remembered of a library as this thread sees it; after a commit, whosever, it is empty."""
+        begun = self._begun.of.get(library)
+        memory = self.remembered(library) if begun is None else begun[1]
+        if memory is not None:
+            return memory
+        with self.reading(library) as connection:
+            # PostgreSQL gives a row another number with each change of it, and each commit changes this one.
+            version = connection.exec_driver_sql("SELECT xmin::text FROM about").scalar()
+            memory = self._memory_of(library, version)
+            self._begun.of[library] = connection, memory
+            return memory
+
+    def remembered(self, library: str) -> dict[str, Any] | None:
+        """Return the memory of a library where that takes no time; None in a database, which has to be asked.
+
+        Raises:
+            LibraryNotFound: it was deleted.
+        """
+        return None if self._watch is None else self._memory_of(library, self._watch.version(library))
+
+    def _memory_of(self, library: str, version: object) -> dict[str, Any]:
         held = self._memory.get(library)
-        if held is None or held[0] != at:
-            self._memory[library] = held = (at, {})
+        if held is None or held[0] != version:
+            if len(self._memory) >= _REMEMBERED:
+                self._memory = {}
+            self._memory[library] = held = (version, {})
         return held[1]
 
     def writing(self, library: str) -> AbstractContextManager[Connection]:
@@ -179,11 +210,15 @@ class Libraries:
 
     def row(self, library: str) -> LibraryRow:
         """Return a library by id."""
-        with self.reading(library) as connection:
-            found = connection.execute(select(about)).mappings().one_or_none()
-        if found is None:
-            raise DamagedError("The catalog is damaged (it says nothing of its library)", ANEW)
-        return LibraryRow(id=library, **found)
+        memory = self.memory(library)
+        if "row" not in memory:
+            with self.reading(library) as connection:
+                found = connection.execute(select(about)).mappings().one_or_none()
+            if found is None:
+                raise DamagedError("The catalog is damaged (it says nothing of its library)", ANEW)
+            memory["row"] = LibraryRow(id=library, **found)
+        row: LibraryRow = memory["row"]
+        return row
 
     def create(self, name: str, encoder: str, dim: int) -> LibraryRow:
         """Make an empty library."""

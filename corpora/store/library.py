@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from typing import Any, Literal, TypeVar
 
 from ragweave.corpora.settings import corpora_settings
 from ragweave.corpora.store import locks, visual_search
@@ -13,12 +15,18 @@ from ragweave.corpora.store.catalog import LibraryRow, check_name
 from ragweave.corpora.store.commit import Committer
 from ragweave.corpora.store.folders import arrived, sweep
 from ragweave.corpora.store.objects import discard, take_in_uploads
+from ragweave.corpora.store.protocols import Ranking
 from ragweave.corpora.store.rows import RecordingRow, Source
-from ragweave.corpora.store.stores import Stores, check_encoder, stores
+from ragweave.corpora.store.stores import Stores, check_encoder, open_stores, stores
+from ragweave.corpora.store.together import together
 from ragweave.corpora.types import Corpus, Hit, Item, Lists
 from ragweave.models import embed
 from ragweave.models.embed import Encoder
-from ragweave.models.errors import InputError
+from ragweave.models.errors import InputError, LibraryNotFound
+from ragweave.models.settings import model_settings
+
+T = TypeVar("T")
+Kind = Literal["dense", "lexical", "visual"]
 
 _STRAY, _LANGUAGES = 0.005, 6
 """Share of the sources from which a language counts as held, and the most languages that are named."""
@@ -47,35 +55,57 @@ class Library:
 
     async def about(self) -> LibraryRow:
         """Return what the catalog knows of this library as a whole."""
-        return await asyncio.to_thread(self.held.catalog.row, self.id)
+        return await self._told("row", self.held.catalog.row)
 
     async def counts(self) -> dict[Corpus, int]:
         """Return the number of items in each corpus that holds any."""
-        return await asyncio.to_thread(self.held.catalog.counts, self.id)
+        return await self._told("counts", self.held.catalog.counts)
+
+    async def _told(self, name: str, ask: Callable[[str], T]) -> T:
+        """Return what is remembered of the library under a name; ask in a thread where it is not."""
+        memory = self.held.catalog.remembered(self.id)
+        if memory is not None and name in memory:
+            return ask(self.id)
+        return await asyncio.to_thread(ask, self.id)
 
     async def search(
-        self, corpus: Corpus, queries: Sequence[str], k: int = 50, sources: Sequence[str] = ()
+        self, corpus: Corpus, queries: Sequence[str], k: int = 50, sources: Sequence[str] = (), only: Kind | None = None
     ) -> list[Lists]:
         """Return the dense, lexical and visual lists of each query, all as of one generation of the library.
 
-        The queries are phrasings, embedded and asked in one batch; no sources means all.
+        The queries are phrasings, embedded and asked in one batch; no sources means all. `only` names the one list that
+        is wanted.
 
         Raises:
             LibraryError: a store cannot be read, or the library was deleted.
         """
-        # In one thread: a hop costs more than most of these calls, and where many ask at once each waits its turn.
         if not queries or k < 1:
             return [Lists() for _ in queries]
-        return await asyncio.to_thread(self._search, corpus, queries, k, sources)
+        # A hop to a thread costs more than most searches: those of one round go together.
+        return await together(self.id, lambda: self._search(corpus, queries, k, sources, only), self._as_one)
 
-    def _search(self, corpus: Corpus, queries: Sequence[str], k: int, sources: Sequence[str]) -> list[Lists]:
+    @contextmanager
+    def _as_one(self) -> Iterator[None]:
+        with self.held.catalog.reading(self.id):  # one transaction
+            yield
+
+    def _search(
+        self, corpus: Corpus, queries: Sequence[str], k: int, sources: Sequence[str], only: Kind | None
+    ) -> list[Lists]:
+        if only == "visual" and visual_search.is_blind():
+            return [Lists() for _ in queries]
         vectors = self.encoder.queries(list(queries))
-        with self.held.catalog.reading(self.id):
+        with self._as_one():
             row = self.held.catalog.row(self.id)
             check_encoder(row, self.encoder.name)
-            dense = self.held.vectors.query(self.id, corpus, row.encoder, vectors, k, sources)
-            words = self.held.lexical.search(self.id, corpus, queries, k, sources)
-            seen, note = visual_search.look(self.held, row, corpus, queries, k, sources, dense, words)
+            dense: list[Ranking] = [[] for _ in queries]
+            words, seen, note = dense, dense, ""
+            if only != "lexical":
+                dense = self.held.vectors.query(self.id, corpus, row.encoder, vectors, k, sources)
+            if only != "dense":
+                words = self.held.lexical.search(self.id, corpus, queries, k, sources)
+            if only in (None, "visual"):  # of what the other lists found it says whether it has a picture
+                seen, note = visual_search.look(self.held, row, corpus, queries, k, sources, dense, words)
             if any(seen):
                 shown = [[id_ for id_, _ in ranking] for ranking in seen]
                 dense = visual_search.completed(self.held, row, corpus, row.encoder, vectors, dense, shown)
@@ -87,7 +117,21 @@ class Library:
 
     async def items(self, ids: Sequence[str]) -> dict[str, Item]:
         """Return items with their full text; ids that this library does not hold are left out."""
-        return await asyncio.to_thread(self.read, ids) if ids else {}
+        known = self.remembered("items")
+        if all(id_ in known for id_ in ids):
+            return self.read(ids) if ids else {}
+        return await asyncio.to_thread(self.read, ids)
+
+    def is_called(self, name: str) -> bool:
+        """Tell whether the library is known, without asking, to have a name."""
+        memory = self.held.catalog.remembered(self.id)
+        row: LibraryRow | None = (memory or {}).get("row")
+        return row is not None and row.name == name
+
+    def remembered(self, name: str) -> Mapping[str, Any]:
+        """Return a table that is remembered of the library; an empty one where asking for it would take time."""
+        memory = self.held.catalog.remembered(self.id)
+        return (memory or {}).get(name) or {}
 
     def read(self, ids: Sequence[str]) -> dict[str, Item]:
         """Return what `items` returns, to those who have a thread of their own."""
@@ -108,7 +152,7 @@ class Library:
 
     async def recordings(self) -> list[RecordingRow]:
         """Return every recording, in the order of the titles."""
-        return await asyncio.to_thread(self.held.catalog.recordings, self.id)
+        return await self._told("recordings", self.held.catalog.recordings)
 
     def stand_out(self, query: str, pictures: Sequence[str]) -> dict[str, float]:
         """Return how far pictures answer to a query rather than to others, in standard deviations, by item id.
@@ -124,22 +168,23 @@ class Library:
         stood in the library. Without them a word that a library of three items lacks would outweigh all others.
         """
         wanted = set(terms)
-        weights = await asyncio.to_thread(self.weights, wanted)
+        weights = self.remembered("idf")
+        if not wanted <= weights.keys():
+            weights = await asyncio.to_thread(self.weights, wanted)
         return {t: weights[t] for t in wanted}
 
     def weights(self, wanted: Set[str]) -> Mapping[str, float]:
         """Return what is remembered of `idf`, the wanted terms among it, to those who have a thread of their own."""
-        with self.held.catalog.reading(self.id) as connection:
-            memory = self.held.catalog.memory(self.id, connection)
-            weights: dict[str, float] = memory.setdefault("idf", {})
-            if len(weights) > _WEIGHED:
-                memory["idf"] = weights = {}
-            if missing := wanted - weights.keys():
-                items, counts = self.held.lexical.counted(self.id, _COUNTED, list(missing))
-                # Of thousands of terms most stand in as few items as others do.
-                weight = {df: max(0.0, math.log((items + PRIOR + 1) / (df + 1.5))) for df in set(counts.values())}
-                weights |= zip(counts, map(weight.__getitem__, counts.values()), strict=True)
-            return weights
+        memory = self.held.catalog.memory(self.id)
+        weights: dict[str, float] = memory.setdefault("idf", {})
+        if len(weights) > _WEIGHED:
+            memory["idf"] = weights = {}
+        if missing := wanted - weights.keys():
+            items, counts = self.held.lexical.counted(self.id, _COUNTED, list(missing))
+            # Of thousands of terms most stand in as few items as others do.
+            weight = {df: max(0.0, math.log((items + PRIOR + 1) / (df + 1.5))) for df in set(counts.values())}
+            weights |= zip(counts, map(weight.__getitem__, counts.values()), strict=True)
+        return weights
 
     async def sources(self) -> list[Source]:
         """Return every source, also those that failed, in the order of their paths."""
@@ -147,7 +192,7 @@ class Library:
 
     async def languages(self) -> list[str]:
         """Return the ISO 639-1 codes of the languages held, without those of a stray source or two in hundreds."""
-        found = await asyncio.to_thread(self.held.catalog.languages, self.id)
+        found = await self._told("languages", self.held.catalog.languages)
         return [code for code, n in found.items() if n >= _STRAY * sum(found.values())][:_LANGUAGES]
 
     async def remove(self, source_id: str) -> None:
@@ -185,6 +230,11 @@ async def open_library(name: str = "default") -> Library:
         LibraryNotFound: there is none of that name.
         LibraryError: it was made by another encoder or a newer Ragweave.
     """
+    held = open_stores()
+    found: Library | None = None if held is None else held.opened.get((name, model_settings().embed))
+    with suppress(LibraryNotFound):
+        if found is not None and found.is_called(name):
+            return found
     return await asyncio.to_thread(_open, name)
 
 
@@ -193,7 +243,8 @@ def _open(name: str) -> Library:
     held, text_encoder = stores(), embed.encoder()
     row = held.catalog.library(name)
     check_encoder(row, text_encoder.name)
-    return Library(name, row.id, held, text_encoder)
+    held.opened[name, model_settings().embed] = found = Library(name, row.id, held, text_encoder)
+    return found
 
 
 async def create_library(name: str) -> None:

@@ -86,15 +86,17 @@ def frequencies(connection: Connection, name: str, terms: Sequence[str]) -> dict
 
 def candidates(
     connection: Connection, name: str, weights: Mapping[str, float], average: float, k: int, sources: Sequence[str]
-) -> list[tuple[int, float]]:
-    """Return the best k (row, BM25 over the terms of `weights`, each by its inverse document frequency)."""
+) -> list[tuple[int, str, float]]:
+    """Return the best k (row, item id, BM25 over the terms of `weights`, each by its inverse document frequency)."""
     only = "WHERE h.n IN (SELECT n FROM items WHERE source = ANY(:sources))" if sources else ""
     rows = connection.execute(
         text(
-            f"""SELECT h.n, sum(q.weight * h.tf * :above / (h.tf + :short + :each * h.length)) AS score
-            FROM unnest(CAST(:terms AS text[]), CAST(:weights AS float8[])) AS q(term, weight)
-            CROSS JOIN LATERAL (SELECT n, tf, length FROM {name}_words w WHERE w.term = q.term) AS h
-            {only} GROUP BY h.n ORDER BY score DESC, h.n LIMIT :k"""
+            f"""SELECT n, id, score FROM (
+                SELECT h.n, sum(q.weight * h.tf * :above / (h.tf + :short + :each * h.length)) AS score
+                FROM unnest(CAST(:terms AS text[]), CAST(:weights AS float8[])) AS q(term, weight)
+                CROSS JOIN LATERAL (SELECT n, tf, length FROM {name}_words w WHERE w.term = q.term) AS h
+                {only} GROUP BY h.n ORDER BY score DESC, h.n LIMIT :k
+            ) AS found JOIN items USING (n) ORDER BY score DESC, n"""
         ),
         {
             "above": K1 + 1,
@@ -106,7 +108,7 @@ def candidates(
             **({"sources": list(sources)} if sources else {}),
         },
     )
-    return [(row[0], float(row[1])) for row in rows]
+    return [(row[0], row[1], float(row[2])) for row in rows]
 
 
 def tokens(connection: Connection, name: str) -> int:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 from ragweave.corpora.settings import corpora_settings
 from ragweave.corpora.store import protocols
@@ -20,6 +21,8 @@ class Stores:
     catalog: Catalog
     lexical: protocols.LexicalStore
     vectors: protocols.VectorStore
+    opened: dict[tuple[str, str], Any] = field(default_factory=dict)
+    """The libraries (`library.Library`) that were opened, by name and encoder."""
 
 
 _open: dict[tuple[str, str, str], Stores] = {}
@@ -29,13 +32,23 @@ _lock = threading.Lock()
 def stores() -> Stores:
     """Return the stores that the settings name."""
     settings = corpora_settings()
-    key = (str(settings.home), settings.database, settings.chroma_url)
+    key = _key()
     with _lock:
         if key not in _open:
             catalog = Catalog(settings.home)
             vectors = Vectors(catalog, settings.home, settings if settings.chroma_url else None)
             _open[key] = Stores(catalog, Lexical(catalog), vectors)
         return _open[key]
+
+
+def open_stores() -> Stores | None:
+    """Return the stores that the settings name, where they are open."""
+    return _open.get(_key())
+
+
+def _key() -> tuple[str, str, str]:
+    settings = corpora_settings()
+    return str(settings.home), settings.database, settings.chroma_url
 
 
 def close_stores() -> None:

@@ -43,6 +43,14 @@ _AT_ONCE = 64
 """Pictures that are encoded and made known together."""
 
 
+def is_blind() -> bool:
+    """Tell whether no image encoder is set; one that cannot be loaded is."""
+    try:
+        return image_encoder() is None
+    except RagweaveError:
+        return False
+
+
 def pictures_of(item: Item) -> list[str]:
     """Return the media ids of an item's pictures: `meta["pictures"]` where it has several, else the one it shows."""
     listed = item.meta.get("pictures")

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
 
-from ragweave.corpora.store.library import Library
+from ragweave.corpora.store.library import Kind, Library
 from ragweave.corpora.store.rows import Source
 from ragweave.corpora.types import Corpus, Item, Lists, Locator
 from ragweave.corpora.video.places import named_in, window_of
@@ -120,12 +120,12 @@ def _instead(held: Sequence[Source], recordings: Sequence[tuple[str, str]]) -> s
 
 
 async def search_within(
-    library: Library, corpus: Corpus, queries: Sequence[str], scope: Scope, length: int
+    library: Library, corpus: Corpus, queries: Sequence[str], scope: Scope, length: int, only: Kind | None = None
 ) -> list[Lists]:
-    """Return the lists of each query within a scope; its titles and times narrow recordings alone."""
+    """Return the lists of each query, or `only` one, within a scope; its titles and times narrow recordings alone."""
     if corpus not in ("clip", "video") or scope.whole:
-        return await library.search(corpus, queries, length, scope.sources)
-    found = await library.search(corpus, queries, max(_WIDE, length), scope.sources)
+        return await library.search(corpus, queries, length, scope.sources, only)
+    found = await library.search(corpus, queries, max(_WIDE, length), scope.sources, only)
     items = await library.items(_ids(found))
     kept = {i for i, item in items.items() if scope.holds(item)}
     return [_only(lists, kept, length) for lists in found]
