@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import PurePath
+
+import numpy as np
+from numpy.typing import NDArray
 
 from ragweave.components.evidence import TEXT_LIMIT, Evidence, Strip
 from ragweave.corpora.dates import known
@@ -16,7 +19,7 @@ from ragweave.corpora.types import Item, Locator
 from ragweave.corpora.video.title import filed_as
 from ragweave.models import relevance, tables
 from ragweave.models.relevance import Passage
-from ragweave.models.relevance_features import vocabulary
+from ragweave.models.relevance_features import rare_weights, title_terms, vocabulary
 from ragweave.models.text import clock, content_terms, sentences, terms, trimmed
 
 _WINDOW = 1_200
@@ -25,6 +28,8 @@ _CELL = " | "
 """What stands between the cells of a row."""
 _NESTED = ("paragraph", "document")
 """Corpora of which one holds the texts of the other."""
+_WEIGHED = 2_000
+"""Passages of which it is remembered what their terms weigh."""
 _ALSO = 3
 """Other places of a duplicate that are named."""
 
@@ -94,22 +99,41 @@ def pieces(text: str, start: int, end: int, limit: int = TEXT_LIMIT) -> list[tup
 
 def scores_of(library: Library, query: str, passages: Sequence[Passage]) -> relevance.Scores:
     """Score passages by the shipped head, as `scorer_of` does, all as one pool."""
-    return scorer_of(library, query, passages)(range(len(passages)))
+    return scorer_of(library, query, passages)([range(len(passages))])[0]
 
 
-def scorer_of(library: Library, query: str, passages: Sequence[Passage]) -> Callable[[Sequence[int]], relevance.Scores]:
-    """Read passages once; return what scores those at some places as one pool, by the shipped head.
+def scorer_of(
+    library: Library, query: str, passages: Sequence[Passage]
+) -> Callable[[Sequence[Sequence[int]]], list[relevance.Scores]]:
+    """Read passages once; return what scores pools of them, by their places, with the shipped head.
 
     Words weigh what they weigh in the library. CPU work: async callers use `asyncio.to_thread`.
     """
-    weights = library.weights(set(terms(query)).union(*map(vocabulary, passages)))
-    return relevance.scorer(query, passages, weights.__getitem__)
+    kept: dict[Passage, NDArray[np.float64]] = library.memory().setdefault("passages", {})
+    if len(kept) > _WEIGHED:
+        kept.clear()
+    new = [p for p in passages if p not in kept]
+    weights = library.weights(set(_looked_for(query, passages)).union(*map(vocabulary, new)))
+    kept |= ((p, rare_weights(p, weights.__getitem__)) for p in new)
+    return relevance.scorer(query, passages, weights.__getitem__, [kept[p] for p in passages])
+
+
+def _looked_for(query: str, passages: Sequence[Passage]) -> Iterator[str]:
+    """Return the terms whose weights count by themselves: those of a query and of titles."""
+    yield from terms(query)
+    for p in passages:
+        yield from title_terms(p)
 
 
 async def relevances(library: Library, query: str, passages: Sequence[Passage]) -> list[float]:
     """Return the absolute relevance of passages by the shipped head, in [-1, 1]."""
-    found: list[float] = (await asyncio.to_thread(scores_of, library, query, passages)).floor.tolist()
-    return found
+
+    def read() -> list[float]:
+        weights = library.weights(set(_looked_for(query, passages)))
+        found: list[float] = relevance.floors(query, passages, weights.__getitem__).tolist()
+        return found
+
+    return await asyncio.to_thread(read)
 
 
 def evidence_of(item: Item, query: str, hop: int, score: float, relevance: float) -> Evidence:

@@ -18,7 +18,7 @@ import numpy as np
 from ragweave.evals.evaluator_data import LabelledQuestion, Labels, halves, hotpot, idf_of, looked, untitled
 from ragweave.evals.trees import arrays, from_dump
 from ragweave.models.relevance import HEAD, RelevanceHead, evidence, stand
-from ragweave.models.relevance_features import Idf, Looked, Matrix, comparison
+from ragweave.models.relevance_features import OWN, Idf, Looked, Matrix, comparison
 
 ROUNDS = 150
 BOOSTER: dict[str, Any] = {
@@ -51,9 +51,8 @@ def fit(seen: Sequence[tuple[tuple[LabelledQuestion, Looked], ...]], rounds: int
     """
     every = list(chain.from_iterable(seen))
     labels = np.concatenate([a.labels for a, _ in every])
-    inputs = [comparison(look) for _, look in every]
-    full = boost(np.vstack([full for full, _ in inputs]), labels, rounds)
-    own = boost(np.vstack([own for _, own in inputs]), labels, rounds)
+    inputs = np.vstack([comparison(look) for _, look in every])
+    full, own = boost(inputs, labels, rounds), boost(inputs[:, : len(OWN)], labels, rounds)
     # The scale of `floor` comes from whole passages. The second hop is left out: it is fetched and graded by a query
     # of its own, and cannot be told by this question.
     whole = [(a, evidence(look.own), np.arange(len(a.labels)) != a.second) for q in seen for a, look in (q[0], q[2])]

@@ -79,7 +79,7 @@ def normalise(vectors: Any) -> Vectors:
     return scaled
 
 
-class _Kept:
+class Kept:
     """Vectors by their text, as rows of one array."""
 
     def __init__(self) -> None:
@@ -118,6 +118,16 @@ class Remembering:
         """Return the vectors of texts, shape (n, dim)."""
         if not texts:
             return self._encode([])
+        kept, rows = self.placed(texts)
+        return kept.vectors[rows]
+
+    @property
+    def kept(self) -> Kept:
+        """What is kept at present; who has the rows of its texts need not ask for them again."""
+        return self._kept
+
+    def placed(self, texts: Sequence[str]) -> tuple[Kept, list[int]]:
+        """Return what keeps the vectors of texts, and their rows there."""
         kept = self._kept
         if missing := [t for t in texts if t not in kept.row]:
             with self._lock:
@@ -130,11 +140,11 @@ class Remembering:
                         kept.add(new, vectors)
             if len(kept.row) > self._most:
                 self.forget()
-        return kept.vectors[[*map(kept.row.__getitem__, texts)]]
+        return kept, [*map(kept.row.__getitem__, texts)]
 
     def forget(self) -> None:
         """Drop what is kept: who compares times starts each from nothing."""
-        self._kept = _Kept()
+        self._kept = Kept()
 
 
 ASKED = 1_000

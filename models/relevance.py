@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 from zipfile import BadZipFile
@@ -22,9 +22,19 @@ from numpy.typing import NDArray
 
 from ragweave.models.embed import Remembering, encoder
 from ragweave.models.errors import WeightsError
-from ragweave.models.relevance_features import OWN, Idf, Looked, Matrix, Passage, comparison, look, standardise
+from ragweave.models.relevance_features import (
+    OWN,
+    Idf,
+    Looked,
+    Matrix,
+    Passage,
+    comparison,
+    look,
+    look_alone,
+    standardise,
+)
 
-__all__ = ["LOWER", "UPPER", "Idf", "Passage", "Scores", "score", "scorer"]
+__all__ = ["LOWER", "UPPER", "Idf", "Passage", "Scores", "floors", "score", "scorer"]
 
 UPPER = 0.5
 """CRAG's upper threshold for `floor`: the best candidate at or above it makes the verdict `correct`."""
@@ -89,16 +99,26 @@ class Trees:
 
     def predict(self, x: Matrix) -> Matrix:
         """Return the raw score, (n,), of rows (n, features) of finite numbers: the sum of the leaves they reach."""
+        return np.asarray(self.leaves(x).sum(axis=1))
+
+    def leaves(self, x: Matrix) -> Matrix:
+        """Return the values of the leaves that rows reach, (n, T)."""
+        feature, threshold, left, right, value = self._flat
         count, width = self.feature.shape
-        offset = np.arange(count) * width
-        node = np.zeros((len(x), count), dtype=np.intp)
-        feature, threshold = self.feature.ravel(), self.threshold.ravel()
-        left, right = self.left.ravel(), self.right.ravel()
-        rows = np.arange(len(x))[:, None]
+        start = np.arange(len(x))[:, None] * x.shape[1]
+        node = np.repeat(np.arange(count)[None] * width, len(x), axis=0)
+        cells = np.ravel(x)
         for _ in range(int(self.depth)):
-            at = node + offset
-            node = np.where(x[rows, feature[at]] <= threshold[at], left[at], right[at])
-        return np.asarray(self.value.ravel()[node + offset].sum(axis=1))
+            lower = cells.take(start + feature.take(node)) <= threshold.take(node)
+            node = np.where(lower, left.take(node), right.take(node))
+        return np.asarray(value.take(node))
+
+    @cached_property
+    def _flat(self) -> tuple[NDArray[Any], ...]:
+        """The nodes of all trees in one row, children by their place in it."""
+        offset = np.arange(len(self.feature))[:, None] * self.feature.shape[1]
+        nodes = (self.feature, self.threshold, self.left + offset, self.right + offset, self.value)
+        return tuple(np.ravel(a) for a in nodes)
 
     @classmethod
     def load(cls, stored: Mapping[str, NDArray[Any]], prefix: str) -> Trees:
@@ -122,16 +142,43 @@ class RelevanceHead:
 
     def scores(self, seen: Looked) -> Scores:
         """Score passages by their features."""
-        everything, own = comparison(seen)
-        order = (1 - WITHOUT_LINKS) * self.full.predict(everything) + WITHOUT_LINKS * self.own.predict(own)
-        raw = np.full(len(order), self.offset) if seen.blank else stand(evidence(seen.own), self.typical)
+        return self.pools([seen])[0]
+
+    def pools(self, pools: Sequence[Looked]) -> list[Scores]:
+        """Score the passages of each of some pools; the trees are walked once."""
+        compared = [comparison(seen) for seen in pools]
+        leaves = self._both.leaves(np.concatenate(compared))
+        count = len(self.full.feature)
+        mixed = (1 - WITHOUT_LINKS) * leaves[:, :count].sum(axis=1) + WITHOUT_LINKS * leaves[:, count:].sum(axis=1)
+        parts = np.split(mixed, np.cumsum([len(x) for x in compared])[:-1])
+        return [self._scored(seen, order) for seen, order in zip(pools, parts, strict=True)]
+
+    @cached_property
+    def _both(self) -> Trees:
+        """The trees of both boosters: what a passage is by itself stands first among all features."""
+        return Trees(**{f.name: _joined(getattr(self.full, f.name), getattr(self.own, f.name)) for f in fields(Trees)})
+
+    def _scored(self, seen: Looked, order: Matrix) -> Scores:
         # Leaves are steps: among passages that reach the same ones, the evidence decides.
-        order, floor = order + 1e-3 * evidence(seen.own), np.tanh(self.slope * (raw - self.offset) / 2)
+        order, floor = order + 1e-3 * evidence(seen.own), self.floor(seen.own, seen.blank)
         if floor.max() < STRANGE:
             near = seen.own[:, OWN.index("cosine")] + seen.own[:, OWN.index("sentence_cosine")]
             order, near = standardise(np.column_stack([order, near])).T
             order = order + MEANING * near
         return Scores(order, floor)
+
+    def floor(self, own: Matrix, blank: bool) -> Matrix:
+        """Return the absolute relevance of passages by their own features, (n,)."""
+        raw = np.full(len(own), self.offset) if blank else stand(evidence(own), self.typical)
+        return np.asarray(np.tanh(self.slope * (raw - self.offset) / 2))
+
+
+def _joined(one: NDArray[Any], other: NDArray[Any]) -> NDArray[Any]:
+    """Put trees below others; of the depths the larger counts."""
+    if not one.ndim:
+        return np.asarray(np.maximum(one, other))
+    width = max(one.shape[1], other.shape[1])
+    return np.concatenate([np.pad(a, ((0, 0), (0, width - a.shape[1]))) for a in (one, other)])
 
 
 def evidence(own: Matrix) -> Matrix:
@@ -150,14 +197,29 @@ def score(question: str, passages: Sequence[Passage], idf: Idf) -> Scores:
 
     Without any content word in the question every floor is 0; the passages may be empty.
     """
-    return scorer(question, passages, idf)(range(len(passages)))
+    return scorer(question, passages, idf)([range(len(passages))])[0]
 
 
-def scorer(question: str, passages: Sequence[Passage], idf: Idf) -> Callable[[Sequence[int]], Scores]:
-    """Read passages once; return what scores those at some places as the candidates of one question, without others."""
-    seen = look(question, passages, idf, embed) if passages else None
-    none = Scores(np.zeros(0), np.zeros(0))
-    return lambda places: head().scores(seen.of(places)) if seen and len(places) else none
+def floors(question: str, passages: Sequence[Passage], idf: Idf) -> Matrix:
+    """Return the absolute relevance of passages, (n,) in [-1, 1], as `score` does; their order is not asked for."""
+    return head().floor(*look_alone(question, passages, idf, embed)) if passages else np.zeros(0)
+
+
+def scorer(
+    question: str, passages: Sequence[Passage], idf: Idf, rare: Sequence[Matrix] = ()
+) -> Callable[[Sequence[Sequence[int]]], list[Scores]]:
+    """Read passages once; return what scores pools of them, by their places, each as the candidates of one question.
+
+    `rare` are their weights as `relevance_features.rare_weights` returns them, where they are known.
+    """
+    seen = look(question, passages, idf, embed, rare) if passages else None
+
+    def scored(pools: Sequence[Sequence[int]]) -> list[Scores]:
+        filled = [seen.of(places) for places in pools if seen is not None and len(places)]
+        made = iter(head().pools(filled) if filled else ())
+        return [next(made) if len(places) else Scores(np.zeros(0), np.zeros(0)) for places in pools]
+
+    return scored
 
 
 embed = Remembering(lambda texts: encoder("wordllama").texts(texts), 30_000)

@@ -8,7 +8,8 @@ left out on purpose: in fitted models they learn how a data set was made.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import threading
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain, pairwise
@@ -17,12 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragweave.models import tables, text
+from ragweave.models.embed import Kept, Remembering
 
 Idf = Callable[[str], float]
 """Inverse document frequency of a stemmed term, as `ragweave.models.text.terms` makes them."""
-
-Embed = Callable[[Sequence[str]], NDArray[np.float32]]
-"""Text encoder: (n, dim), L2-normalised."""
 
 Matrix = NDArray[np.float64]
 
@@ -66,6 +65,8 @@ class _Read:
     have: set[str]
     rare: list[str]
     """What it has that is no function word."""
+    numbers: NDArray[np.intp]
+    """The numbers of those terms, alike for all passages."""
     pairs: set[tuple[str, str]]
     sentences: list[str]
     titled: list[str]
@@ -74,6 +75,22 @@ class _Read:
     words: list[str]
     phrase: str
     flat: str
+    placed: tuple[Kept | None, NDArray[np.intp]] = (None, np.zeros(0, np.intp))
+    """Where the vectors of `titled` and then of `words` are kept."""
+
+
+_numbers: dict[str, int] = {}
+_numbering = threading.Lock()
+_NUMBERED = 200_000
+"""Terms that have a number, before all passages are read again."""
+
+
+def _numbers_of(terms: Sequence[str]) -> NDArray[np.intp]:
+    with _numbering:
+        if len(_numbers) > _NUMBERED:
+            _numbers.clear()
+            _read.cache_clear()
+        return np.array([_numbers.setdefault(t, len(_numbers)) for t in terms], dtype=np.intp)
 
 
 def _flat(words: Sequence[str]) -> str:
@@ -93,10 +110,12 @@ def _read(p: Passage) -> _Read:
     title_words = text.words(p.title)
     content = [t for t in chain.from_iterable(stems) if t not in text.STOP]
     have = dict.fromkeys(chain(map(text.stem, title_words), chain.from_iterable(stems)))
+    rare = [t for t in have if t not in text.STOP]
     return _Read(
         title=text.content_terms(bare),
         have=set(have),
-        rare=[t for t in have if t not in text.STOP],
+        rare=rare,
+        numbers=_numbers_of(rare),
         pairs={*pairwise(content), *zip(content, content[2:], strict=False)},
         sentences=cut,
         titled=[f"{p.title}. {s}" for s in (body, *cut)],
@@ -124,6 +143,16 @@ def vocabulary(p: Passage) -> set[str]:
     """Return the stems of a passage and its title."""
     r = _read(p)
     return r.have.union(r.title)  # a title that is parted by brackets has words without them
+
+
+def title_terms(p: Passage) -> list[str]:
+    """Return the stems of a passage's title that carry content."""
+    return _read(p).title
+
+
+def rare_weights(p: Passage, idf: Idf) -> Matrix:
+    """Return what the terms of a passage weigh that are no function words, in their order; none less than LEAST."""
+    return np.array([max(idf(t), LEAST) for t in _read(p).rare], dtype=np.float64)
 
 
 def content_words(of: str) -> dict[str, str]:
@@ -181,24 +210,66 @@ class Looked:
         return np.column_stack([best[0], named.sum(axis=1) / (n - 1), *best[1:]])
 
 
-def look(question: str, passages: Sequence[Passage], idf: Idf, embed: Embed) -> Looked:
-    """Read passages, at least one, with the question in mind; weights of terms below LEAST count as that."""
+def look(
+    question: str, passages: Sequence[Passage], idf: Idf, embed: Remembering, rare: Sequence[Matrix] = ()
+) -> Looked:
+    """Read passages, at least one, with the question in mind; weights of terms below LEAST count as that.
 
-    def weigh(term: str) -> float:
-        return max(idf(term), LEAST)
+    `rare` are the weights of each passage as `rare_weights` returns them, where they are known.
+    """
+    seen = _Seen(question, passages, idf, embed)
+    rare = rare or [rare_weights(p, idf) for p in passages]
+    return Looked(seen.own(), _pairs(seen, _rare_cosines(seen.asked, seen.read, rare)), not seen.asked.terms)
 
-    asked = _ask(question, weigh)
-    read = [_read(p) for p in passages]
-    ask, *_ = whole = embed([question, *(r.titled[0] for r in read)]).astype(np.float64)
-    cosines = embed([s for r in read for s in r.titled[1:]]).astype(np.float64) @ ask
-    by_passage = np.split(cosines, np.cumsum([len(r.sentences) for r in read])[:-1])
-    has = np.array([[t in r.have for t in asked.terms] for r in read], dtype=np.float64).reshape(len(read), -1)
-    near = np.maximum(has, _near(asked, read, embed))
-    rarest = (has * asked.weights).max(axis=1, initial=0.0) / asked.weights.max(initial=LEAST)
-    carried = zip(_share(asked.weights, has), rarest, _share(asked.weights, near), whole[1:] @ ask, strict=True)
-    own = np.array([_own(asked, r, weigh, *c, s) for r, c, s in zip(read, carried, by_passage, strict=True)])
-    pairs = _pairs(asked, read, weigh, has, whole[1:], _rare_cosines(asked, read, idf))
-    return Looked(own, pairs, not asked.terms)
+
+def look_alone(question: str, passages: Sequence[Passage], idf: Idf, embed: Remembering) -> tuple[Matrix, bool]:
+    """Return the features of passages by themselves, as `look` does, and whether the question is blank."""
+    seen = _Seen(question, passages, idf, embed)
+    return seen.own(), not seen.asked.terms
+
+
+class _Seen:
+    """Passages beside a question: what both have in common, by words and by vectors."""
+
+    def __init__(self, question: str, passages: Sequence[Passage], idf: Idf, embed: Remembering) -> None:
+        def weigh(term: str) -> float:
+            return max(idf(term), LEAST)
+
+        self.weigh, self.asked, self.read = weigh, _ask(question, weigh), [_read(p) for p in passages]
+        vectors = _vectors(self.read, embed)
+        self._ask = embed([question])[0].astype(np.float64)
+        ends = np.cumsum([len(r.titled) for r in self.read])
+        rows = np.concatenate([r.placed[1][: len(r.titled)] for r in self.read])
+        whole = vectors.take(rows, axis=0).astype(np.float64)
+        self.vectors = whole[ends - [len(r.titled) for r in self.read]]
+        """(n, dim), of each passage as a whole."""
+        self._by_sentence = [part[1:] for part in np.split(whole @ self._ask, ends[:-1])]
+        held = [[t in r.have for t in self.asked.terms] for r in self.read]
+        self.has = np.array(held, dtype=np.float64).reshape(len(self.read), -1)
+        """(n, terms), 1 where a passage has a term of the question."""
+        self._near = np.maximum(self.has, _near(self.asked, self.read, vectors, embed))
+
+    def own(self) -> Matrix:
+        """Return the features of each passage by itself, (n, len(OWN))."""
+        asked, has = self.asked, self.has
+        rarest = (has * asked.weights).max(axis=1, initial=0.0) / asked.weights.max(initial=LEAST)
+        near, cosines = _share(asked.weights, self._near), self.vectors @ self._ask
+        carried = (a.tolist() for a in (_share(asked.weights, has), rarest, near, cosines))
+        rows = zip(self.read, *carried, self._by_sentence, strict=True)
+        return np.array([_own(asked, r, self.weigh, *row) for r, *row in rows])
+
+
+def _vectors(read: Sequence[_Read], embed: Remembering) -> NDArray[np.float32]:
+    """Return the array in which the vectors of all passages and their words are kept, each at its `placed` rows."""
+    kept = embed.kept
+    stale = [r for r in read if r.placed[0] is not kept]
+    while stale:
+        kept, rows = embed.placed([t for r in stale for t in (*r.titled, *r.words)])
+        ends = np.cumsum([len(r.titled) + len(r.words) for r in stale])
+        for r, own in zip(stale, np.split(np.array(rows, dtype=np.intp), ends[:-1]), strict=True):
+            r.placed = kept, own
+        stale = [r for r in read if r.placed[0] is not kept]
+    return kept.vectors
 
 
 def base(own: Matrix) -> Matrix:
@@ -212,29 +283,23 @@ def _share(weights: Matrix, has: Matrix) -> Matrix:
     return np.asarray(has @ weights / (weights.sum() or 1.0))
 
 
-def _near(asked: _Asked, read: Sequence[_Read], embed: Embed) -> Matrix:
+def _near(asked: _Asked, read: Sequence[_Read], vectors: NDArray[np.float32], embed: Remembering) -> Matrix:
     """Return for each passage and question term the cosine of its nearest word, (n, terms), not below 0.
 
     Scripts without spaces are left out: their character pairs have no vectors of their own.
     """
     near = np.zeros((len(read), len(asked.terms)))
-    vocabulary = _numbered(chain.from_iterable(r.words for r in read))
-    columns = [*map(vocabulary.__getitem__, chain.from_iterable(r.words for r in read))]
     spaced = [i for i, w in enumerate(asked.words) if not text.UNSPACED_LETTER.match(w)]
-    if not vocabulary or not spaced:
-        return near
-    vectors = embed([*(asked.words[i] for i in spaced), *vocabulary])
-    cosines = vectors[: len(spaced)] @ vectors[len(spaced) :].T
     filled = [i for i, r in enumerate(read) if r.words]
-    starts = np.cumsum([0, *(len(read[i].words) for i in filled[:-1])])
+    if not filled or not spaced:
+        return near
+    rows = [read[i].placed[1][len(read[i].titled) :] for i in filled]
+    different, columns = np.unique(np.concatenate(rows), return_inverse=True)
+    cosines = embed([asked.words[i] for i in spaced]) @ vectors.take(different, axis=0).T
+    starts = np.cumsum([0, *map(len, rows[:-1])])
     nearest = np.maximum.reduceat(cosines[:, columns], starts, axis=1)
     near[np.ix_(filled, spaced)] = np.clip(nearest.T, 0.0, 1.0)
     return near
-
-
-def _numbered(words: Iterable[str]) -> dict[str, int]:
-    """Return the place of each word among the different ones, in their order."""
-    return {w: i for i, w in enumerate(dict.fromkeys(words))}
 
 
 def _own(
@@ -269,22 +334,23 @@ _TELLS: dict[str, Callable[[str], object]] = {"when": _DATE.search, "count": tex
 """What tells whether a sentence has what such a question asks for."""
 
 
-def _pairs(asked: _Asked, read: Sequence[_Read], idf: Idf, has: Matrix, vectors: Matrix, rare: Matrix) -> Matrix:
-    titles = [r.phrase for r in read]
-    apart = np.array([[float(t != u) for u in titles] for t in titles])
-    titled = [set(r.title) for r in read]
+def _pairs(seen: _Seen, rare: Matrix) -> Matrix:
+    asked, read = seen.asked, seen.read
+    # Passages of one document have one title: each is looked for once.
+    first = {r.phrase: r for r in read}
+    which = [*map({phrase: n for n, phrase in enumerate(first)}.__getitem__, (r.phrase for r in read))]
+    apart = np.not_equal.outer(which, which).astype(np.float64)
     # Only a passage that has every word of a title can hold it as a phrase.
-    named = np.array(
-        [[bool(t) and t <= s.have and r.phrase in s.flat for s in read] for t, r in zip(titled, read, strict=True)]
-    )
+    titled = [(set(r.title), phrase) for phrase, r in first.items()]
+    named = np.array([[bool(t) and t <= s.have and phrase in s.flat for s in read] for t, phrase in titled])[which]
     share = asked.weights / asked.weights.sum() if asked.terms else asked.weights
-    covered = has @ share
-    union = np.stack([np.maximum(has, h) @ share for h in has])
-    asked_terms = set(asked.terms)
-    focus = [r.sentence_terms[int(np.argmax([len(asked_terms & s) for s in r.sentence_terms]))] for r in read]
-    new = [{t: idf(t) for t in r.title if t not in asked_terms} for r in read]
-    bridge = np.array([[_part(weights, f) for f in focus] for weights in new])
-    return np.asarray(np.stack([named, union, union - covered, rare, bridge, vectors @ vectors.T]) * apart)
+    covered = seen.has @ share
+    union = np.maximum(seen.has[:, None], seen.has[None]) @ share
+    terms = set(asked.terms)
+    focus = [max(r.sentence_terms, key=lambda s: len(terms & s)) for r in read]
+    new = [{t: seen.weigh(t) for t in r.title if t not in terms} for r in first.values()]
+    bridge = np.array([[_part(weights, f) for f in focus] for weights in new])[which]
+    return np.asarray(np.stack([named, union, union - covered, rare, bridge, seen.vectors @ seen.vectors.T]) * apart)
 
 
 def _part(weights: Mapping[str, float], sentence: set[str]) -> float:
@@ -294,28 +360,29 @@ def _part(weights: Mapping[str, float], sentence: set[str]) -> float:
     return sum(w for t, w in weights.items() if t in sentence) / sum(weights.values())
 
 
-def _rare_cosines(asked: _Asked, read: Sequence[_Read], idf: Idf) -> Matrix:
+def _rare_cosines(asked: _Asked, read: Sequence[_Read], weights: Sequence[Matrix]) -> Matrix:
     """Return the cosines of the passages' idf vectors without the question's words, (n, n)."""
-    column = _numbered(chain.from_iterable(r.rare for r in read))
-    weights = np.maximum(np.fromiter(map(idf, column), dtype=np.float64, count=len(column)), LEAST)
-    weights[[column[t] for t in asked.terms if t in column]] = 0.0
-    rows = np.zeros((len(read), len(column)))
-    for i, r in enumerate(read):
-        held = [*map(column.__getitem__, r.rare)]
-        rows[i, held] = weights[held]
-    norm = np.linalg.norm(rows, axis=1, keepdims=True)
+    numbers, column = np.unique(np.concatenate([r.numbers for r in read]), return_inverse=True)
+    weight, row = np.concatenate(weights), np.repeat(np.arange(len(read)), [len(w) for w in weights])
+    weight[np.isin(numbers, [_numbers.get(t, -1) for t in asked.terms])[column]] = 0.0
+    norm = np.sqrt(np.bincount(row, weight**2, len(read)))[:, None]
+    # What stands in one passage alone is no part of a product of two.
+    shared = np.bincount(column, minlength=len(numbers)) > 1
+    held, place = shared[column], np.cumsum(shared) - 1
+    rows = np.zeros((len(read), int(shared.sum())))
+    rows[row[held], place[column[held]]] = weight[held]
     rows /= np.where(norm > 0, norm, 1.0)
     return np.asarray(rows @ rows.T)
 
 
-def comparison(seen: Looked) -> tuple[Matrix, Matrix]:
-    """Return the inputs of the two boosters of `order`: all features, (n, 38), and the passages' own, (n, 11).
+def comparison(seen: Looked) -> Matrix:
+    """Return the inputs of the boosters of `order`, (n, 38); the first 11 are the passages' own.
 
     Everything is relative to the other candidates, because absolute values fit one data set and fail on the next.
     """
-    own, links = standardise(seen.own), standardise(seen.links)
-    behind = [m - m.max(axis=0) for m in (seen.own, seen.links)]
-    return np.hstack([own, links, *behind]), own
+    own, links = seen.own, seen.links
+    behind = [m - m.max(axis=0) for m in (own, links)]
+    return np.hstack([standardise(own), standardise(links), *behind])
 
 
 def standardise(x: Matrix) -> Matrix:

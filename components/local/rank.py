@@ -6,6 +6,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
+from itertools import accumulate
 from typing import NamedTuple, TypeVar
 
 from ragweave.components.context import Context
@@ -69,13 +70,14 @@ async def score_pools(
             passages = [passage_of(item, query) for kept in read for item, _ in kept]
             score, rows, first = scorer_of(library, query, passages), list[list[Evidence]](), dict[str, int]()
             at = _Hop(library, query, context, hop, judge, noted, seen)
-            for pool, kept in zip(pools, read, strict=True):
-                start = sum(map(len, read[: len(rows)]))
-                place = {item.id: n for n, (item, _) in enumerate(kept, start)}
-                of = _Scored(kept, passages[start : start + len(kept)], score([*place.values()]), dict(pool))
+            ends = [*accumulate(map(len, read))]
+            places = [range(end - len(kept), end) for kept, end in zip(read, ends, strict=True)]
+            for pool, kept, own, scores in zip(pools, read, places, score(places), strict=True):
+                of = _Scored(kept, [passages[n] for n in own], scores, dict(pool))
                 rows.append([*_ordered(at, of)])
+                place = {item.id: n for n, (item, _) in zip(own, kept, strict=True)}
                 first |= {row["id"]: place[row["id"]] for row in rows[-1][:EACH]}
-            joint = score([*first.values()]).order.tolist() if len(pools) > 1 else []
+            joint = score([[*first.values()]])[0].order.tolist() if len(pools) > 1 else []
         return rows, dict(zip(first, joint, strict=False))
 
     noted = [] if notes is None else notes

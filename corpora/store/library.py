@@ -128,6 +128,10 @@ class Library:
         row: LibraryRow | None = (memory or {}).get("row")
         return row is not None and row.name == name
 
+    def memory(self) -> dict[str, Any]:
+        """Return what is remembered of the library while nobody commits to it, to those who have a thread."""
+        return self.held.catalog.memory(self.id)
+
     def remembered(self, name: str) -> Mapping[str, Any]:
         """Return a table that is remembered of the library; an empty one where asking for it would take time."""
         memory = self.held.catalog.remembered(self.id)
@@ -175,7 +179,7 @@ class Library:
 
     def weights(self, wanted: Set[str]) -> Mapping[str, float]:
         """Return what is remembered of `idf`, the wanted terms among it, to those who have a thread of their own."""
-        memory = self.held.catalog.memory(self.id)
+        memory = self.memory()
         weights: dict[str, float] = memory.setdefault("idf", {})
         if len(weights) > _WEIGHED:
             memory["idf"] = weights = {}

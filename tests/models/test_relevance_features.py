@@ -81,10 +81,9 @@ def test_chinese_text_is_covered_by_character_pairs() -> None:
 
 
 def test_equal_candidates_compare_as_zero() -> None:
-    full, mine = comparison(seen("Who wrote Hamlet?", HAMLET, HAMLET, HAMLET))
+    full = comparison(seen("Who wrote Hamlet?", HAMLET, HAMLET, HAMLET))
     np.testing.assert_allclose(full, 0, atol=1e-6)
-    np.testing.assert_allclose(mine, 0, atol=1e-6)
-    assert full.shape == (3, 2 * (len(OWN) + len(LINKS))) and mine.shape == (3, len(OWN))
+    assert full.shape == (3, 2 * (len(OWN) + len(LINKS)))
 
 
 @settings(max_examples=40, deadline=None)
