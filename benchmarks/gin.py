@@ -62,16 +62,17 @@ def finish(connection: Connection, name: str) -> None:
 
 def candidates(
     connection: Connection, name: str, weights: Mapping[str, float], average: float, k: int, sources: Sequence[str]
-) -> list[tuple[int, float]]:
-    """Return the best k (row, score) of those that hold any of the terms."""
+) -> list[tuple[int, str, float]]:
+    """Return the best k (row, item id, score) of those that hold any of the terms."""
     given = {"query": " | ".join(map(_quoted, weights)), "k": k}
     if RANK == "bm25":
         given |= {"above": K1 + 1, "short": K1 * (1 - B), "each": K1 * B / average}
         given |= {"terms": list(weights), "weights": list(weights.values())}
     score = _BM25 if RANK == "bm25" else _TS_RANK
     where = f"FROM {name}_words WHERE words @@ CAST(:query AS tsquery)"
-    rows = connection.execute(text(f"SELECT n, {score} AS score {where} ORDER BY score DESC, n LIMIT :k"), given)
-    return [(row[0], float(row[1])) for row in rows]
+    best = f"SELECT n, {score} AS score {where} ORDER BY score DESC, n LIMIT :k"
+    query = f"SELECT n, id, score FROM ({best}) AS found JOIN items USING (n) ORDER BY score DESC, n"
+    return [(row[0], row[1], float(row[2])) for row in connection.execute(text(query), given)]
 
 
 def _vector(columns: Sequence[str]) -> str:

@@ -159,7 +159,7 @@ def measure(way: str, count: int, home: Path, database: str) -> dict[str, float]
         note(**{f"{label} {name}": value for name, value in taken.items()}, **{f"{label} load": os.getloadavg()[0]})
 
     with catalog.reading(library) as connection:
-        known = lexical.Frequencies(connection, "paragraph")
+        known = lexical.Frequencies(connection)
     run("first", lexical.BUDGET, known)
     if way == "gin":
         run("ts_rank pruned", lexical.BUDGET, known)

@@ -27,12 +27,14 @@ def put(connection: Connection, name: str, rows: Sequence[Row]) -> None:
     connection.exec_driver_sql(f"INSERT INTO {name}(rowid, title, heading, text) VALUES (?, ?, ?, ?)", list(rows))
 
 
-def frequencies(connection: Connection, name: str, terms: Sequence[str]) -> dict[str, int]:
-    """Return in how many rows each term stands, without those that stand in none."""
-    # The vocabulary view reads a single term without a scan: one lookup a term, within one statement.
-    look = f"(SELECT doc FROM {name}_terms WHERE term = value)"
-    found = connection.exec_driver_sql(f"SELECT value, {look} FROM json_each(?)", (json.dumps(terms),))
-    return {row[0]: row[1] for row in found if row[1]}
+def frequencies(connection: Connection, names: Sequence[str], terms: Sequence[str]) -> dict[str, dict[str, int]]:
+    """Return in how many rows of each index a term stands, by term and index."""
+    if not names:
+        return {}
+    # The vocabulary view reads a single term without a scan: one lookup a term and index, within one statement.
+    looks = ", ".join(f"(SELECT doc FROM {name}_terms WHERE term = value)" for name in names)
+    found = connection.exec_driver_sql(f"SELECT value, {looks} FROM json_each(?)", (json.dumps(terms),))
+    return {row[0]: {name: doc for name, doc in zip(names, row[1:], strict=True) if doc} for row in found}
 
 
 def candidates(

@@ -71,31 +71,32 @@ def delete(connection: Connection, source: str) -> None:
 
 
 class Frequencies:
-    """Document frequencies of one corpus in one generation, read from the index and kept."""
+    """Document frequencies in every corpus of a library, read from the index and kept while nobody commits."""
 
-    def __init__(self, connection: Connection, corpus: Corpus) -> None:
-        self._name = table(corpus)
-        count = select(func.count()).where(items.c.corpus == corpus)
-        self.total = int(connection.execute(count).scalar_one())
-        """Items of the corpus."""
-        self._average = 0.0
-        self._known: dict[str, int] = {}
+    def __init__(self, connection: Connection) -> None:
+        query = select(items.c.corpus, func.count()).group_by(items.c.corpus)
+        self.totals: dict[Corpus, int] = {row[0]: int(row[1]) for row in connection.execute(query)}
+        """Items of each corpus that holds any."""
+        self._averages: dict[Corpus, float] = {}
+        self._known: dict[str, dict[str, int]] = {}
 
-    def of(self, connection: Connection, wanted: Iterable[str]) -> dict[str, int]:
-        """Return the document frequency of each term, 0 where it does not occur."""
+    def of(self, connection: Connection, corpus: Corpus, wanted: Iterable[str]) -> dict[str, int]:
+        """Return the document frequency of each term in a corpus, 0 where it does not occur."""
         if len(self._known) > _MOST_KNOWN:
             self._known = {}
-        known, needed = self._known, dict.fromkeys(wanted)  # another thread may begin anew meanwhile
+        known, needed, name = self._known, dict.fromkeys(wanted), table(corpus)  # another thread may begin anew
         if missing := list(needed.keys() - known.keys()):
             whole = [t for t in missing if "\0" not in t]  # no index holds others
-            known.update(dict.fromkeys(missing, 0) | _engine(connection).frequencies(connection, self._name, whole))
-        return {t: known[t] for t in needed}
+            # In all corpora at once: a question is asked of each.
+            found = _engine(connection).frequencies(connection, [*map(table, self.totals)], whole)
+            known.update({t: found.get(t, {}) for t in missing})
+        return {t: known[t].get(name, 0) for t in needed}
 
-    def average(self, connection: Connection) -> float:
-        """Return the tokens of an item on average."""
-        if not self._average:
-            self._average = _engine(connection).tokens(connection, self._name) / self.total
-        return self._average
+    def average(self, connection: Connection, corpus: Corpus) -> float:
+        """Return the tokens of an item of a corpus on average."""
+        if corpus not in self._averages:
+            self._averages[corpus] = _engine(connection).tokens(connection, table(corpus)) / self.totals[corpus]
+        return self._averages[corpus]
 
 
 class Lexical:
@@ -109,20 +110,21 @@ class Lexical:
     ) -> list[list[tuple[str, float]]]:
         """Return up to k (item id, BM25 score) for each query, best first."""
         with self._catalog.reading(library) as connection:
-            known = self._frequencies(library, connection, corpus)
+            known = self._frequencies(library, connection)
             return [search(connection, known, corpus, q, k, sources) for q in queries]
 
     def counted(self, library: str, corpora: Sequence[Corpus], terms: Sequence[str]) -> tuple[int, dict[str, int]]:
         """Return the number of items in some corpora, and in how many of them each stemmed term stands."""
         with self._catalog.reading(library) as connection:
-            known = [self._frequencies(library, connection, corpus) for corpus in corpora]
-            found = [each.of(connection, terms) for each in known]
+            known = self._frequencies(library, connection)
+            found = [known.of(connection, corpus, terms) for corpus in corpora]
         together = map(sum, zip(*(df.values() for df in found), strict=True))
-        return sum(each.total for each in known), dict(zip(dict.fromkeys(terms), together, strict=True))
+        total = sum(known.totals.get(corpus, 0) for corpus in corpora)
+        return total, dict(zip(dict.fromkeys(terms), together, strict=True))
 
-    def _frequencies(self, library: str, connection: Connection, corpus: Corpus) -> Frequencies:
-        memory, name = self._catalog.memory(library), f"frequencies of {corpus}"
-        found: Frequencies = memory.get(name) or memory.setdefault(name, Frequencies(connection, corpus))
+    def _frequencies(self, library: str, connection: Connection) -> Frequencies:
+        memory = self._catalog.memory(library)
+        found: Frequencies = memory.get("frequencies") or memory.setdefault("frequencies", Frequencies(connection))
         return found
 
 
@@ -153,16 +155,17 @@ def search(
 
     The rarest terms choose the candidates; where others had to be left out, the candidates are then scored by all.
     """
-    frequency = frequencies.of(connection, content_terms(query) or terms(query))
+    frequency = frequencies.of(connection, corpus, content_terms(query) or terms(query))
     kept = prune(frequency, budget)
     if not kept:
         return []
     asked = [t for t, count in sorted(frequency.items(), key=lambda pair: (pair[1], pair[0])) if count][:TERM_LIMIT]
-    weights = {t: max(math.log((frequencies.total - frequency[t] + 0.5) / (frequency[t] + 0.5)), 1e-6) for t in asked}
+    total = frequencies.totals[corpus]
+    weights = {t: max(math.log((total - frequency[t] + 0.5) / (frequency[t] + 0.5)), 1e-6) for t in asked}
     whole = len(kept) == len(asked)
     most = k if whole else max(2 * k, 100)
     few = {t: weights[t] for t in kept}
-    average = frequencies.average(connection)
+    average = frequencies.average(connection, corpus)
     found = _engine(connection).candidates(connection, table(corpus), few, average, most, sources)
     ids = {n: id_ for n, id_, _ in found}
     scored = [(n, score) for n, _, score in found]

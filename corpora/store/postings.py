@@ -78,10 +78,16 @@ def put(connection: Connection, name: str, rows: Sequence[Row]) -> None:
     connection.execute(text(f"INSERT INTO {name}(rowid, title, heading, text) SELECT * FROM {one}"), given)
 
 
-def frequencies(connection: Connection, name: str, terms: Sequence[str]) -> dict[str, int]:
-    """Return in how many rows each term stands, without those that stand in none."""
-    query = text(f"SELECT term, doc FROM {name}_terms WHERE term = ANY(:terms) AND term != '' AND doc > 0")
-    return {row[0]: row[1] for row in connection.execute(query, {"terms": list(terms)})}
+def frequencies(connection: Connection, names: Sequence[str], terms: Sequence[str]) -> dict[str, dict[str, int]]:
+    """Return in how many rows of each index a term stands, by term and index."""
+    look = "SELECT '{0}' AS name, term, doc FROM {0}_terms WHERE term = ANY(:terms) AND term != '' AND doc > 0"
+    found: dict[str, dict[str, int]] = {}
+    if names:
+        for name, term, doc in connection.execute(
+            text(" UNION ALL ".join(map(look.format, names))), {"terms": list(terms)}
+        ):
+            found.setdefault(term, {})[name] = doc
+    return found
 
 
 def candidates(

@@ -46,7 +46,7 @@ def fill(catalog, name, texts):
 
 def find(catalog, library, query, k=10, only=(), budget=lexical.BUDGET):
     with catalog.reading(library) as connection:
-        known = Frequencies(connection, "paragraph")
+        known = Frequencies(connection)
         return lexical.search(connection, known, "paragraph", query, k, only, budget)
 
 
@@ -92,8 +92,8 @@ def test_no_text_breaks_a_search_and_every_score_is_positive(filled, query):
 def test_a_term_with_a_null_character_is_counted_as_absent_beside_one_that_occurs(filled):
     catalog, library = filled
     with catalog.reading(library) as connection:
-        known = Frequencies(connection, "paragraph")
-        assert known.of(connection, ["map", "\0", "a\0b"]) == {"map": 2, "\0": 0, "a\0b": 0}
+        known = Frequencies(connection)
+        assert known.of(connection, "paragraph", ["map", "\0", "a\0b"]) == {"map": 2, "\0": 0, "a\0b": 0}
 
 
 def test_the_source_filter_leaves_the_others_out(filled):
@@ -112,7 +112,7 @@ def test_a_deleted_source_is_found_no_more_and_counts_no_more(filled):
     catalog, library = filled
     with catalog.writing(library) as connection:
         lexical.delete(connection, "s-maps")
-        assert Frequencies(connection, "paragraph").of(connection, ["map"]) == {"map": 1}
+        assert Frequencies(connection).of(connection, "paragraph", ["map"]) == {"map": 1}
     assert [i for i, _ in find(catalog, library, "maps")] == ["plain"]
 
 
