@@ -21,7 +21,6 @@ import asyncio
 import hashlib
 import json
 import os
-import re
 import resource
 import shutil
 import subprocess

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import PurePath
@@ -18,7 +18,7 @@ from ragweave.corpora.store.library import Library
 from ragweave.corpora.types import Item, Locator
 from ragweave.corpora.video.title import filed_as
 from ragweave.models import relevance, tables
-from ragweave.models.relevance import Passage
+from ragweave.models.relevance import Idf, Passage
 from ragweave.models.relevance_features import rare_weights, title_terms, vocabulary
 from ragweave.models.text import clock, content_terms, sentences, terms, trimmed
 
@@ -113,23 +113,26 @@ def scorer_of(
     if len(kept) > _WEIGHED:
         kept.clear()
     new = [p for p in passages if p not in kept]
-    weights = library.weights(set(_looked_for(query, passages)).union(*map(vocabulary, new)))
+    weights = library.weights(set(terms(query)).union(*map(vocabulary, new)))
     kept |= ((p, rare_weights(p, weights.__getitem__)) for p in new)
-    return relevance.scorer(query, passages, weights.__getitem__, [kept[p] for p in passages])
+    return relevance.scorer(query, passages, _weigher(library, weights), [kept[p] for p in passages])
 
 
-def _looked_for(query: str, passages: Sequence[Passage]) -> Iterator[str]:
-    """Return the terms whose weights count by themselves: those of a query and of titles."""
-    yield from terms(query)
-    for p in passages:
-        yield from title_terms(p)
+def _weigher(library: Library, weights: Mapping[str, float]) -> Idf:
+    """Return what terms weigh; one that was forgotten since its passage was read is looked up again."""
+
+    def weigh(term: str) -> float:
+        known = weights.get(term)
+        return library.weights({term})[term] if known is None else known
+
+    return weigh
 
 
 async def relevances(library: Library, query: str, passages: Sequence[Passage]) -> list[float]:
     """Return the absolute relevance of passages by the shipped head, in [-1, 1]."""
 
     def read() -> list[float]:
-        weights = library.weights(set(_looked_for(query, passages)))
+        weights = library.weights(set(terms(query)).union(*map(title_terms, passages)))
         found: list[float] = relevance.floors(query, passages, weights.__getitem__).tolist()
         return found
 
@@ -157,9 +160,12 @@ def evidence_of(item: Item, query: str, hop: int, score: float, relevance: float
     if item.date:
         # A name of a file has its words apart as it likes.
         stem = PurePath(item.locator.get("file", "")).stem.replace("_", " ")
-        dated = known(item.date, (item.title, *item.heading, stem, stem.replace("-", " ")), item.text)
+        dated = _dated(item.date, (item.title, *item.heading, stem, stem.replace("-", " ")), item.text)
         made |= {"dated": dated} if dated != made["date"] else {}
     return made
+
+
+_dated = lru_cache(maxsize=1_000)(known)
 
 
 def column_heads(text: str, start: int) -> str:

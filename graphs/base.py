@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
+from functools import wraps
 from itertools import pairwise
-from typing import Any
+from typing import Any, Self
 
 from langchain_core.messages import AIMessage, HumanMessage, convert_to_messages
 from langgraph.graph import StateGraph
@@ -54,10 +55,24 @@ class Builder(StateGraph[State, Context, Input, State]):
         """Compile as LangGraph does."""
         return Graph(**vars(super().compile(*args, **options)))
 
+    def add_conditional_edges(self, source: str, path: Any, path_map: Any = None) -> Self:
+        """Add edges as LangGraph does; a path reads the state alone, and awaited it costs no hop to a thread."""
+        return super().add_conditional_edges(source, awaited(path), path_map)
+
     def path(self, *nodes: str) -> None:
         """Add a plain edge from each node to the next."""
         for one, following in pairwise(nodes):
             self.add_edge(one, following)
+
+
+def awaited(path: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Return the function of conditional edges as a coroutine: LangGraph asks any other in a thread."""
+
+    @wraps(path)
+    async def chosen(state: Any) -> Any:
+        return path(state)
+
+    return chosen
 
 
 def new_graph(*verbs: Any, **nodes: Any) -> Builder:

@@ -21,7 +21,8 @@ NEAREST = 3
 async def refine(state: State, runtime: NodeRuntime) -> Update:
     """Return the strips of this hop that bear on its query, each with a locator of its own.
 
-    A chat model is shown every item whole: it leaves out itself what does not help.
+    A chat model is shown every item whole: it leaves out itself what does not help. Without one nothing is cut either
+    unless strips are asked for.
     """
     run = NodeRun("refine", state, runtime)
     lower = bound(state)
@@ -34,6 +35,12 @@ async def refine(state: State, runtime: NodeRuntime) -> Update:
         run.by = "rule"
         return run.done(f"{len(whole)} passages, whole", data={"strips": [s["id"] for s in whole]}, knowledge=whole)
     kept = [e for e in found if e["relevance"] >= lower] or found[:NEAREST]
+    if run.context.method.strip_mode == "auto":
+        # Quotes read the items themselves.
+        run.by = "rule"
+        whole = [s for e in kept for s in (as_strip(e), *as_seen(e))]
+        told = f"skipped: no model reads strips; {len(kept)} of {len(found)} passages bear on the question"
+        return run.done(told, data={"strips": [s["id"] for s in whole]}, knowledge=whole)
     items = await (await run.library()).items([e["id"] for e in kept if e["origin"] == "library"])
     query = state["query"]
     made = [

@@ -62,12 +62,14 @@ class Catalog(Libraries):
         here = self.items(library, [id]).get(id)
         if here is None:
             return []
-        same = (items.c.source == here.source, items.c.corpus == here.corpus)
-        near = items.c.ordinal.between(here.ordinal - most, here.ordinal + most)
-        query = select(items).where(*same, near).order_by(items.c.ordinal)
-        with self.reading(library) as connection:
-            rows = connection.execute(query).mappings().all()
-            return unpacked(rows, paths_of(connection, {here.source}))
+        near: dict[tuple[str, int], list[str]] = self.memory(library).setdefault("beside", {})
+        if (id, most) not in near:
+            same = (items.c.source == here.source, items.c.corpus == here.corpus)
+            within = items.c.ordinal.between(here.ordinal - most, here.ordinal + most)
+            with self.reading(library) as connection:
+                found = connection.execute(select(items.c.id).where(*same, within).order_by(items.c.ordinal))
+                near[id, most] = list(found.scalars())
+        return list(self.items(library, near[id, most]).values())
 
     def pages(self, library: str, corpus: Corpus, size: int = 500) -> Iterator[list[Item]]:
         """Go through the items of a corpus, some at a time; each page is read in a transaction of its own."""

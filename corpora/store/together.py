@@ -46,9 +46,7 @@ def _start(
     loop.run_in_executor(None, copy_context().run, _run, loop, reads, around)
 
 
-def _run(
-    loop: asyncio.AbstractEventLoop, reads: Reads, around: Callable[[], AbstractContextManager[None]]
-) -> None:
+def _run(loop: asyncio.AbstractEventLoop, reads: Reads, around: Callable[[], AbstractContextManager[None]]) -> None:
     made: list[tuple[Any, BaseException | None]] = []
     try:
         with around():

@@ -20,7 +20,7 @@ class Watch:
 
     def __init__(self, home: Path) -> None:
         self._home = home
-        self._open: dict[str, tuple[int, int, sqlite3.Connection]] = {}
+        self._open: dict[str, tuple[str, int, int, sqlite3.Cursor]] = {}
         self._numbers = itertools.count()
         self._lock = threading.Lock()
 
@@ -32,34 +32,30 @@ class Watch:
         Raises:
             LibraryNotFound: it was deleted.
         """
-        path = catalog_of(self._home, library)
-        try:
-            file = os.stat(path).st_ino
-        except OSError as error:
-            self._close(library)
-            raise LibraryNotFound("The library was deleted", "open another, or index it again") from error
         with self._lock:
+            held = self._open.get(library)
+            path = str(catalog_of(self._home, library)) if held is None else held[0]
             try:
-                number, known, connection = self._open.get(library) or self._opened(library, path, file)
-                if known != file:  # another file has taken its place
-                    connection.close()
-                    number, _, connection = self._opened(library, path, file)
-                return number, connection.execute("PRAGMA data_version").fetchone()[0]
+                file = os.stat(path).st_ino
+            except OSError as error:
+                self._close(library)
+                raise LibraryNotFound("The library was deleted", "open another, or index it again") from error
+            try:
+                if held is None or held[1] != file:  # else another file has taken its place
+                    self._close(library)
+                    opened = sqlite3.connect(path, timeout=60, isolation_level=None, check_same_thread=False)
+                    self._open[library] = held = path, file, next(self._numbers), opened.cursor()
+                return held[2], held[3].execute("PRAGMA data_version").fetchone()[0]
             except sqlite3.Error:
                 self._open.pop(library, None)
                 return next(self._numbers), 0
 
     def close(self) -> None:
         """Close every connection."""
-        for library in [*self._open]:
-            self._close(library)
-
-    def _opened(self, library: str, path: Path, file: int) -> tuple[int, int, sqlite3.Connection]:
-        connection = sqlite3.connect(path, timeout=60, isolation_level=None, check_same_thread=False)
-        self._open[library] = next(self._numbers), file, connection
-        return self._open[library]
+        with self._lock:
+            for library in [*self._open]:
+                self._close(library)
 
     def _close(self, library: str) -> None:
-        with self._lock:
-            if (held := self._open.pop(library, None)) is not None:
-                held[2].close()
+        if (held := self._open.pop(library, None)) is not None:
+            held[3].connection.close()
