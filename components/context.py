@@ -30,6 +30,7 @@ class Context(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
     _turns: OrderedDict[str, Any] = PrivateAttr(default_factory=OrderedDict)
+    _joined: tuple[Mapping[str, Any], Context] | None = PrivateAttr(None)
 
     library: str = Field("default", min_length=1, max_length=200, description="Name of the library to ask.")
     mode: Mode = Field(
@@ -169,13 +170,15 @@ class Context(BaseModel):
         return self.model_dump(mode="json", exclude_unset=True)
 
     def _over(self, begun: Mapping[str, Any]) -> Context:
-        own = self.model_dump(exclude_unset=True)
-        method, own_method = begun.get("method", {}), own.get("method", {})
-        if begun.keys() <= own.keys() and method.keys() <= own_method.keys():
+        method = begun.get("method", {})
+        if begun.keys() <= self.model_fields_set and method.keys() <= self.method.model_fields_set:
             return self
-        joined = type(self).model_validate({**begun, **own, "method": {**method, **own_method}})
-        joined._turns = self._turns
-        return joined
+        if self._joined is None or self._joined[0] != begun:  # once for all nodes of a run
+            own = self.model_dump(exclude_unset=True)
+            joined = type(self).model_validate({**begun, **own, "method": {**method, **own.get("method", {})}})
+            joined._turns = self._turns
+            self._joined = begun, joined
+        return self._joined[1]
 
     def turn(self, name: str, make: Callable[[], T]) -> T:
         """Return what the nodes of one turn share; it lives with the context of its run, and `make` opens it."""
