@@ -15,6 +15,7 @@ from ragweave.app.render import place_in
 from ragweave.components.context import Context, refused
 from ragweave.components.evidence import Evidence
 from ragweave.components.phrases import as_heard
+from ragweave.corpora.store.stores import stay
 from ragweave.graphs.run import asearch, in_library
 from ragweave.models.errors import InputError
 from ragweave.nodes.answer import Answer
@@ -50,6 +51,7 @@ class Retriever(BaseRetriever):
         return run_sync(self._found(query))
 
     async def _found(self, query: str) -> list[Document]:
+        stay()
         context = in_library(self.context, self.library)
         if self.k is not None:
             context = context.model_copy(update={"top_k": self.k})
@@ -79,6 +81,7 @@ def as_tool(
     """
 
     async def look_up(question: str) -> tuple[str, Answer]:
+        stay()
         try:
             answer = await aask(question, library=library, context=context)
         except InputError as error:  # the model reads what was wrong, and asks otherwise

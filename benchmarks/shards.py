@@ -49,7 +49,6 @@ def make(home: Path, passages: int, collections: int, n: int) -> None:
     gold = list(questions(QUESTIONS)[1].items())
     catalog, text_encoder = Catalog(home), encoder()
     vectors = Vectors(catalog, home)
-    vectors._least = 0  # the product makes an index from 100,000 vectors on
     seconds = dict.fromkeys(("words", "vectors", "index"), 0.0)
 
     def took(stage: str, began: float) -> float:

@@ -46,12 +46,11 @@ def fill(home: Path, count: int) -> None:
         blobs.put(connection, "paragraph", "enc", ids, ["s"] * count, drawn(count, 1))
     print(f"{count:>9,} vectors stored in {time.perf_counter() - began:.1f} s", flush=True)
     vectors = Vectors(catalog, home)
-    vectors._least = 0
     began = time.perf_counter()
     why = vectors.tidy(row.id)
     worked = resource.getrusage(resource.RUSAGE_CHILDREN)
     used = worked.ru_utime + worked.ru_stime
-    size = sum(p.stat().st_size for p in home.rglob("chroma/**/*") if p.is_file())
+    size = sum(p.stat().st_size for p in home.rglob("indexes/**/*") if p.is_file())
     print(f"          index {time.perf_counter() - began:.1f} s, {used:.1f} s CPU, {size / 2**20:.0f} MiB {why}")
 
 
@@ -67,6 +66,7 @@ home = Path(sys.argv[1])
 catalog = Catalog(home)
 [row] = catalog.libraries()
 held = Vectors(catalog, home)
+held.stays = True
 if sys.argv[2] == "exact":
     with catalog.writing(row.id) as connection:
         connection.exec_driver_sql("DELETE FROM indexes")

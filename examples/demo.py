@@ -83,6 +83,18 @@ def show(title: str, argv: list[str], code: int, words: list[str], typed: str = 
     return got == code and not missing
 
 
+def collections() -> None:
+    """Print the Chroma collections of the library, as any other program sees them."""
+    import chromadb
+    from chromadb.config import Settings
+
+    [path] = HOME.glob("libraries/*/chroma")
+    print(f"\n\n── What chromadb.PersistentClient({str(path.relative_to(ROOT))!r}) lists")
+    client = chromadb.PersistentClient(str(path), settings=Settings(anonymized_telemetry=False))
+    for collection in sorted(client.list_collections(), key=lambda each: each.name):
+        print(f"{collection.name:12} {collection.count():4} vectors")
+
+
 def run() -> int:
     """Show everything; the exit code is 1 where something did not go as it should."""
     shutil.rmtree(HOME, ignore_errors=True)
@@ -104,6 +116,7 @@ def run() -> int:
     )
     for title, argv, code, words in ASKED:
         fine &= show(title, argv, code, words)
+    collections()
     print('\n\nThe library lies in .demo/; ask it more: RAGWEAVE_HOME=.demo .venv/bin/ragweave ask "..."')
     print("Answers in whole sentences need a chat model; set one up: .venv/bin/ragweave setup")
     return 0 if fine else 1

@@ -9,6 +9,7 @@ from fastapi import FastAPI
 
 from ragweave import __version__
 from ragweave.corpora.settings import corpora_settings
+from ragweave.corpora.store.stores import stay
 from ragweave.models.settings import model_settings
 from ragweave.serve import (
     langserve,
@@ -46,6 +47,7 @@ def create_app(settings: ServeSettings | None = None, *, exposed: bool = False) 
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        stay()
         async with opened(settings, store, slots, pictures) as app_state, assistants.session_manager.run():
             app.state.app_state = app_state
             with drained(app_state):

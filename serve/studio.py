@@ -17,6 +17,7 @@ from starlette.routing import Mount
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from ragweave.corpora.settings import corpora_settings
+from ragweave.corpora.store.stores import stay
 from ragweave.serve import media, problems, routes_library, routes_page
 from ragweave.serve.access import CallerNow, Keys, library_named
 from ragweave.serve.guard import Guard
@@ -45,6 +46,7 @@ async def open_source(
 
 
 def _inside() -> FastAPI:
+    stay()
     inside = FastAPI(title="Ragweave beside Studio", docs_url=None, redoc_url=None, openapi_url=None)
     problems.install(inside)
     inside.include_router(media.router)

@@ -7,6 +7,7 @@ import os
 import shutil
 import signal
 import socket
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -15,6 +16,7 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
+from ragweave.corpora.store import vectors
 from ragweave.tests.support.postgres import Postgres, binaries, private_postgres
 
 settings.register_profile("calm", deadline=None)
@@ -31,6 +33,8 @@ for _name in [n for n in os.environ if n == "TAVILY_API_KEY" or (n.startswith("R
 # A shell that runs the tests in the background has them ignore Ctrl-C, and what they start would inherit that.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+vectors.INDEX_FROM = sys.maxsize
 
 _LOOPBACK = {"127.0.0.1", "::1", "localhost", "0.0.0.0", ""}
 
@@ -91,8 +95,6 @@ def home(engine: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterat
 
 def _forget() -> None:
     """Drop settings and open libraries that a test cached."""
-    import sys
-
     for module, names in {
         "ragweave.models.settings": ("model_settings",),
         "ragweave.corpora.settings": ("corpora_settings",),
@@ -106,6 +108,14 @@ def _forget() -> None:
     held = sys.modules.get("ragweave.corpora.store.stores")
     if held is not None:
         held.close_stores()
+
+
+@pytest.fixture(autouse=True)
+def _indexed_by_chroma(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Give tests marked `chroma` the index of vectors, which takes a process a run to write, and ask it."""
+    if request.node.get_closest_marker("chroma"):
+        monkeypatch.setattr(vectors, "INDEX_FROM", 1)
+        monkeypatch.setattr(vectors.Vectors, "stays", True)
 
 
 Stock = Callable[[Mapping[str, str]], Path]

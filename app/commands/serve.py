@@ -81,12 +81,14 @@ def mcp(
     """
     need("mcp", "fastapi", "sse_starlette", what="`ragweave mcp`")
     from ragweave.corpora.store.library import open_library
+    from ragweave.corpora.store.stores import stay
     from ragweave.serve.access import Caller, Slots
     from ragweave.serve.mcp import build
     from ragweave.serve.pictures import PictureDesk
     from ragweave.serve.settings import serve_settings
 
     async def talk() -> None:
+        stay()
         # Opened here, so that a name that is wrong ends the command with a sentence.
         rows = [await open_library(name) for name in library or ()]
         caller = Caller(libraries=frozenset(row.id for row in rows) if rows else None)

@@ -137,7 +137,7 @@ def _index(
         for stage in (*files_first, run.see, run.caption, partial(run.sweep, began), run.extract):
             if not stop.is_set():
                 stage()
-        if not stop.is_set() and (why := held.vectors.tidy(library.id)):
+        if not stop.is_set() and (why := held.vectors.tidy(library.id, words=text_encoder.max_words)):
             report.notes.append(f"Questions are answered without an index: {why}")
         report.stopped = stop.is_set()
         if models.meter is not None:

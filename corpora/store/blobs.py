@@ -15,7 +15,7 @@ from ragweave.corpora.types import Corpus
 Matrix = NDArray[np.float32]
 CORPUS: Corpus = "clip"
 """Corpus that the knowledge graph is read from, and under whose name its entities' vectors lie, in their own space."""
-SEEN, _ENTITIES = "see ", "entities of "
+SEEN, ENTITIES = "see ", "entities of "
 
 
 def item_of(chunk: str) -> str:
@@ -30,7 +30,7 @@ def visual_space(encoder: str) -> str:
 
 def entity_space(encoder: str) -> str:
     """Return the space of the knowledge graph's entities, by the text encoder."""
-    return f"{_ENTITIES}{encoder}"
+    return f"{ENTITIES}{encoder}"
 
 
 def put(
@@ -78,7 +78,7 @@ def discard(connection: Connection, corpus: Corpus, space: str, ids: Sequence[st
 
 def forget_texts(connection: Connection, column: str, values: Iterable[str]) -> None:
     """Remove the text vectors, of every text encoder, of sources or items (`column`), within a write transaction."""
-    texts = ~(vectors.c.space.startswith(SEEN) | vectors.c.space.startswith(_ENTITIES))
+    texts = ~(vectors.c.space.startswith(SEEN) | vectors.c.space.startswith(ENTITIES))
     for value in values:
         connection.execute(delete(vectors).where(vectors.c[column] == value, texts))
 

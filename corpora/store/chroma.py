@@ -1,44 +1,44 @@
-"""Indexes of vectors in Chroma: snapshots that are made once, in a process of their own, and only read afterwards.
+"""The Chroma collections of a library in its folder: one client, one collection a corpus.
 
-Each is a folder with one collection, put in place by a rename once it is whole. Nothing of Chroma's files is read but
-their digest: a folder that is not as it was made is not opened, because opening a damaged index may take all memory
-there is.
+A snapshot, `indexes/<name>`, is written by a process of its own, put in place by a rename once it is whole, and only
+read afterwards; `chroma` is a link to it. The next one is a copy of it with what has changed. A folder whose files are
+not as they were made is not opened, because opening a damaged index may take all memory there is.
 """
 
 from __future__ import annotations
 
 import hashlib
-import logging
 import os
+import pickle
 import secrets
 import shutil
-import sqlite3
 import subprocess
 import sys
+import tempfile
 import threading
 from collections.abc import Sequence
-from contextlib import closing
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
+from sqlalchemy import Connection, RowMapping
 
-from ragweave.corpora.store.folders import folder_of
-from ragweave.corpora.store.libraries import Libraries
+from ragweave.corpora.store.blobs import Matrix
+from ragweave.corpora.store.chroma_client import client_of
+from ragweave.corpora.store.chroma_rows import BATCH, HNSW, CollectionChange, collection_of, configuration
+from ragweave.corpora.store.folders import folder_of, unwritable
 from ragweave.models.errors import LibraryError
 from ragweave.models.subprocess_env import import_path
 
-logger = logging.getLogger(__name__)
+_COPIES = 16
+"""Snapshots that are copies of the one before: a graph keeps the places of what was removed from it."""
+_PASSED = frozenset({"PATH", "HOME", "TMPDIR", "LANG", "LD_LIBRARY_PATH", "SYSTEMROOT", "VIRTUAL_ENV"})
+"""Variables that the writing process gets; no key is among them."""
 
-HNSW = {"space": "cosine", "ef_construction": 200, "ef_search": 500, "max_neighbors": 32}
-"""With Chroma's defaults about 1 % of the vectors of a collection are not found by themselves."""
-BATCH = 5_000
-"""Rows of one call; Chroma refuses more than 5,461."""
-_PART = ".part"
-
-Group = tuple[str, str, int]
-"""Space, corpus, and the last row of an index."""
+Index = RowMapping
+"""A row of the catalog's table of indexes."""
+Near = list[tuple[str, float]]
+"""(chunk id, cosine)."""
 
 
 class Broken(Exception):
@@ -50,153 +50,177 @@ class IndexLost(Broken):
 
 
 class FolderIndexes:
-    """The indexes of a home that this process has open."""
+    """The collections of the libraries of a home."""
 
-    def __init__(self, catalog: Libraries, home: Path) -> None:
-        self._catalog = catalog
+    in_place = False
+
+    def __init__(self, home: Path) -> None:
         self._home = home
-        self._open: dict[str, tuple[Any, Any]] = {}
+        self._open: dict[tuple[str, str], tuple[Any, dict[str, Any]]] = {}
         self._lock = threading.Lock()
 
-    def query(
-        self, library: str, name: str, digest: str, asked: NDArray[np.float32], most: int, sources: Sequence[str]
-    ) -> list[list[tuple[int, float]]]:
-        """Return up to `most` (row, cosine) for each query vector.
+    def query(self, library: str, index: Index, unit: Matrix, most: int, sources: Sequence[str]) -> list[Near]:
+        """Return up to `most` (chunk id, cosine) for each query vector.
 
         Raises:
-            Broken: it cannot be opened, or does not answer.
+            Broken: the index cannot be opened, or does not answer.
         """
-        path = self._folder(library) / name
+        name = str(index["name"])
         try:
-            with self._lock:
-                if name not in self._open:
-                    if digest_of(path) != digest:
-                        raise Broken(f"the index {name} is not as it was made")
-                    client = client_of(path)
-                    self._open[name] = (client, client.get_collection(name, embedding_function=None))
-                collection = self._open[name][1]
+            collection = self._collection(library, index)
             where = {"source": {"$in": list(sources)}} if sources else None
-            reply = collection.query(query_embeddings=asked, n_results=most, where=where, include=["distances"])
+            return near_of(collection.query(query_embeddings=unit, n_results=most, where=where, include=["distances"]))
         except BaseException as error:  # a panic of Chroma's Rust core is no Exception
             if isinstance(error, Broken | KeyboardInterrupt | SystemExit):
                 raise
             raise Broken(f"the index {name} cannot be asked ({error})") from error
-        return rows_of(reply)
 
-    def build(self, library: str, group: Group) -> tuple[str, str]:
-        """Make an index of the rows of a catalog; return its name, and the digest of its files.
+    def usable(self, library: str, rows: Sequence[Index]) -> list[Index]:
+        """Return the rows whose collections can be brought up to date: all, or none."""
+        try:
+            [(name, digest)] = {(str(row["name"]), row["digest"]) for row in rows}
+            fresh = int(name.partition("-")[0]) < _COPIES
+        except ValueError:
+            return []
+        return list(rows) if fresh and digest_of(self._folder(library) / name) == digest else []
+
+    def there(self, library: str) -> set[str]:
+        """Return the names of the snapshots of a library, those that are being made with them."""
+        with suppress(OSError):
+            return {path.name for path in self._folder(library).iterdir()}
+        return set()
+
+    def write(
+        self,
+        library: str,
+        connection: Connection,
+        changes: Sequence[CollectionChange],
+        old: Sequence[Index],
+        words: int,
+    ) -> tuple[str, str]:
+        """Write a snapshot of the catalog as a transaction sees it: the one of the `old` rows and `changes` of it.
+
+        Returns:
+            Its name, and the digest of its files.
 
         Raises:
             LibraryError: Chroma cannot make it, or the disk is full.
         """
-        name, folder = name_of(library, group), self._folder(library)
-        part = folder / f"{name}{_PART}"
-        part.mkdir(parents=True)
-        # Chroma writes its index with unused memory as it finds it: this process knows questions and keys, that not.
-        with self._catalog.kept.file(library) as catalog:
-            done = subprocess.run(
-                [sys.executable, "-m", __name__, str(catalog), str(part), name, *map(str, group)],
-                capture_output=True,
-                text=True,
-                check=False,
-                env={n: v for n, v in os.environ.items() if n in _PASSED} | {"PYTHONPATH": import_path()},
-            )
-        if done.returncode:
+        before = str(old[0]["name"]) if old else ""
+        name = f"{int(before.partition('-')[0]) + 1 if old else 0}-{secrets.token_hex(4)}"
+        folder = self._folder(library)
+        part = folder / f"{name}.part"
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            shutil.copytree(folder / before, part) if old else part.mkdir()
+            self._run(part, connection, changes, words)
+            os.rename(part, folder / name)
+        except OSError as error:
+            raise unwritable(part, error) from error
+        finally:
             shutil.rmtree(part, ignore_errors=True)
-            why = done.stderr.strip().rpartition("\n")[2] or f"status {done.returncode}"
-            raise LibraryError(f"The index cannot be made ({why})", "free memory and disk, and index again")
-        os.rename(part, folder / name)
+        self._link(folder, name)
         return name, digest_of(folder / name)
 
     def keep(self, library: str, kept: set[str]) -> None:
-        """Remove the indexes of a library but those that are named."""
-        for name in [n for n in self._open if n.startswith(f"{library}-") and n not in kept]:
-            self.let_go(name)
-        for name in self.names(library) - kept:
+        """Remove the snapshots of a library but those that are named."""
+        for of, name in [key for key in self._open if key[0] == library and key[1] not in kept]:
+            self.let_go(of, name)
+        for name in self.there(library) - kept:
             shutil.rmtree(self._folder(library) / name, ignore_errors=True)
-
-    def names(self, library: str) -> set[str]:
-        """Return the names of the indexes of a library, those that are being made with them."""
-        folder = self._folder(library)
-        return {path.name for path in folder.iterdir()} if folder.is_dir() else set()
+        if not kept:
+            self._folder(library).with_name("chroma").unlink(missing_ok=True)
 
     def close(self) -> None:
-        """Let go of every index."""
-        for name in list(self._open):
-            self.let_go(name)
+        """Let go of every snapshot."""
+        for key in list(self._open):
+            self.let_go(*key)
 
-    def let_go(self, name: str) -> None:
-        """Close one index."""
+    def let_go(self, library: str, name: str) -> None:
+        """Close one snapshot."""
         with self._lock:
-            opened = self._open.pop(name, None)
+            opened = self._open.pop((library, name), None)
         if opened is not None:
             opened[0].close()
 
+    def _collection(self, library: str, index: Index) -> Any:
+        key, name = (library, str(index["name"])), collection_of(index["space"], index["corpus"])
+        with self._lock:
+            if key not in self._open:
+                path = self._folder(library) / key[1]
+                if not path.is_dir():
+                    raise IndexLost(f"the index {key[1]} is not there")
+                if digest_of(path) != index["digest"]:
+                    raise Broken(f"the index {key[1]} is not as it was made")
+                self._open[key] = (client_of(path), {})
+            client, collections = self._open[key]
+            if name not in collections:
+                collections[name] = client.get_collection(name, embedding_function=None)
+            return collections[name]
+
+    def _run(self, part: Path, connection: Connection, changes: Sequence[CollectionChange], words: int) -> None:
+        """Send what has changed to the process that writes it."""
+        env = {n: v for n, v in os.environ.items() if n in _PASSED} | {"PYTHONPATH": import_path()}
+        with tempfile.TemporaryFile() as said:
+            process = subprocess.Popen(
+                [sys.executable, "-m", "ragweave.corpora.store.chroma_child", str(part)],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.DEVNULL,
+                stderr=said,
+                env=env,
+            )
+            try:
+                with suppress(BrokenPipeError), process.stdin as pipe:  # type: ignore[union-attr]
+                    for change in changes:
+                        if change.new or change.gone or not change.after:
+                            _send(pipe, connection, change, words)
+                    pickle.dump([change.collection for change in changes], pipe)
+                    pipe.flush()
+                process.wait()
+            finally:
+                process.kill()
+                process.wait()
+            if process.returncode:
+                said.seek(0)
+                why = said.read().decode(errors="replace").strip().rpartition("\n")[2]
+                why = why or f"status {process.returncode}"
+                raise LibraryError(f"The index cannot be made ({why})", "free memory and disk, and index again")
+
+    def _link(self, folder: Path, name: str) -> None:
+        link, new = folder.with_name("chroma"), folder.with_name(f".chroma.{name}")
+        with suppress(OSError):  # a system without links: the folder itself can be opened there
+            if link.is_dir() and not link.is_symlink():
+                shutil.rmtree(link)
+            new.symlink_to(f"{folder.name}/{name}")
+            new.replace(link)
+
     def _folder(self, library: str) -> Path:
-        return folder_of(self._home, library) / "chroma"
+        return folder_of(self._home, library) / "indexes"
 
 
-_PASSED = frozenset({"PATH", "HOME", "TMPDIR", "LANG", "LD_LIBRARY_PATH", "SYSTEMROOT", "VIRTUAL_ENV"})
-"""Variables that the building process gets; no key is among them."""
+def _send(pipe: Any, connection: Connection, change: CollectionChange, words: int) -> None:
+    alive = change.alive(connection) if change.gone else None
+    hnsw = configuration(change.new) if change.after else HNSW | configuration(change.new)
+    head = {"name": change.collection, "metadata": {"encoder": change.space}, "old": bool(change.after)}
+    pickle.dump({**head, "hnsw": hnsw, "alive": alive, "batch": BATCH}, pipe)
+    for rows in change.rows(connection, words):
+        pickle.dump(tuple(rows), pipe)
+    pickle.dump(None, pipe)
 
 
 def digest_of(folder: Path) -> str:
     """Return a digest of the files of an index, but for the database that Chroma opens for writing."""
     seen = hashlib.sha256()
     for path in sorted(p for p in folder.rglob("*") if p.is_file() and not p.name.startswith("chroma.sqlite3")):
-        seen.update(path.name.encode())
+        seen.update(path.relative_to(folder).as_posix().encode())
         with path.open("rb") as file:
             hashlib.file_digest(file, lambda: seen)
     return seen.hexdigest()
 
 
-def rows_of(reply: Any) -> list[list[tuple[int, float]]]:
-    """Return the (row, cosine) that Chroma found for each query vector."""
+def near_of(reply: Any) -> list[Near]:
+    """Return the (chunk id, cosine) that Chroma found for each query vector."""
     return [
-        [(int(n), 1.0 - float(distance)) for n, distance in zip(ids, distances, strict=True)]
+        [(str(id_), 1.0 - float(distance)) for id_, distance in zip(ids, distances, strict=True)]
         for ids, distances in zip(reply["ids"], reply["distances"], strict=True)
     ]
-
-
-def name_of(library: str, group: Group) -> str:
-    """Return a new name for an index of a library."""
-    space, corpus, _ = group
-    return f"{library}-{corpus}-{hashlib.sha256(space.encode()).hexdigest()[:8]}-{secrets.token_hex(4)}"
-
-
-def configuration(count: int) -> dict[str, Any]:
-    """Return the settings of a collection of so many vectors."""
-    # All of it is written to the disk by the last call: what is left over, each reader would have to add again.
-    return {"hnsw": {**HNSW, "sync_threshold": max(2, count), "batch_size": min(max(2, count), BATCH)}}
-
-
-def client_of(folder: Path) -> Any:
-    """Return a client of a folder."""
-    import chromadb
-    from chromadb.config import Settings
-
-    if not folder.is_dir():
-        raise Broken(f"the index {folder.name} is not there")
-    return chromadb.PersistentClient(str(folder), settings=Settings(anonymized_telemetry=False))
-
-
-def _fill(client: Any, name: str, catalog: Path, group: Group) -> None:
-    """Write a collection of the rows of a catalog."""
-    held = "FROM vectors WHERE space = ? AND corpus = ? AND n <= ?"
-    with closing(sqlite3.connect(catalog, timeout=60)) as connection:
-        (count,) = connection.execute(f"SELECT count(*) {held}", group).fetchone()
-        collection = client.create_collection(
-            name, configuration=configuration(count), metadata={"space": group[0]}, embedding_function=None
-        )
-        rows = connection.execute(f"SELECT n, source, data {held} ORDER BY n", group)
-        while some := rows.fetchmany(BATCH):
-            vectors = np.frombuffer(b"".join(row[2] for row in some), dtype="<f4").reshape(len(some), -1)
-            named = [{"source": row[1]} for row in some]
-            collection.upsert(ids=[str(row[0]) for row in some], embeddings=vectors, metadatas=named)
-
-
-if __name__ == "__main__":
-    _catalog, _folder, _name, _space, _corpus, _upto = sys.argv[1:]
-    _made = client_of(Path(_folder))
-    _fill(_made, _name, Path(_catalog), (_space, _corpus, int(_upto)))
-    _made.close()

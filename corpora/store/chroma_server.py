@@ -1,7 +1,8 @@
-"""Indexes of vectors in a Chroma server: a collection per library, corpus and encoder, made of the catalog's rows.
+"""The Chroma collections of every library in one database of a Chroma server: `LIBRARY-CORPUS` instead of `CORPUS`.
 
 By its HTTP API (version 2) and httpx: Chroma's own client has no limit of time, so that a server which hangs would
-hang every answer, and importing it takes longer than asking.
+hang every answer, and importing it takes longer than asking. A collection is changed in place: until the catalog says
+so, readers take what is newer from its rows, and leave out what those do not hold.
 """
 
 from __future__ import annotations
@@ -14,19 +15,16 @@ from typing import Any
 from urllib.parse import quote
 
 import httpx
-import numpy as np
-from numpy.typing import NDArray
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection
 
 from ragweave.corpora.settings import CorporaSettings
-from ragweave.corpora.store.chroma import BATCH, Broken, Group, IndexLost, configuration, name_of, rows_of
-from ragweave.corpora.store.libraries import Libraries
-from ragweave.corpora.store.schema import in_parts, vectors
+from ragweave.corpora.store.blobs import Matrix
+from ragweave.corpora.store.chroma import Broken, Index, IndexLost, Near, near_of
+from ragweave.corpora.store.chroma_rows import BATCH, HNSW, CollectionChange, CollectionRows, collection_of
+from ragweave.corpora.store.schema import in_parts
 from ragweave.models.chat_client import address
 from ragweave.models.errors import LibraryError
 
-_NUMBERS = 2**21
-"""Numbers of one upload; a server refuses bodies of more than 40 MB."""
 _ASK, _WRITE = httpx.Timeout(10.0, connect=2.0), httpx.Timeout(300.0, connect=5.0)
 _PATIENCE = 5.0
 """Seconds for which a server that did not answer is not asked again."""
@@ -34,11 +32,12 @@ _PAGE = 200
 
 
 class ServerIndexes:
-    """The indexes of every library that lie in one database of a Chroma server."""
+    """The collections of every library that lie in one database of a Chroma server."""
 
-    def __init__(self, catalog: Libraries, settings: CorporaSettings) -> None:
+    in_place = True
+
+    def __init__(self, settings: CorporaSettings) -> None:
         url, token = settings.chroma_url.rstrip("/"), settings.chroma_token.get_secret_value()
-        self._catalog = catalog
         self.at = address(url)
         """Host and port, for messages."""
         self._stranger = f"what answers at {self.at} is no Chroma server"
@@ -47,61 +46,39 @@ class ServerIndexes:
         # Chroma Cloud reads the one header, a proxy before a server of one's own the other.
         headers = {"x-chroma-token": token, "Authorization": f"Bearer {token}"} if token else {}
         self._http = httpx.Client(base_url=f"{url}/api/v2", headers=headers, timeout=_ASK)
-        self._ids: dict[str, str] = {}
+        self._ids: dict[tuple[str, str], str] = {}
         self._resting, self._why = 0.0, ""
 
-    def query(
-        self, library: str, name: str, digest: str, asked: NDArray[np.float32], most: int, sources: Sequence[str]
-    ) -> list[list[tuple[int, float]]]:
-        """Return up to `most` (row, cosine) for each query vector.
+    def query(self, library: str, index: Index, unit: Matrix, most: int, sources: Sequence[str]) -> list[Near]:
+        """Return up to `most` (chunk id, cosine) for each query vector.
 
         Raises:
-            Lost: the server holds no such collection.
+            IndexLost: the server holds no such collection.
             Broken: it does not answer, or not with what was asked for.
         """
         if time.monotonic() < self._resting:
             raise Broken(self._why)
-        body = {"query_embeddings": asked.tolist(), "n_results": most, "include": ["distances"]}
+        name = _named(library, collection_of(index["space"], index["corpus"]))
+        if index["name"] != name:
+            raise IndexLost(f"the Chroma server at {self.at} has no index")
+        body = {"query_embeddings": unit.tolist(), "n_results": most, "include": ["distances"]}
         if sources:
             body["where"] = {"source": {"$in": list(sources)}}
         try:
-            if name not in self._ids:
-                self._ids[name] = self._id_in(self._call("GET", f"{self._base}/{name}"))
-            return rows_of(self._call("POST", f"{self._base}/{self._ids[name]}/query", body))
+            return near_of(self._call("POST", f"{self._at(library, name)}/query", body))
         except IndexLost:
-            self.let_go(name)
+            self.let_go(library, name)
             raise
         except (Broken, KeyError, TypeError, ValueError) as error:
             self._resting, self._why = time.monotonic() + _PATIENCE, str(error)
             raise Broken(self._why) from error
 
-    def build(self, library: str, group: Group) -> tuple[str, str]:
-        """Make a collection of the rows of a catalog; return its name, and no digest.
+    def usable(self, library: str, rows: Sequence[Index]) -> list[Index]:
+        """Return the rows whose collections hold as many vectors as the catalog says."""
+        there = self.there(library)
+        return [row for row in rows if row["name"] in there and self._count(library, row["name"]) == row["count"]]
 
-        Raises:
-            LibraryError: the server does not take it.
-        """
-        name = name_of(library, group)
-        try:
-            with suppress(Broken):  # they are there, or the server has its own way of making them
-                self._call("POST", "/tenants", {"name": self._tenant})
-                self._call("POST", self._base.rpartition("/databases/")[0] + "/databases", {"name": self._database})
-            with self._catalog.reading(library) as connection:
-                self._fill(name, group, connection)
-        except Broken as error:
-            what = f"The index cannot be made ({error})"
-            raise LibraryError(what, "check RAGWEAVE_CHROMA_URL, and index again") from error
-        self._resting = 0.0
-        return name, ""
-
-    def keep(self, library: str, kept: set[str]) -> None:
-        """Remove the collections of a library but those that are named; nobody asks for what an absent server holds."""
-        with suppress(Broken):
-            for name in self.names(library) - kept:
-                self.let_go(name)
-                self._call("DELETE", f"{self._base}/{name}")
-
-    def names(self, library: str) -> set[str]:
+    def there(self, library: str) -> set[str]:
         """Return the names of the collections of a library.
 
         Raises:
@@ -119,30 +96,87 @@ class ServerIndexes:
                 raise Broken(self._stranger) from error
             if not page:
                 break
-        return {name for name in found if name.startswith(f"{library}-")}
+        return {name for name in found if name.startswith(_named(library, ""))}
 
-    def let_go(self, name: str) -> None:
+    def write(
+        self,
+        library: str,
+        connection: Connection,
+        changes: Sequence[CollectionChange],
+        old: Sequence[Index],
+        words: int,
+    ) -> tuple[str, str]:
+        """Bring collections to what a transaction of the catalog sees; return how their names begin, and no digest.
+
+        Raises:
+            LibraryError: the server does not take it.
+        """
+        try:
+            with suppress(Broken):  # they are there, or the server has its own way of making them
+                self._call("POST", "/tenants", {"name": self._tenant})
+                self._call("POST", self._base.rpartition("/databases/")[0] + "/databases", {"name": self._database})
+            there = self.there(library)
+            for change in changes:
+                self._bring(library, connection, change, there, words)
+        except Broken as error:
+            what = f"The index cannot be made ({error})"
+            raise LibraryError(what, "check RAGWEAVE_CHROMA_URL, and index again") from error
+        self._resting = 0.0
+        return _named(library, ""), ""
+
+    def keep(self, library: str, kept: set[str]) -> None:
+        """Remove the collections of a library but those that are named; nobody asks for what an absent server holds."""
+        with suppress(Broken):
+            for name in self.there(library) - kept:
+                self._delete(library, name)
+
+    def let_go(self, library: str, name: str) -> None:
         """Forget one collection."""
-        self._ids.pop(name, None)
+        self._ids.pop((library, name), None)
 
     def close(self) -> None:
         """Close the connections."""
         self._http.close()
 
-    def _fill(self, name: str, group: Group, connection: Connection) -> None:
-        space, corpus, upto = group
-        mine = (vectors.c.space == space, vectors.c.corpus == corpus, vectors.c.n <= upto)
-        rows = connection.execute(select(vectors.c.n, vectors.c.source, vectors.c.data).where(*mine)).all()
-        made = {"name": name, "metadata": {"space": space}, "configuration": configuration(len(rows))}
-        id = self._id_in(self._call("POST", self._base, made))
-        size = min(BATCH, max(1, 4 * _NUMBERS // max(4, len(rows[0].data)))) if rows else 1
-        for some in in_parts(rows, size):
-            body = {
-                "ids": [str(row.n) for row in some],
-                "embeddings": [base64.b64encode(row.data).decode() for row in some],
-                "metadatas": [{"source": row.source} for row in some],
-            }
-            self._call("POST", f"{self._base}/{id}/upsert", body)
+    def _bring(
+        self, library: str, connection: Connection, change: CollectionChange, there: set[str], words: int
+    ) -> None:
+        name = _named(library, change.collection)
+        if not change.after:
+            if name in there:
+                self._delete(library, name)
+            made = {"name": name, "metadata": {"encoder": change.space}, "configuration": {"hnsw": HNSW}}
+            self._ids[library, name] = self._id_in(self._call("POST", self._base, made))
+        at = self._at(library, name)
+        if change.gone:
+            gone = sorted(self._held(at) - change.alive(connection))
+            for some in in_parts(gone, BATCH):
+                self._call("POST", f"{at}/delete", {"ids": some})
+        for rows in change.rows(connection, words) if change.new else ():
+            self._call("POST", f"{at}/upsert", _body(rows))
+
+    def _held(self, at: str) -> set[str]:
+        found: set[str] = set()
+        while True:
+            page = self._call("POST", f"{at}/get", {"include": [], "limit": BATCH, "offset": len(found)})["ids"]
+            found.update(map(str, page))
+            if len(page) < BATCH:
+                return found
+
+    def _count(self, library: str, name: str) -> int:
+        try:
+            return int(self._call("GET", f"{self._at(library, name)}/count"))
+        except (TypeError, ValueError) as error:
+            raise Broken(self._stranger) from error
+
+    def _delete(self, library: str, name: str) -> None:
+        self.let_go(library, name)
+        self._call("DELETE", f"{self._base}/{name}")
+
+    def _at(self, library: str, name: str) -> str:
+        if (library, name) not in self._ids:
+            self._ids[library, name] = self._id_in(self._call("GET", f"{self._base}/{name}"))
+        return f"{self._base}/{self._ids[library, name]}"
 
     def _call(self, method: str, path: str, body: Any = None) -> Any:
         asks = method == "GET" or path.endswith("/query")
@@ -163,3 +197,12 @@ class ServerIndexes:
         if not isinstance(reply, dict) or "id" not in reply:
             raise Broken(self._stranger)
         return str(reply["id"])
+
+
+def _named(library: str, collection: str) -> str:
+    return f"{library}-{collection}"
+
+
+def _body(rows: CollectionRows) -> dict[str, Any]:
+    embeddings = [base64.b64encode(row.astype("<f4").tobytes()).decode() for row in rows.embeddings]
+    return {"ids": rows.ids, "embeddings": embeddings, "metadatas": rows.metadatas, "documents": rows.documents}

@@ -81,7 +81,7 @@ def _reembed(name: str, wanted: str, tell: Callable[[int], None], stop: threadin
             new = select(func.count()).where(vectors.c.space == text_encoder.name)
             count = int(connection.execute(new).scalar_one())
         embed_entities(held, held.catalog.row(row.id), text_encoder)
-        held.vectors.tidy(row.id)
+        held.vectors.tidy(row.id, words=text_encoder.max_words)
     return Reembedded(name, row.encoder, text_encoder.name, text_encoder.dim, count, made, time.monotonic() - began)
 
 

@@ -60,6 +60,11 @@ def close_stores() -> None:
         _open.clear()
 
 
+def stay() -> None:
+    """Ask the Chroma index from now on, however small a library is: this process answers questions for long."""
+    Vectors.stays = True
+
+
 def check_encoder(library: LibraryRow, encoder: str) -> None:
     """Refuse a library whose vectors another encoder made: distances between two encoders mean nothing.
 

@@ -1,16 +1,16 @@
-"""The vectors: rows of the catalog, compared one by one where they are few or new, through Chroma where they are many.
+"""The vectors: rows of the catalog, found through their Chroma index, or compared one by one.
 
-What counts are the rows. An index is a snapshot of them that is never changed: rows that came after it are compared
-exactly, those that have gone since are left out because the catalog does not know them, and where there is no index,
-or it is broken, everything is compared exactly: an answer is right with any index, and with none. Only where a Chroma
-server is away and its index is large, what lies in it is not found; then `note` says so.
+What counts are the rows. Rows that are newer than the index are compared one by one, those that have gone since are
+left out because the catalog does not hold them, and where there is no index, or it is broken, all are compared: an
+answer is right with any index, and with none. Only where a Chroma server is away and its index is large, what lies in
+it is not found; then `note` says so.
 """
 
 from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -20,34 +20,41 @@ from sqlalchemy import Connection, delete, func, select
 
 from ragweave.corpora.settings import CorporaSettings
 from ragweave.corpora.store import blobs, locks
-from ragweave.corpora.store.blobs import SEEN, Matrix
-from ragweave.corpora.store.chroma import Broken, FolderIndexes, IndexLost
+from ragweave.corpora.store.blobs import SEEN, Matrix, entity_space, item_of
+from ragweave.corpora.store.chroma import Broken, FolderIndexes, Index, IndexLost, Near
+from ragweave.corpora.store.chroma_rows import CollectionChange, collection_of
 from ragweave.corpora.store.chroma_server import ServerIndexes
 from ragweave.corpora.store.exact import Held, matrix_of, nearest
 from ragweave.corpora.store.libraries import Libraries
-from ragweave.corpora.store.schema import bump, in_parts, indexes, upsert, vectors
+from ragweave.corpora.store.schema import about, bump, in_parts, indexes, upsert, vectors
 from ragweave.corpora.types import Corpus
 from ragweave.models.errors import LibraryError
 
 logger = logging.getLogger(__name__)
 
-INDEX_FROM = 100_000
-"""Vectors of a corpus, or changes since its index was made, from which an index is made (anew). Below, a process has
-read them all and compared them before it has opened Chroma's, and holds no more (docs/reliability.md)."""
+INDEX_FROM = 1
+"""Vectors of a library from which it has an index."""
+FEW = 20_000
+"""Vectors of a corpus that a process which answers one question compares one by one: importing chromadb takes longer.
+An index of so few is brought up to date by every run, a larger one when a hundredth of it has changed."""
+MANY = 100_000
+"""Vectors of a corpus up to which all are compared while a Chroma server is away."""
 PER_ITEM = 32
 """Chunks, or frames, of an item that are compared where it was found by another list."""
+WORDS = 300
+"""Words of a chunk where the encoder that cut it is not at hand."""
 
 
 class Vectors:
     """The vectors of the libraries of a home."""
 
+    stays = False
+    """Whether this process answers questions for long, and asks the index however few vectors there are."""
+
     def __init__(self, catalog: Libraries, home: Path, server: CorporaSettings | None = None) -> None:
         """Keep the indexes under the home, or in the Chroma server that the settings name."""
         self._catalog = catalog
-        self._indexes = ServerIndexes(catalog, server) if server else FolderIndexes(catalog, home)
-        self._on_server = server is not None
-        # In a server from the first vector on: many processes ask it, and need not load the vectors.
-        self._least = 0 if server else INDEX_FROM
+        self._indexes = ServerIndexes(server) if server else FolderIndexes(home)
         self._note = ""
         self._mending = threading.Lock()
         self._held = Held()
@@ -68,14 +75,13 @@ class Vectors:
         most = k if corpus == "paragraph" else 4 * k
         asked_for = (library, corpus, space, unit, most, sources)
         try:
-            near, items = self._near(*asked_for)
+            near = self._near(*asked_for)
         except IndexLost:  # another process may have put a new index in its place since its name was read
-            near, items = self._near(*asked_for, again=True)
+            near = self._near(*asked_for, again=True)
         for at, hits in zip(usable, near, strict=True):
             best: dict[str, float] = {}
-            for n, cosine in sorted(hits, key=lambda hit: -hit[1])[:most]:
-                if n in items:
-                    best.setdefault(items[n], cosine)
+            for item, cosine in sorted(hits, key=lambda hit: -hit[1])[:most]:
+                best.setdefault(item, cosine)
             found[at] = list(best.items())[:k]
         return found
 
@@ -128,42 +134,39 @@ class Vectors:
         """Return what the last question had to do without, in words, or ""."""
         return self._note
 
-    def tidy(self, library: str, *, anew: bool = False) -> str:
-        """Make the indexes that are missing or too old; the caller holds the writer lock.
+    def tidy(self, library: str, *, anew: bool = False, words: int = WORDS) -> str:
+        """Bring the index to what the catalog holds, where it is missing or too old; the caller holds the writer lock.
 
-        `anew` makes every index anew, whatever state it is in.
+        `anew` makes it anew, whatever state it is in; `words` are the most of a chunk.
 
         Returns:
-            Why an index could not be made, in words, or "".
+            Why it could not be made, in words, or "".
         """
-        spaces = select(vectors.c.space, vectors.c.corpus).distinct()
+        why = ""
         try:
-            there = self._indexes.names(library)
+            with self._catalog.reading(library) as connection:
+                rows = [] if anew else connection.execute(select(indexes)).mappings().all()
+                stale = self._stale(library, connection, rows)
+                usable = self._indexes.usable(library, rows) if stale and rows else []
+            if stale:
+                self._bring(library, usable, words)
         except Broken as error:
             return f"{error}; check RAGWEAVE_CHROMA_URL"
-        with self._catalog.reading(library) as connection:
-            groups = connection.execute(spaces).all()
-            rows = connection.execute(select(indexes)).mappings()
-            named = {(r["space"], r["corpus"]): r for r in rows if r["name"] in there}
-        why = ""
-        for space, corpus in groups:
-            if anew or self._stale(library, corpus, space, named.get((space, corpus))):
-                try:
-                    self._build(library, corpus, space)
-                except LibraryError as error:
-                    why = str(error)
+        except LibraryError as error:
+            why = str(error)
         self._sweep(library)
         return why
 
     def forget_indexes(self, library: str) -> None:
-        """Remove the indexes that hold vectors which were deleted, so that these leave the disk now."""
-        with self._catalog.writing(library) as connection:
-            for row in connection.execute(select(indexes)).mappings().all():
-                if _counted(connection, row["corpus"], row["space"], row["upto"])[0] < row["count"]:
-                    connection.execute(delete(indexes).where(indexes.c.name == row["name"]))
-        self._sweep(library)
-        if self._on_server:
-            self.tidy(library)
+        """Remove the index where it holds vectors that were deleted, so that these leave the disk now."""
+        with self._catalog.reading(library) as connection:
+            rows = connection.execute(select(indexes)).mappings().all()
+            living = sum(change.count - change.new for change in _changes(connection, rows))
+        if sum(row["count"] for row in rows) > living:
+            self._forget(library)
+            self._sweep(library)
+            if self._indexes.in_place or max(row["count"] for row in rows) <= FEW:
+                self.tidy(library)
 
     def drop(self, library: str) -> None:
         """Forget a library that was deleted."""
@@ -184,17 +187,17 @@ class Vectors:
         most: int,
         sources: Sequence[str],
         again: bool = False,
-    ) -> tuple[list[list[tuple[int, float]]], Mapping[int, str]]:
-        """Return up to `most` (row, cosine) or more of each query, in no order, and the items of the rows.
+    ) -> list[Near]:
+        """Return up to `most` (item, cosine) or more of each query, in no order.
 
         Raises:
-            Lost: the index is not there; not when asked `again`.
+            IndexLost: the index is not there; not when asked `again`.
         """
-        near: list[list[tuple[int, float]]] = [[] for _ in unit]
+        near: list[Near] = [[] for _ in unit]
         with self._catalog.reading(library, anew=again) as connection:
             mine, after = _mine(corpus, space), 0
             index = connection.execute(select(indexes).where(*mine(indexes))).mappings().first()
-            if index is not None:
+            if index is not None and (self.stays or index["count"] > FEW):
                 try:
                     near, after = self._indexed(connection, library, index, unit, most, sources), index["upto"]
                     self._note = ""
@@ -208,44 +211,43 @@ class Vectors:
                 query = select(vectors.c.n).where(*mine(vectors), vectors.c.source.in_(sources))
                 allowed = np.isin(rows.n, np.fromiter(connection.execute(query).scalars(), np.int64))
             for own, exact in zip(near, nearest(rows, unit, most, allowed), strict=True):
-                own += exact
-            found = {n for hits in near for n, _ in hits}
-            beyond = _items(connection, found - rows.items.keys())
-            return near, {n: rows.items[n] for n in found & rows.items.keys()} | dict(beyond)
+                own += [(rows.items[n], cosine) for n, cosine in exact]
+            return near
 
     def _indexed(
-        self, connection: Connection, library: str, index: Any, unit: Matrix, most: int, sources: Sequence[str]
-    ) -> list[list[tuple[int, float]]]:
+        self, connection: Connection, library: str, index: Index, unit: Matrix, most: int, sources: Sequence[str]
+    ) -> list[Near]:
         """Return what an index finds, without what has gone since; more is asked for until enough of it lives."""
+        memory, key = self._catalog.memory(library, connection), f"whole {index['corpus']} {index['space']}"
+        if key not in memory:  # of most generations the index holds nothing that has gone
+            memory[key] = _living(connection, index) == index["count"]
         asked = most
         while True:
-            near = self._indexes.query(library, index["name"], index["digest"], unit, asked, sources)
-            alive = _items(connection, {n for hits in near for n, _ in hits})
-            kept = [[hit for hit in hits if hit[0] in alive] for hits in near]
+            near = self._indexes.query(library, index, unit, asked, sources)
+            if memory[key]:
+                return [[(item_of(id_), cosine) for id_, cosine in hits] for hits in near]
+            alive = _alive(connection, index, {item_of(id_) for hits in near for id_, _ in hits})
+            kept = [[(item_of(id_), cosine) for id_, cosine in hits if id_ in alive] for hits in near]
             short = any(len(k) < most and len(h) == asked for k, h in zip(kept, near, strict=True))
             if not short or asked >= index["count"]:
                 return kept
             asked = min(2 * asked, index["count"])
 
-    def _without(self, library: str, index: Any, error: Broken) -> int:
+    def _without(self, library: str, index: Index, error: Broken) -> int:
         """Return the row after which vectors are compared one by one, where an index cannot be asked.
 
         One on the disk is not asked again; the next run of index, or the repair, makes another. A server may be back
         soon, and what it has lost is made anew at once, beside the questions.
         """
-        name = str(index["name"])
-        self._indexes.let_go(name)
-        if not self._on_server:
+        self._indexes.let_go(library, str(index["name"]))
+        if not self._indexes.in_place:
             logger.warning("%s; all vectors are compared instead", error)
-            try:
-                with self._catalog.writing(library) as connection:
-                    connection.execute(delete(indexes).where(indexes.c.name == name))
-            except LibraryError as refused:  # another process may hold the disk, or it may not be written
-                logger.warning("%s", refused)
+            with suppress(LibraryError):  # another process may hold the disk, or it may not be written
+                self._forget(library)
             return 0
         if isinstance(error, IndexLost) and not self._mending.locked():
             threading.Thread(target=self._mend, args=(library,), name="ragweave-mend", daemon=True).start()
-        few = index["count"] <= INDEX_FROM
+        few = index["count"] <= MANY
         how = "all vectors were compared one by one" if few else "it was searched by its words alone"
         self._note = f"{error}, so {how}"
         return 0 if few else int(index["upto"])
@@ -254,25 +256,51 @@ class Vectors:
         with suppress(LibraryError), self._mending, locks.writer(library, library, 0):  # else another process does it
             self.tidy(library)
 
-    def _stale(self, library: str, corpus: Corpus, space: str, old: Any) -> bool:
-        with self._catalog.reading(library) as connection:
-            upto = old["upto"] if old else 0
-            living, newer = _counted(connection, corpus, space, upto)
-        changes = newer + (old["count"] - living if old else 0)
-        return changes > max(self._least, (living + newer) // 4)
+    def _stale(self, library: str, connection: Connection, rows: Sequence[Index]) -> bool:
+        """Return whether an index differs so much from the catalog that it is worth writing."""
+        there = self._indexes.there(library)
+        changes = _changes(connection, [row for row in rows if row["name"] in there])
+        if sum(change.count for change in changes) < INDEX_FROM:
+            return bool(rows)
+        named = {(change.space, change.corpus) for change in changes}
+        return not named >= {(row["space"], row["corpus"]) for row in rows} or any(
+            change.new + change.gone > (0 if change.count <= FEW else change.count // 100) or not change.after
+            for change in changes
+        )
 
-    def _build(self, library: str, corpus: Corpus, space: str) -> None:
-        with self._catalog.reading(library) as connection:
-            top = select(func.max(vectors.c.n), func.count()).where(*_mine(corpus, space)(vectors))
-            upto, count = connection.execute(top).one()
-        if count <= self._least:
+    def _bring(self, library: str, usable: Sequence[Index], words: int) -> None:
+        try:
+            self._write(library, usable, words)
+        except LibraryError:
+            if not usable:
+                raise
+            self._write(library, [], words)
+
+    def _write(self, library: str, usable: Sequence[Index], words: int) -> None:
+        """Write what an index lacks; of the rows that are not `usable` all is written."""
+        if self._indexes.in_place:  # of a collection that is made anew nobody takes a part for the whole
             with self._catalog.writing(library) as connection:
-                connection.execute(delete(indexes).where(*_mine(corpus, space)(indexes)))
-            return
-        made = self._indexes.build(library, (space, corpus, int(upto)))
-        row = {"space": space, "corpus": corpus, "upto": upto, "count": count}
+                connection.execute(delete(indexes).where(indexes.c.name.not_in([row["name"] for row in usable])))
+        with self._catalog.reading(library) as connection:
+            changes = _changes(connection, usable)
+            wanted = {change.collection: change.space for change in changes}
+            if not self._indexes.in_place and any(
+                wanted.get(collection_of(row["space"], row["corpus"])) != row["space"] for row in usable
+            ):
+                usable, changes = [], _changes(connection, [])
+            if sum(change.count for change in changes) < INDEX_FROM:
+                changes = []
+            name, digest = self._indexes.write(library, connection, changes, usable, words) if changes else ("", "")
         with self._catalog.writing(library) as connection:
-            upsert(connection, indexes, {**row, "name": made[0], "digest": made[1]})
+            connection.execute(delete(indexes))
+            for change in changes:
+                row = {"space": change.space, "corpus": change.corpus, "upto": change.upto, "count": change.count}
+                named = name + change.collection if self._indexes.in_place else name
+                upsert(connection, indexes, {**row, "name": named, "digest": digest})
+
+    def _forget(self, library: str) -> None:
+        with self._catalog.writing(library) as connection:
+            connection.execute(delete(indexes))
 
     def _sweep(self, library: str) -> None:
         with self._catalog.reading(library) as connection:
@@ -284,17 +312,39 @@ def _mine(corpus: str, space: str) -> Any:
     return lambda table: (table.c.space == space, table.c.corpus == corpus)
 
 
-def _counted(connection: Connection, corpus: Corpus, space: str, upto: int) -> tuple[int, int]:
-    """Return how many vectors there are up to a row, and after it."""
-    query = select(func.count()).where(*_mine(corpus, space)(vectors))
-    before = int(connection.execute(query.where(vectors.c.n <= upto)).scalar_one())
-    return before, int(connection.execute(query.where(vectors.c.n > upto)).scalar_one())
+def _groups(connection: Connection) -> list[tuple[str, str, int, int]]:
+    """Return space, corpus, last row and number of the vectors that questions ask for."""
+    encoder = connection.execute(select(about.c.encoder)).scalar_one()
+    query = select(vectors.c.space, vectors.c.corpus, func.max(vectors.c.n), func.count())
+    rows = connection.execute(query.group_by(vectors.c.space, vectors.c.corpus)).all()
+    asked = (encoder, entity_space(encoder))
+    return [(row[0], row[1], int(row[2]), int(row[3])) for row in rows if row[0] in asked or row[0].startswith(SEEN)]
 
 
-def _items(connection: Connection, rows: Iterable[int]) -> Mapping[int, str]:
-    """Return the item of each row that the catalog holds."""
-    found: dict[int, str] = {}
-    for part in in_parts(sorted(rows)):
-        query = select(vectors.c.n, vectors.c.item).where(vectors.c.n.in_(part))
-        found |= {int(n): str(item) for n, item in connection.execute(query)}
+def _changes(connection: Connection, rows: Sequence[Index]) -> list[CollectionChange]:
+    """Return what the collections of these rows lack of the catalog; those of others lack all."""
+    old = {(row["space"], row["corpus"]): row for row in rows}
+    changes = []
+    for space, corpus, upto, count in _groups(connection):
+        row = old.get((space, corpus))
+        living = _living(connection, row) if row else 0
+        after, gone = (int(row["upto"]), row["count"] - living) if row else (0, 0)
+        changes.append(CollectionChange(space, corpus, after, max(upto, after), count, count - living, gone))
+    return changes
+
+
+def _living(connection: Connection, index: Index) -> int:
+    """Return how many rows of an index are in the catalog as they were when it was made."""
+    mine = _mine(index["corpus"], index["space"])(vectors)
+    query = select(func.count()).where(*mine, vectors.c.n <= index["upto"])
+    return int(connection.execute(query).scalar_one())
+
+
+def _alive(connection: Connection, index: Index, items: set[str]) -> set[str]:
+    """Return the ids of chunks of items that are in the catalog as they were when the index was made."""
+    found: set[str] = set()
+    mine = (*_mine(index["corpus"], index["space"])(vectors), vectors.c.n <= index["upto"])
+    for part in in_parts(sorted(items)):
+        query = select(vectors.c.item, vectors.c.part).where(*mine, vectors.c.item.in_(part))
+        found.update(f"{item}~{part}" for item, part in connection.execute(query))
     return found

@@ -124,7 +124,8 @@ class Commands:
         if not how.get("readers"):
             Readers.read = lambda self, path, source, words, *more: prepare(Path(path), source, words, *more)
         if how.get("many"):
-            vectors.INDEX_FROM = 30
+            vectors.INDEX_FROM = 1
+            vectors.Vectors.stays = True
         if self.clock:
             step_clock(self.clock)
         if text:  # laid out before anything can fail

@@ -17,6 +17,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import chromadb
 import numpy as np
 import pytest
 
@@ -119,6 +120,7 @@ class Content:
     def __init__(self, home: Path) -> None:
         catalog = Catalog(home)
         vectors = Vectors(catalog, home)
+        vectors.stays = True
         [row] = catalog.libraries()
         self.rows: dict[str, Counter[Any]] = {}
         self.words: dict[str, Counter[Any]] = {}
@@ -136,7 +138,7 @@ class Content:
                     f"SELECT i.id, f.title, f.text FROM {lexical.table(corpus)} f LEFT JOIN items i ON i.n = f.rowid"
                 )
                 self.words[corpus] = Counter(map(tuple, ask(query).fetchall()))
-            self.indexed = ask("SELECT count(*) FROM indexes").scalar_one()
+            self.indexed = ask("SELECT count(DISTINCT name) FROM indexes").scalar_one()
             self.damage = [r[0] for r in ask("PRAGMA integrity_check") if r[0] != "ok"]
             ids = ask("SELECT id FROM items").scalars().all()
         # As a reader gets them: the file of a locator is where its source lies now, not where it was read first.
@@ -154,8 +156,14 @@ class Content:
             # Documents are copied, so that several vectors may be equal: among 30 each has to be.
             hits = vectors.query(row.id, corpus, row.encoder, found, 30)
             self.lost += sum(item_of(i) not in {h for h, _ in near} for i, near in zip(got, hits, strict=True))
+        there: dict[str, set[str]] = {}
+        if self.indexed:
+            client = chromadb.PersistentClient(str(home / "libraries" / row.id / "chroma"))
+            there = {c.name: set(c.get(include=[])["ids"]) for c in client.list_collections()}
+            client.close()
+        self.unindexed = sum(len(there.get(c, set()) ^ held.keys()) for c, held in self.vectors.items() if there)
         left = [p.name for p in (home / "libraries").iterdir() if p.name != row.id]
-        indexes = list((home / "libraries" / row.id).glob("chroma/*"))
+        indexes = list((home / "libraries" / row.id).glob("indexes/*"))
         self.strays = len(left) + abs(len(indexes) - self.indexed)
         vectors.close()
         catalog.close()
@@ -187,6 +195,7 @@ class Content:
             "vectors without item": len(vectors - items.keys()),
             "items without vectors": len(items.keys() - vectors),
             "vectors not found by themselves": self.lost,
+            "vectors that the index lacks or holds beside them": self.unindexed,
             "stray folders": self.strays,
             "damage": len(self.damage),
         }

@@ -19,9 +19,7 @@ import asyncio, os, sys
 from pathlib import Path
 from ragweave.corpora.ingest import pipeline
 from ragweave.corpora.ingest.run import index
-from ragweave.corpora.store import vectors
 pipeline.COMMIT_CHUNKS = 100
-vectors.INDEX_FROM = 100  # so that kills meet the making of an index as well
 log = os.open(sys.argv[2], os.O_WRONLY | os.O_APPEND | os.O_CREAT)
 
 def tell(event):
@@ -36,9 +34,7 @@ asyncio.run(index([Path(sys.argv[1])], on_event=tell))
 
 CARER = """
 import asyncio
-from ragweave.corpora.store import vectors
 from ragweave.corpora.store.repair import repair
-vectors.INDEX_FROM = 100
 print("started", flush=True)
 while True:
     done = asyncio.run(repair())

@@ -39,8 +39,8 @@ CANARIES = {f"canary{word}" for word in ("document", "heading", "filename", "que
 SCRIPT = """
 import sys
 from ragweave.app.cli import main
-from ragweave.corpora.store import vectors
-vectors.INDEX_FROM = 2  # so that Chroma makes an index, and is asked
+from ragweave.corpora.store.stores import stay
+stay()  # so that Chroma is asked
 sys.exit(main(sys.argv[1:]))
 """
 

@@ -16,13 +16,15 @@ from ragweave.corpora.ingest.readers import Readers
 from ragweave.corpora.ingest.run import index
 from ragweave.corpora.ingest.stages import prepare
 
-pytestmark = pytest.mark.hard
+pytestmark = [pytest.mark.hard, pytest.mark.chroma]
 
 BATCH = 20
 READER = """
 import asyncio, json, sys, threading, time
 from ragweave.corpora.store.library import open_library
+from ragweave.corpora.store.stores import stay
 
+stay()
 stop = threading.Event()
 threading.Thread(target=lambda: (sys.stdin.read(), stop.set()), daemon=True).start()
 
@@ -63,7 +65,6 @@ async def test_every_answer_is_right_while_the_library_changes(
     monkeypatch.setattr(
         Readers, "read", lambda self, path, source, words, *more: prepare(Path(path), source, words, *more)
     )
-    monkeypatch.setattr("ragweave.corpora.store.vectors.INDEX_FROM", 50)  # so that indexes are made meanwhile
     rng = random.Random(17)
     notes = tmp_path / "notes"
     notes.mkdir()

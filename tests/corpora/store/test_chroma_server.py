@@ -18,14 +18,15 @@ from ragweave.corpora.store.vectors import Vectors
 from ragweave.graphs.run import astream
 from ragweave.tests.support.chroma import chroma_server as running
 
-pytestmark = pytest.mark.cluster
+pytestmark = [pytest.mark.cluster, pytest.mark.chroma]
 
 NOWHERE = "http://127.0.0.1:9"
+DATABASE = "/api/v2/tenants/default_tenant/databases/default_database/collections"
 
 
 @pytest.fixture
 def served(notes, chroma_url, monkeypatch):
-    """The library of notes with its indexes in the server."""
+    """The library of notes with its index in the server."""
     at(monkeypatch, chroma_url)
     held = stores()
     lib = held.catalog.library("default").id
@@ -45,89 +46,73 @@ async def search(question="the lighthouse of Alexandria"):
     return lists
 
 
-def name_of(lib, corpus="paragraph"):
-    with stores().catalog.reading(lib) as connection:
-        return connection.execute(indexes.select().where(indexes.c.corpus == corpus)).mappings().one()["name"]
+def lose(url, name, id_=""):
+    at = f"{url}{DATABASE}/{name}"
+    if not id_:
+        httpx.delete(at).raise_for_status()
+        return
+    of = httpx.get(at).json()["id"]
+    httpx.post(f"{url}{DATABASE}/{of}/delete", json={"ids": [id_]}).raise_for_status()
 
 
-def delete(url, name):
-    base = f"{url}/api/v2/tenants/default_tenant/databases/default_database/collections"
-    assert httpx.delete(f"{base}/{name}").is_success
+def ids(lists):
+    return [hit.id for hit in lists.dense]
 
 
-async def test_a_large_index_on_a_server_that_is_away_leaves_the_words_and_says_so(served, monkeypatch):
-    with_it = await search()
-    assert len(with_it.dense) == 3 and not with_it.note
-    at(monkeypatch, NOWHERE)
-    monkeypatch.setattr(module, "INDEX_FROM", 0)
-    without = await search()
-    assert without.lexical == with_it.lexical and without.dense == ()
-    assert without.note.startswith(
-        "the Chroma server at 127.0.0.1:9 cannot be reached (ConnectError), so it was searched"
-    )
+async def test_the_collections_bear_the_library_and_the_corpus_and_are_read_by_any_client(served, chroma_url):
+    import chromadb
+
+    _, lib = served
+    client = chromadb.HttpClient("127.0.0.1", int(chroma_url.rpartition(":")[2]))
+    mine = {c.name: c for c in client.list_collections() if c.name.startswith(lib)}
+    assert {name: c.count() for name, c in mine.items()} == {f"{lib}-paragraph": 3, f"{lib}-document": 3}
+    got = mine[f"{lib}-paragraph"].get()
+    assert any("Pharos" in text for text in got["documents"]) and got["metadatas"][0]["locator"]
 
 
-async def test_a_small_index_on_a_server_that_is_away_is_answered_exactly_and_says_so(served, monkeypatch):
+@pytest.mark.parametrize(("many", "how"), [(0, "so it was searched by its words alone"), (100, "one by one")])
+async def test_without_the_server_few_vectors_are_compared_and_the_answer_says_what_it_lacks(
+    served, monkeypatch, many, how
+):
     before = await search()
+    assert len(before.dense) == 3 and not before.note
     at(monkeypatch, NOWHERE)
+    monkeypatch.setattr(module, "MANY", many)
     after = await search()
-    assert [h.id for h in after.dense] == [h.id for h in before.dense]
-    assert "one by one" in after.note
-
-
-async def test_an_answer_without_the_server_tells_it_in_its_notes(served, monkeypatch):
-    at(monkeypatch, NOWHERE)
-    monkeypatch.setattr(module, "INDEX_FROM", 0)
+    assert after.lexical == before.lexical and ids(after) == (ids(before) if many else [])
+    assert "127.0.0.1:9 cannot be reached (ConnectError)" in after.note and how in after.note
     *_, last = [event async for event in astream("Where was the lighthouse of Alexandria built?")]
     assert "Pharos" in last["state"]["answer"].text
-    assert any("cannot be reached" in note and "its words alone" in note for note in last["state"]["notes"])
+    assert any("cannot be reached" in note and how in note for note in last["state"]["notes"])
 
 
-async def test_an_index_that_a_server_lost_is_made_anew_while_questions_are_answered(served, chroma_url, monkeypatch):
+async def test_what_a_server_lost_is_made_anew_while_questions_are_answered_or_by_the_next_run(served, chroma_url):
     vectors, lib = served
-    before, lost = await search(), name_of(lib)
-    delete(chroma_url, lost)
+    before, name = await search(), f"{lib}-paragraph"
+    lose(chroma_url, name)
     during = await search()
-    assert [h.id for h in during.dense] == [h.id for h in before.dense] and "lost" in during.note
+    assert ids(during) == ids(before) and "lost" in during.note
     for thread in threading.enumerate():
         if thread.name == "ragweave-mend":
             thread.join(60)
-    assert name_of(lib) != lost and name_of(lib) in vectors._indexes.names(lib)
-    after = await search()
-    assert [h.id for h in after.dense] == [h.id for h in before.dense] and not after.note
-
-
-async def test_the_next_run_makes_what_a_server_lost(served, chroma_url):
-    vectors, lib = served
-    lost = name_of(lib)
-    delete(chroma_url, lost)
-    assert vectors.tidy(lib) == "" and name_of(lib) != lost
-    assert not (await search()).note
+    assert name in vectors._indexes.there(lib)
+    assert ids(await search()) == ids(before) and not (await search()).note
+    lose(chroma_url, name, f"{ids(before)[0]}~0")
+    with stores().catalog.writing(lib) as connection:  # a change, with which the next run looks
+        connection.execute(indexes.update().values(upto=indexes.c.upto - 1))
+    assert vectors.tidy(lib) == "" and ids(await search()) == ids(before)
 
 
 async def test_a_reader_asks_the_new_index_at_once(served, home, chroma_url):
-    """Another process puts a new index in place of the old one and removes that."""
     _, lib = served
-    await search()
+    before = await search()
     other = Vectors(Catalog(home), home, CorporaSettings(chroma_url=chroma_url))
     assert other.tidy(lib, anew=True) == ""
-    found = await search()
-    assert len(found.dense) == 3 and not found.note
-    other.close()
+    assert await search() == before
 
 
-def test_an_index_is_made_in_the_tenant_and_database_that_are_named(catalog_of_one, home, chroma_url):
-    catalog, lib = catalog_of_one
-    named = CorporaSettings(chroma_url=chroma_url, chroma_tenant="a team", chroma_database="lectures")
-    vectors = Vectors(catalog, home, named)
-    assert vectors.tidy(lib) == ""
-    assert len(vectors._indexes.names(lib)) == 1
-    elsewhere = Vectors(catalog, home, CorporaSettings(chroma_url=chroma_url))
-    assert elsewhere._indexes.names(lib) == set()
-
-
-def test_a_server_that_is_started_empty_is_filled_by_the_next_run(catalog_of_one, home, tmp_path):
-    catalog, lib = catalog_of_one
+def test_a_server_that_was_away_or_emptied_gets_its_index_with_the_next_run(one, home, tmp_path):
+    catalog, lib = one
     with running(tmp_path / "one") as url:
         port = int(url.rpartition(":")[2])
         vectors = Vectors(catalog, home, CorporaSettings(chroma_url=url))
@@ -135,17 +120,16 @@ def test_a_server_that_is_started_empty_is_filled_by_the_next_run(catalog_of_one
     assert "RAGWEAVE_CHROMA_URL" in vectors.tidy(lib)
     assert ask(vectors, lib) == ["a"], "compared one by one"
     with running(tmp_path / "two", port):
-        assert vectors.tidy(lib) == "" and len(vectors._indexes.names(lib)) == 1
+        assert vectors.tidy(lib) == "" and len(vectors._indexes.there(lib)) == 1
         assert ask(vectors, lib) == ["a"] and not vectors.note()
 
 
-def test_a_server_that_is_silent_holds_nobody_up_and_is_left_alone_for_a_while(catalog_of_one, home, monkeypatch):
-    catalog, lib = catalog_of_one
+def test_a_server_that_is_silent_holds_nobody_up_and_is_left_alone_for_a_while(one, home, monkeypatch):
+    catalog, lib = one
     with catalog.writing(lib) as connection:
-        row = {"space": "enc", "corpus": "paragraph", "upto": 1, "count": 1, "name": "x", "digest": ""}
+        row = {"space": "enc", "corpus": "paragraph", "upto": 1, "count": 1, "name": f"{lib}-paragraph", "digest": ""}
         connection.execute(indexes.insert(), row)
     monkeypatch.setattr(chroma_server, "_ASK", httpx.Timeout(0.05))
-    monkeypatch.setattr(chroma_server, "_WRITE", httpx.Timeout(0.05))
     with socket.socket() as silent:
         silent.bind(("127.0.0.1", 0))
         silent.listen()
@@ -156,38 +140,35 @@ def test_a_server_that_is_silent_holds_nobody_up_and_is_left_alone_for_a_while(c
     assert "(ReadTimeout)" in vectors.note(), "it was asked again at once, and refused"
 
 
-@pytest.mark.parametrize("said", ["<html>hello</html>", '{"hello": 1}', '"hello"', "[1]", "[]", ""])
-def test_what_is_no_chroma_server_is_told_and_holds_no_index(catalog_of_one, home, said):
-    catalog, lib = catalog_of_one
-    vectors = Vectors(catalog, home, CorporaSettings(chroma_url="http://db.example:8000"))
-    vectors._indexes._http = httpx.Client(
-        base_url="http://db.example", transport=httpx.MockTransport(lambda _: httpx.Response(200, text=said))
-    )
-    assert "what answers at db.example:8000 is no Chroma server" in vectors.tidy(lib)
-    assert ask(vectors, lib) == ["a"]
-
-
-def test_the_token_is_sent_and_never_shown(catalog_of_one, home, monkeypatch):
-    catalog, lib = catalog_of_one
+@pytest.mark.parametrize(
+    ("status", "said", "told"),
+    [
+        *((200, said, "is no Chroma server") for said in ("<html>hello</html>", '{"hello": 1}', '"hello"', "[1]", "")),
+        (401, "no", "db.example:8443 refuses (401"),
+    ],
+)
+def test_what_answers_otherwise_is_told_without_the_token_and_holds_no_index(one, home, status, said, told):
+    catalog, lib = one
     seen = []
 
-    def refuses(request):
+    def answers(request):
         seen.append(request.headers)
-        return httpx.Response(401, text="no")
+        return httpx.Response(status, text=said)
 
-    vectors = Vectors(
-        catalog, home, CorporaSettings(chroma_url="https://me:pass@db.example:8443", chroma_token="s3cret")
-    )
+    settings = CorporaSettings(chroma_url="https://me:pass@db.example:8443", chroma_token="s3cret")
+    vectors = Vectors(catalog, home, settings)
+    headers = vectors._indexes._http.headers
     vectors._indexes._http = httpx.Client(
-        base_url="https://db.example", headers=vectors._indexes._http.headers, transport=httpx.MockTransport(refuses)
+        base_url="https://db.example", headers=headers, transport=httpx.MockTransport(answers)
     )
     why = vectors.tidy(lib)
-    assert "db.example:8443 refuses (401" in why and "s3cret" not in why and "pass" not in why
+    assert told in why and "s3cret" not in why and "pass" not in why
+    assert ask(vectors, lib) == ["a"]
     assert seen[0]["x-chroma-token"] == "s3cret" and seen[0]["authorization"] == "Bearer s3cret"
 
 
 @pytest.fixture
-def catalog_of_one(home):
+def one(home):
     """A catalog with one vector of one paragraph."""
     found = Catalog(home)
     row = found.create("default", "enc", 4)

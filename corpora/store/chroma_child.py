@@ -1,0 +1,44 @@
+"""The process that writes the collections of a library into a folder, from what it is sent over its standard input.
+
+Chroma writes its index with unused memory as it finds it: the parent knows questions and keys, this process knows the
+rows alone. Messages are pickled (see `ragweave.corpora.store.chroma`): for each collection its head, its rows, None;
+at the end the names of all that stay.
+"""
+
+from __future__ import annotations
+
+import pickle
+import sys
+from typing import Any
+
+from ragweave.corpora.store.chroma_client import client_of
+
+
+def write(folder: str, given: Any) -> None:
+    """Bring the collections in a folder to what the messages of `given` say."""
+    client = client_of(folder)
+    while isinstance(head := pickle.load(given), dict):
+        hnsw, name = head["hnsw"], head["name"]
+        if head["old"]:
+            collection = client.get_collection(name, embedding_function=None)
+            collection.modify(configuration={"hnsw": hnsw})
+        else:
+            collection = client.create_collection(
+                name, configuration={"hnsw": hnsw}, metadata=head["metadata"], embedding_function=None
+            )
+        if head["alive"] is not None:
+            gone = [id_ for id_ in collection.get(include=[])["ids"] if id_ not in head["alive"]]
+            for at in range(0, len(gone), head["batch"]):
+                collection.delete(ids=gone[at : at + head["batch"]])
+        while rows := pickle.load(given):
+            ids, embeddings, metadatas, documents = rows
+            # A graph goes to the disk with its second change: else each reader would write one, with its own memory.
+            for _ in range(2 if len(ids) == 1 else 1):
+                collection.upsert(ids=ids, embeddings=embeddings, metadatas=metadatas, documents=documents)
+    for left in {collection.name for collection in client.list_collections()}.difference(head):
+        client.delete_collection(left)
+    client.close()
+
+
+if __name__ == "__main__":
+    write(sys.argv[1], sys.stdin.buffer)
