@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragweave.models import tables, text
-from ragweave.models.embed import Kept, Remembering
+from ragweave.models.encoders import Remembering, VectorRows
 
 Idf = Callable[[str], float]
 """Inverse document frequency of a stemmed term, as `ragweave.models.text.terms` makes them."""
@@ -75,7 +75,7 @@ class _Read:
     words: list[str]
     phrase: str
     flat: str
-    placed: tuple[Kept | None, NDArray[np.intp]] = (None, np.zeros(0, np.intp))
+    placed: tuple[VectorRows | None, NDArray[np.intp]] = (None, np.zeros(0, np.intp))
     """Where the vectors of `titled` and then of `words` are kept."""
 
 

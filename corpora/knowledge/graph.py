@@ -76,7 +76,7 @@ def entity_graph(catalog: Catalog, library: str) -> EntityGraph:
         LibraryError: the catalog cannot be read, or the library was deleted.
     """
     with catalog.reading(library) as connection:
-        memory = catalog.memory(library, connection)
+        memory = catalog.memory(library)
         if "entity_graph" not in memory:
             memory["entity_graph"] = _read(connection)
         found: EntityGraph = memory["entity_graph"]

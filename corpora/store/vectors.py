@@ -218,7 +218,7 @@ class Vectors:
         self, connection: Connection, library: str, index: Index, unit: Matrix, most: int, sources: Sequence[str]
     ) -> list[Near]:
         """Return what an index finds, without what has gone since; more is asked for until enough of it lives."""
-        memory, key = self._catalog.memory(library, connection), f"whole {index['corpus']} {index['space']}"
+        memory, key = self._catalog.memory(library), f"whole {index['corpus']} {index['space']}"
         if key not in memory:  # of most generations the index holds nothing that has gone
             memory[key] = _living(connection, index) == index["count"]
         asked = most
