@@ -9,15 +9,14 @@ from unittest.mock import patch
 
 import pytest
 
-from ragweave.corpora.ingest import pipeline
 from ragweave.corpora.ingest.cluster import RayReaders
 from ragweave.corpora.ingest.run import index
 from ragweave.corpora.settings import CorporaSettings, corpora_settings
 from ragweave.corpora.store.library import open_library
 from ragweave.corpora.store.stores import close_stores
-from ragweave.corpora.video.job import JobStopped
 from ragweave.models.errors import LibraryError, SourceError
 from ragweave.models.settings import model_settings
+from ragweave.tests.support.exports import slack
 
 # Read when Ray is imported: every address of it is that of loopback.
 os.environ |= {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0", "RAY_USAGE_STATS_ENABLED": "0"}
@@ -33,8 +32,6 @@ for line in sys.stdin.buffer:
     seconds = float(open(asked["path"]).read())
     open(asked["path"] + ".begun", "a").write("x")
     time.sleep(seconds)
-    made = {"kind": "text", "title": "", "author": "", "language": "", "date": None, "items": [], "chunks": [],
-            "terms": [], "warnings": []}
     reply = json.dumps({"what": "slept", "remedy": ""}).encode()
     sys.stdout.buffer.write(struct.pack(">Q", len(reply)) + reply)
     sys.stdout.buffer.flush()
@@ -82,16 +79,17 @@ def patient(look):
 
 @pytest.fixture
 def folder(tmp_path):
-    """Twelve notes, a picture of a word, and a file that is no PDF."""
+    """Twelve notes, an export, and a file that is no PDF."""
     where = tmp_path / "notes"
     where.mkdir()
     for name, text in TEXTS.items():
         (where / name).write_text(text)
+    (where / "team.slack.zip").write_bytes(slack())
     (where / "broken.pdf").write_bytes(b"%PDF-1.7\n" + b"\0" * 100)
     return where
 
 
-def indexed(folder, home, monkeypatch, address="", **given):
+def indexed(folder, home, monkeypatch, address=""):
     """Index a folder into a home of its own; return its report and what the library holds."""
     monkeypatch.setenv("RAGWEAVE_HOME", str(home))
     monkeypatch.setenv("RAGWEAVE_RAY", address)
@@ -100,7 +98,7 @@ def indexed(folder, home, monkeypatch, address="", **given):
     corpora_settings.cache_clear()
 
     async def run():
-        report = await index([folder], **given)
+        report = await index([folder])
         library = await open_library()
         found = await library.search("paragraph", ["mill of town 7"])
         return report, sorted((h.id, round(h.score, 4)) for h in (*found[0].dense, *found[0].lexical))
@@ -116,26 +114,10 @@ def readers(cluster, tmp_path, command=()):
 def test_a_cluster_makes_the_same_library_as_this_machine(cluster, folder, tmp_path, monkeypatch):
     here, ours = indexed(folder, tmp_path / "here", monkeypatch)
     there, theirs = indexed(folder, tmp_path / "there", monkeypatch, cluster.address)
-    assert (there.indexed, there.items, there.failed) == (here.indexed, here.items, here.failed) and there.indexed == 12
+    assert (there.indexed, there.items, there.failed) == (here.indexed, here.items, here.failed) and there.indexed == 13
     assert theirs == ours
     again, _ = indexed(folder, tmp_path / "there", monkeypatch, cluster.address)
-    assert (again.indexed, again.unchanged) == (0, 12), "the ledger counts"
-
-
-def test_work_goes_to_every_node(cluster, tmp_path):
-    held = readers(cluster, tmp_path, SLEEPS)
-    assert held.width == 2
-    for name in "ab":
-        (tmp_path / name).write_text("600")
-    told = []
-    asking = [threading.Thread(target=lambda n=n: told.append(ends(held, tmp_path / n)), daemon=True) for n in "ab"]
-    for thread in asking:
-        thread.start()
-    wait_for(lambda: all((tmp_path / f"{name}.begun").exists() for name in "ab"))
-    held.close()
-    for thread in asking:
-        thread.join(60)
-    assert told == [JobStopped, JobStopped]
+    assert (again.indexed, again.unchanged) == (0, 13), "the ledger counts"
 
 
 def test_a_lost_node_costs_what_it_had_in_hand_which_another_repeats(cluster, tmp_path):
@@ -161,11 +143,6 @@ def test_a_lost_node_costs_what_it_had_in_hand_which_another_repeats(cluster, tm
     assert sorted(len(p.read_text()) for p in begun) == [1, 1, 2], "what was lost was read once more, and nothing else"
 
 
-def test_a_folder_that_a_node_does_not_see_is_said_before_anything_is_read(cluster):
-    with pytest.raises(LibraryError, match="does not see /nowhere"):
-        RayReaders(CorporaSettings(ray=cluster.address), ["/nowhere"])
-
-
 @pytest.mark.parametrize(("cpus", "gpus", "width"), [(2, 0, 1), (0.2, 0.4, 2)])
 def test_an_actor_is_given_what_the_settings_say_of_a_node_that_has_it(cluster, tmp_path, cpus, gpus, width):
     fast = cluster.add_node(num_cpus=2, num_gpus=1, object_store_memory=80 * 2**20)
@@ -180,9 +157,12 @@ def test_an_actor_is_given_what_the_settings_say_of_a_node_that_has_it(cluster, 
         cluster.remove_node(fast)
 
 
-def test_a_cluster_without_what_an_actor_needs_is_refused(cluster, tmp_path):
-    with pytest.raises(LibraryError, match=r"nowhere 1 CPUs and 0\.5 GPUs"):
-        RayReaders(CorporaSettings(ray=cluster.address, ray_gpus=0.5), [str(tmp_path)])
+@pytest.mark.parametrize(
+    ("gpus", "root", "why"), [(0.5, "", r"nowhere 1 CPUs and 0\.5 GPUs"), (0, "/nowhere", "does not see /nowhere")]
+)
+def test_a_cluster_that_cannot_do_it_says_so_before_anything_is_read(cluster, tmp_path, gpus, root, why):
+    with pytest.raises(LibraryError, match=why):
+        RayReaders(CorporaSettings(ray=cluster.address, ray_gpus=gpus), [root or str(tmp_path)])
 
 
 def test_a_key_does_not_travel(cluster, tmp_path, monkeypatch):
@@ -211,26 +191,6 @@ def test_memory_and_time_of_a_reading_process_are_limited_on_a_node_and_the_next
     assert refused(held, tmp_path / "long").startswith("Reading it has not ended after 10 seconds")
     assert refused(held, tmp_path / "short") == "slept"
     held.close()
-
-
-def test_the_scan_waits_for_the_commits_however_many_nodes_read(cluster, folder, tmp_path, monkeypatch):
-    most = 4
-    monkeypatch.setattr(pipeline, "IN_FLIGHT", most * 2**14)  # what the smallest file counts as
-    told = []
-    report, _ = indexed(folder, tmp_path / "there", monkeypatch, cluster.address, on_event=told.append)
-    assert report.indexed == 12
-    on_the_way, peak = 0, 0
-    for event in told:
-        begun = event.kind == "staged" and event.stage == "read"
-        on_the_way += begun - (event.kind in ("done", "failed"))
-        peak = max(peak, on_the_way)
-    assert 2 <= peak <= most + 1, "a file gives its room up just before it is told to be done"
-
-
-def ends(held, path):
-    with pytest.raises(Exception) as error:
-        held.read(str(path), "s", 60)
-    return error.type
 
 
 def refused(held, path):

@@ -2,7 +2,6 @@ import asyncio
 import errno
 import os
 import shutil
-from types import SimpleNamespace
 
 import pytest
 
@@ -15,6 +14,8 @@ from ragweave.models.errors import InputError, LibraryError, LibraryNotFound
 from ragweave.tests.support.stored import found, lay, sound, whole
 
 pytestmark = pytest.mark.both
+BAD = b"%PDF-1.7\nnothing of the kind"
+CATACOMBS = "# Rome\n\nThe catacombs lie below the Appian Way.\n"
 
 
 @pytest.fixture
@@ -23,82 +24,52 @@ def notes(tmp_path, read_here):
     return lay(tmp_path / "notes")
 
 
-async def test_a_folder_is_indexed_into_both_granularities(notes):
+async def test_a_folder_is_indexed_once_into_both_granularities(notes):
     report = await index([notes])
     assert (report.indexed, report.failed, report.skipped) == (3, [], [])
     assert await found("lighthouse") == await found("lighthouse", "document") == {"alexandria.md"}
     assert dict(await (await open_library()).counts()) == {"paragraph": 3, "document": 3}
-    await sound()
-
-
-async def test_an_unchanged_folder_is_not_read_again(notes):
-    await index([notes])
-    before = (await whole(), (await open_library()).held.catalog.libraries())
-    report = await index([notes])
-    assert (report.indexed, report.unchanged, report.items) == (0, 3, 0)
-    assert (await whole(), (await open_library()).held.catalog.libraries()) == before
-
-
-async def test_a_touched_file_costs_a_hash_and_no_more(notes):
-    await index([notes])
+    before = (await whole(), stores().catalog.libraries())
     os.utime(notes / "rome.md", (1, 1))
     report = await index([notes])
-    assert (report.indexed, report.unchanged, report.linked) == (0, 3, 0)
-
-
-async def test_a_file_of_a_far_future_or_with_a_very_large_inode_is_read_once_as_any_other(notes, monkeypatch):
-    def seen(path):
-        found = os.stat(path)
-        given = {name: getattr(found, name) for name in ("st_size", "st_mtime_ns", "st_ctime_ns")}
-        return SimpleNamespace(**given, st_ino=2**64 - 1 - found.st_ino)
-
-    os.utime(notes / "rome.md", (13_000_000_000, 13_000_000_000))
-    monkeypatch.setattr("ragweave.corpora.store.files.os", SimpleNamespace(stat=seen))
-    assert (await index([notes])).indexed == 3
-    for _ in range(2):
-        report = await index([notes])
-        assert (report.indexed, report.unchanged, report.failed) == (0, 3, [])
-    (notes / "rome.md").write_text("# Rome\n\nThe catacombs lie below the Appian Way.\n")
-    assert (await index([notes])).indexed == 1
+    assert (report.indexed, report.unchanged, report.linked, report.items) == (0, 3, 0, 0)
+    assert (await whole(), stores().catalog.libraries()) == before
     await sound()
 
 
-async def test_a_changed_file_replaces_its_items(notes):
-    await index([notes])
-    (notes / "rome.md").write_text("# Rome\n\nThe catacombs lie below the Appian Way.\n")
-    report = await index([notes])
-    assert (report.indexed, report.unchanged) == (1, 2)
-    assert await found("aqueducts") == set()
-    assert await found("catacombs") == {"rome.md"}
-    assert len((await sound())["items"]) == 6
-
-
-async def test_a_change_that_keeps_size_and_time_is_noticed(notes):
+async def test_a_changed_file_replaces_its_items_even_where_size_and_time_stay(notes):
     path = notes / "rome.md"
     await index([notes])
     stat, text = path.stat(), path.read_text()
     path.write_text(text.replace("water", "drink"))
     os.utime(path, ns=(stat.st_atime_ns, stat.st_mtime_ns))
     assert path.stat().st_size == stat.st_size
-    await index([notes])
-    assert await found("drink") == {"rome.md"}
+    report = await index([notes])
+    assert (report.indexed, report.unchanged, await found("drink"), await found("water")) == (1, 2, {"rome.md"}, set())
+    assert len((await sound())["items"]) == 6
 
 
-async def test_a_removed_file_is_forgotten(notes):
+@pytest.mark.parametrize("name", ["rome.md", "line\nbreak 🏛.md", "-rf a'b\"c%.md"])
+async def test_a_removed_file_of_any_name_is_forgotten_and_indexed_anew_when_it_is_back(notes, name):
+    path, told = (notes / "rome.md").rename(notes / name), []
     await index([notes])
-    (notes / "rome.md").unlink()
-    told = []
+    text = path.read_text()
+    path.unlink()
     report = await index([notes], on_event=told.append)
-    assert report.removed == 1
-    assert Event("removed", str(notes / "rome.md")) in told
-    assert await found("aqueducts") == set()
-    assert len((await sound())["items"]) == 4
+    assert report.removed == 1 and Event("removed", str(path)) in told
+    assert await found("aqueducts") == set() and len((await sound())["items"]) == 4
+    path.write_text(text)
+    assert (await index([notes])).indexed == 1 and await found("aqueducts") == {name}
+    await sound()
 
 
-async def test_files_of_a_folder_that_cannot_be_listed_stay_until_it_can(notes, monkeypatch):
+async def test_files_of_a_folder_that_cannot_be_listed_or_was_not_given_stay(notes, tmp_path, monkeypatch):
     (notes / "deep" / "er").mkdir(parents=True)
     (notes / "rome.md").rename(notes / "deep" / "er" / "rome.md")
-    await index([notes])
+    (tmp_path / "notes2").mkdir()
+    (tmp_path / "notes2" / "a.md").write_text("Petra was carved from sandstone.")
+    await index([notes, tmp_path / "notes2"])
+    shutil.rmtree(tmp_path / "notes2")
     look = os.scandir
 
     def fails(path):
@@ -109,147 +80,71 @@ async def test_files_of_a_folder_that_cannot_be_listed_stay_until_it_can(notes, 
     with monkeypatch.context() as at:
         at.setattr(os, "scandir", fails)
         report = await index([notes])
-    assert report.removed == 0
     assert report.skipped == [(str(notes / "deep"), "it cannot be opened (Input/output error)")]
-    assert await found("aqueducts") == {"rome.md"}
+    assert (report.removed, await found("aqueducts"), await found("sandstone")) == (0, {"rome.md"}, {"a.md"})
     (notes / "deep" / "er" / "rome.md").unlink()
     assert (await index([notes])).removed == 1
-
-
-async def test_files_outside_the_given_folder_stay(notes, tmp_path):
-    (tmp_path / "notes2").mkdir()
-    (tmp_path / "notes2" / "a.md").write_text("Petra was carved from sandstone.")
-    await index([notes, tmp_path / "notes2"])
-    shutil.rmtree(tmp_path / "notes2")
-    await index([notes])
-    assert await found("sandstone") == {"a.md"}
-
-
-async def test_a_removed_and_restored_file_is_indexed_anew(notes):
-    await index([notes])
-    text = (notes / "rome.md").read_text()
-    (notes / "rome.md").unlink()
-    await index([notes])
-    (notes / "rome.md").write_text(text)
-    assert (await index([notes])).indexed == 1
-    assert await found("aqueducts") == {"rome.md"}
-    await sound()
 
 
 async def test_equal_files_are_one_source_that_lives_as_long_as_one_of_them(notes):
     shutil.copy(notes / "rome.md", notes / "again.md")
     report = await index([notes])
     assert (report.indexed, report.linked) == (3, 1)
-    library = await open_library()
-    [source] = [s for s in await library.sources() if len(s.paths) == 2]
+    [source] = [s for s in await (await open_library()).sources() if len(s.paths) == 2]
     assert source.path == str(notes / "again.md")
-    (notes / "again.md").unlink()
-    assert (await index([notes])).removed == 1
-    assert await found("aqueducts") == {"rome.md"}
-    (notes / "rome.md").unlink()
-    await index([notes])
-    assert await found("aqueducts") == set()
+    for name, left in (("again.md", {"rome.md"}), ("rome.md", set())):
+        (notes / name).unlink()
+        assert (await index([notes])).removed == 1 and await found("aqueducts") == left
     await sound()
 
 
-async def test_a_renamed_file_is_not_read_again_and_opens_at_its_new_place(notes):
+async def test_bytes_that_move_among_paths_are_kept(notes):
+    rome, alexandria, late = notes / "rome.md", notes / "alexandria.md", notes / "zz.md"
     await index([notes])
-    (notes / "rome.md").rename(notes / "roma.md")
-    report = await index([notes])
-    assert (report.indexed, report.linked, report.removed) == (0, 1, 1)
-    assert await found("aqueducts") == {"roma.md"}
-
-
-async def test_two_files_that_swap_their_contents_keep_both(notes):
-    await index([notes])
-    rome, alexandria = notes / "rome.md", notes / "alexandria.md"
     a, b = rome.read_text(), alexandria.read_text()
     rome.write_text(b)
     alexandria.write_text(a)
     await index([notes])
-    assert await found("aqueducts") == {"alexandria.md"}
-    assert await found("lighthouse") == {"rome.md"}
-    assert len((await sound())["items"]) == 6
-
-
-async def test_bytes_that_leave_one_path_and_arrive_at_a_later_one_are_kept(notes):
+    assert (await found("aqueducts"), await found("lighthouse")) == ({"alexandria.md"}, {"rome.md"})
+    alexandria.write_text(CATACOMBS)
+    late.write_text(a)
     await index([notes])
-    text = (notes / "alexandria.md").read_text()
-    (notes / "alexandria.md").write_text("# Alexandria\n\nThe museum drew scholars.\n")
-    (notes / "zz.md").write_text(text)
-    await index([notes])
-    assert await found("lighthouse") == {"zz.md"}
-    assert await found("scholars") == {"alexandria.md"}
+    assert (await found("aqueducts"), await found("catacombs")) == ({"zz.md"}, {"alexandria.md"})
+    late.rename(notes / "roma.md")
+    report = await index([notes])
+    assert (report.linked, report.removed, await found("aqueducts")) == (1, 1, {"roma.md"})
     await sound()
 
 
-async def test_a_bad_file_is_recorded_with_its_reason_and_the_rest_goes_on(notes):
-    (notes / "bad.pdf").write_bytes(b"%PDF-1.7\nnothing of the kind")
-    told = []
-    report = await index([notes], on_event=told.append)
-    assert report.indexed == 3
-    [(path, reason)] = report.failed
-    assert path == str(notes / "bad.pdf") and reason.endswith(".")
-    [source] = [s for s in await (await open_library()).sources() if s.status == "failed"]
-    assert (source.path, source.reason, source.items) == (path, reason, 0)
-    assert Event("failed", path, reason=reason) in told
-
-
-async def test_equal_bad_files_each_get_the_reason(notes):
+async def test_a_bad_file_is_recorded_tried_again_and_replaced_by_its_repair(notes, monkeypatch):
+    monkeypatch.setenv("RAGWEAVE_MAX_FILE_MB", "1")
+    bad, huge, told = notes / "bad.pdf", notes / "huge.txt", []
+    bad.write_bytes(BAD)
+    huge.touch()
+    os.truncate(huge, 2**30)
     for name in ("one.py", "two.py", "three.py"):
         (notes / name).touch()
-    for _ in range(2):
-        report = await index([notes])
-        assert (len(report.failed), report.linked) == (3, 0)
-        assert len({reason.split(":")[0] for _, reason in report.failed}) == 1
-
-
-async def test_a_bad_file_is_tried_again_and_its_repair_replaces_the_failure(notes):
-    (notes / "bad.pdf").write_bytes(b"%PDF-1.7\nnothing of the kind")
-    await index([notes])
-    assert len((await index([notes])).failed) == 1
-    (notes / "bad.pdf").write_text("It is a text about Nineveh after all.")
+    report = await index([notes], on_event=told.append)
+    failed = dict(report.failed)
+    assert (report.indexed, len(failed)) == (3, 5) and "larger than 1 MiB" in failed[str(huge)]
+    assert len({why.split(":")[0] for path, why in failed.items() if path.endswith(".py")}) == 1
+    [source] = [s for s in await (await open_library()).sources() if s.path == str(bad)]
+    assert (source.status, source.reason, source.items) == ("failed", failed[str(bad)], 0)
+    assert (str(bad), failed[str(bad)]) in [(e.path, e.reason) for e in told if e.kind == "failed"]
+    assert len((await index([notes])).failed) == 5
+    bad.write_text("It is a text about Nineveh after all.")
+    (notes / "rome.md").write_bytes(BAD)
     report = await index([notes])
-    assert (report.indexed, report.failed) == (1, [])
-    assert {s.status for s in await (await open_library()).sources()} == {"ok"}
-    assert await found("Nineveh") == {"bad.pdf"}
-
-
-async def test_a_good_file_that_turns_bad_takes_its_items_with_it(notes):
-    await index([notes])
-    (notes / "rome.md").write_bytes(b"%PDF-1.7\nnothing of the kind")
-    await index([notes])
-    assert await found("aqueducts") == set()
+    assert (report.indexed, len(report.failed)) == (1, 5)
+    assert (await found("Nineveh"), await found("aqueducts")) == ({"bad.pdf"}, set())
     await sound()
 
 
-async def test_a_file_beyond_the_size_limit_gets_a_sentence(notes, monkeypatch):
-    monkeypatch.setenv("RAGWEAVE_MAX_FILE_MB", "1")
-    (notes / "huge.txt").touch()
-    os.truncate(notes / "huge.txt", 2**30)
-    report = await index([notes])
-    assert report.indexed == 3
-    assert "larger than 1 MiB" in dict(report.failed)[str(notes / "huge.txt")]
-
-
-@pytest.mark.parametrize("name", ["emoji 🏛.md", "line\nbreak.md", "-rf.md", "a'b\"c%.md"])
-async def test_any_name_can_be_indexed_and_removed(notes, name):
-    (notes / name).write_text("The ziggurat rose above Ur.")
-    await index([notes])
-    assert await found("ziggurat") == {name}
-    (notes / name).unlink()
-    await index([notes])
-    assert await found("ziggurat") == set()
-
-
-async def test_a_path_that_does_not_exist_or_no_path_is_an_input_error(tmp_path):
+async def test_what_cannot_be_indexed_at_all_is_an_error_with_its_remedy(notes, tmp_path):
     with pytest.raises(InputError, match="nowhere"):
         await index([tmp_path / "nowhere"])
     with pytest.raises(InputError):
         await index([])
-
-
-async def test_a_library_of_another_encoder_is_refused_with_the_remedy(notes):
     stores().catalog.create("default", "another-encoder", 7)
     with pytest.raises(LibraryError, match="RAGWEAVE_EMBED=another-encoder"):
         await index([notes])
@@ -283,41 +178,17 @@ async def test_a_library_that_another_process_makes_meanwhile_is_gone_on_in(note
     assert [row.name for row in catalog.libraries()] == ["default"]
 
 
-async def test_events_tell_the_story_on_the_callers_loop(notes):
+async def test_events_tell_the_story_on_the_callers_loop_and_a_listener_may_fail(notes, monkeypatch):
+    monkeypatch.setattr("ragweave.corpora.ingest.pipeline.IN_FLIGHT", 1)  # a file waits for those before it
     loop, told = asyncio.get_running_loop(), []
+    loop.set_exception_handler(lambda *_: None)
 
     def listen(event):
         assert asyncio.get_running_loop() is loop
         told.append(event)
-
-    report = await index([notes], on_event=listen)
-    assert told[0] == Event("started", total=3)
-    assert told[-1] == Event("finished", report=report)
-    story = [e.stage or e.kind for e in told if e.path.endswith("rome.md")]
-    assert story == ["read", "embed", "commit", "done"]
-
-
-async def test_a_listener_that_fails_does_not_stop_the_run(notes):
-    def listen(event):
         raise RuntimeError
 
-    asyncio.get_running_loop().set_exception_handler(lambda *_: None)
-    assert (await index([notes], on_event=listen)).indexed == 3
-
-
-async def test_a_source_tells_its_title_author_date_and_language(tmp_path, home, read_here):
-    path = tmp_path / "phare.md"
-    path.write_text(
-        "---\ntitle: Le phare\nauthor: Anne Morel\ndate: 2019-04-02\n---\n"
-        "Le gardien du phare allume la lampe chaque soir, et les bateaux entrent dans le port avec la marée.\n"
-    )
-    await index([path])
-    [source] = await (await open_library()).sources()
-    assert (source.title, source.author, source.language) == ("Le phare", "Anne Morel", "fr")
-    assert source.date.date().isoformat() == "2019-04-02"
-
-
-async def test_a_file_that_has_to_wait_until_those_before_it_are_stored_does_not_wait_for_ever(notes, monkeypatch):
-    monkeypatch.setattr("ragweave.corpora.ingest.pipeline.IN_FLIGHT", 1)  # one file at a time
-    report = await asyncio.wait_for(index([notes]), 120)
-    assert report.indexed == 3
+    report = await asyncio.wait_for(index([notes], on_event=listen), 120)
+    assert told[0] == Event("started", total=3) and told[-1] == Event("finished", report=report)
+    story = [e.stage or e.kind for e in told if e.path.endswith("rome.md")]
+    assert story == ["read", "embed", "commit", "done"] and report.indexed == 3
