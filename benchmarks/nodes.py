@@ -4,8 +4,7 @@
 
 A page of forty lines is drawn and read by OCR; passages of about 120 words are read, embedded and committed. Seconds
 are those of the processor, so that other programs change little. What an hour of film takes is printed by `video.py
-speed`, and what a vector takes in the making of an index by `shards.py`; both are given. Nodes are counted as
-`ragweave index --estimate --within HOURS` counts them: a further one adds .8 of itself.
+speed`, and what a vector takes in the making of an index by `shards.py`; both are given. A further node counts .8.
 """
 
 from __future__ import annotations

@@ -63,9 +63,6 @@ def index(
         str, typer.Option("--ray", metavar="ADDRESS", help="Have a Ray cluster read: auto, HOST:PORT or local.")
     ] = "",
     estimate: Annotated[bool, typer.Option("--estimate", help="Say what it would take, and do nothing.")] = False,
-    within: Annotated[
-        float, typer.Option("--within", metavar="HOURS", min=0.01, help="With --estimate: on how many nodes of Ray.")
-    ] = 24.0,
 ) -> None:
     """Read files and folders into a library.
 
@@ -89,7 +86,7 @@ def index(
         if any("://" in path for path in paths):
             raise InputError("a bucket can be indexed, and neither estimated nor watched", "leave that option out")
         if estimate:
-            _estimate(local, library_name(library), within, as_json=as_json)
+            _estimate(local, library_name(library), as_json=as_json)
         else:
             _watch(local, library_name(library), loader, quiet=quiet, as_json=as_json)
         return
@@ -260,17 +257,15 @@ def print_report(out: Console, report: Report, changed: Sequence[str], removed: 
             out.print(f"  and {len(lines) - _LISTED:,} more (--json lists all)")
 
 
-def _estimate(paths: Sequence[Path], library: str, within: float, *, as_json: bool) -> None:
+def _estimate(paths: Sequence[Path], library: str, *, as_json: bool) -> None:
     """Print what indexing these paths would take."""
     from ragweave.corpora.ingest.estimate import estimate
     from ragweave.graphs.indexing import at_indexing
 
     models = at_indexing()
     found = estimate(paths, library, models.captioner, models.extractor)
-    cpus, each = found.cpus(within), os.cpu_count() or 1
-    nodes = -(-cpus // each)
     if as_json:
-        print_json({**asdict(found), "hours": found.hours, "within": within, "cpus": cpus, "nodes": nodes})
+        print_json({**asdict(found), "hours": found.hours})
         return
     out = console()
     out.print(f"{counted(found.texts, 'file')} of {size(found.text_bytes)} to read, {found.unchanged} unchanged.")
@@ -283,12 +278,6 @@ def _estimate(paths: Sequence[Path], library: str, within: float, *, as_json: bo
         spoken = sum(r.spoken for r in found.recordings)
         heard = f" ({duration(spoken)} of speech to be heard)" if spoken else ""
         out.print(f"About {duration(found.seconds)} on free cores for the recordings{heard}.", soft_wrap=True)
-    if nodes > 1:
-        as_this = f"{counted(nodes, 'node')} like this machine ({counted(each, 'CPU')})"
-        out.print(f"Within {within:g} hours with --ray: {as_this}, for {duration(found.work)} of one CPU in all.")
-    for what, seconds in (("The longest recording", found.longest), ("The writer of the library", found.written)):
-        if seconds > 3600 * within:
-            out.print(f"{what} alone takes {duration(seconds)}, however many nodes there are.", style="yellow")
     for path, why in found.unreadable:
         out.print(f"  {short_path(path)}: {clean(why)}", style="red", soft_wrap=True)
     for asked in found.asked:

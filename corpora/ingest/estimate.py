@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Literal
 
 from ragweave.corpora.chunks import CHUNK_TOKENS
-from ragweave.corpora.formats.probe import PICTURE, TEXTS
+from ragweave.corpora.formats.probe import PICTURE
 from ragweave.corpora.images.captions import wanted
 from ragweave.corpora.ingest.run import incomplete, roots_of
 from ragweave.corpora.ingest.stages import TRANSCRIPT, kind_of
@@ -32,16 +32,8 @@ from ragweave.models.chat_reply import IMAGE_TOKENS, tokens_of
 from ragweave.models.errors import LibraryNotFound, RagweaveError
 from ragweave.models.settings import model_settings
 
-PAGE = 4.0
-"""Processor seconds to read a page of words that is a picture; as those of a text from `benchmarks/nodes.py`."""
-TEXT, WRITING = 2.7, 4.6
-"""Processor seconds per MiB of plain text: of reading and embedding, and of the writer, who makes the index as well."""
 _LISTENED_IN_ALL, _LEAST = 3600.0, 30.0
 """Seconds of sound that are searched for speech, of all recordings together and of each at least."""
-_PACKED = 0.1
-"""Share of a PDF or a document of Office that is text, a guess."""
-_LINEAR = 0.8
-"""What of a further node counts (docs/deploy.md)."""
 CHUNKS = 14
 """Chunks that are read for entities in an hour of speech (130 hours of podcasts are 1,835, docs/video.md)."""
 _CONTEXT_TOKENS, _REPLY_TOKENS = 500, 120
@@ -85,9 +77,7 @@ class Estimate:
     """What a run would take: `seconds` for the recordings on free cores, `pictures` asked about.
 
     Pictures inside texts are not among these. `asked` is what models are asked; transcripts that stand alone are
-    texts, and `spoken` their tokens. `work` are processor seconds that nodes share, without pictures inside
-    documents, which nobody has opened yet. No number of nodes makes shorter what the `longest` recording takes of
-    them, nor the `written` ones of the one writer.
+    texts, and `spoken` their tokens.
     """
 
     texts: int = 0
@@ -99,13 +89,6 @@ class Estimate:
     unchanged: int = 0
     seconds: float = 0.0
     asked: list[ModelCalls] = field(default_factory=list)
-    work: float = 0.0
-    longest: float = 0.0
-    written: float = 0.0
-
-    def cpus(self, hours: float) -> int:
-        """Return how many CPUs of a Ray cluster have done the work within so many hours."""
-        return math.ceil(self.work / (_LINEAR * 3600 * hours))
 
     @property
     def hours(self) -> float:
@@ -144,13 +127,10 @@ def estimate(
             _record(found, path, how, most)
         else:
             found.texts += 1
-            size, kind = Path(path).stat().st_size, _kind(path)
-            found.text_bytes += size
+            kind = _kind(path)
+            found.text_bytes += Path(path).stat().st_size
             found.pictures += bool(captioner) and kind == PICTURE
             found.spoken += _spoken(path) if extractor and kind == TRANSCRIPT else 0
-            text = 0.0 if kind == PICTURE else size * (1.0 if kind in (*TEXTS, TRANSCRIPT) else _PACKED) / 2**20
-            found.work += PAGE if kind == PICTURE else TEXT * text
-            found.written += WRITING * text
     clips = _take(found)
     if captioner:
         given = (clips * ROUGH + found.pictures) * IMAGE_TOKENS + (clips + found.pictures) * _CONTEXT_TOKENS
@@ -208,7 +188,6 @@ def _take(found: Estimate) -> int:
         looking, heard = LOOKING * r.seconds if r.picture else 0.0, hearing(r.speech, r.seconds, r.spoken)
         taken = heard + (FILM * r.seconds if r.picture else 0.0)
         found.seconds += wall(r.speech, looking, heard, taken) + EACH
-        found.work, found.longest = found.work + EACH + taken, max(found.longest, EACH + taken)
         clips += math.ceil(r.seconds / CLIP_SECONDS) if r.picture else 0
     return clips
 

@@ -6,7 +6,6 @@ LangChain's loader needs a package under the GPL, keeps neither tables nor lists
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,7 @@ from lxml import etree
 from ragweave.corpora.blocks import Block, Parsed
 from ragweave.corpora.decode import read_bytes
 from ragweave.corpora.formats import html
-from ragweave.corpora.loaders.exports import latest
+from ragweave.corpora.loaders.exports import below, latest
 from ragweave.models.errors import SourceError
 
 _ATTACHED = re.compile(rb"<data\b[^>]*>[^<]*</data>")
@@ -50,10 +49,7 @@ def parse(path: Path) -> Parsed:
         if tags := ", ".join(filter(None, ((tag.text or "").strip() for tag in note.iterchildren("tag")))):
             blocks.append(Block(f"Tags: {tags}", "list"))
         found = _content(note.findtext("content") or "", path)
-        blocks += [
-            replace(b, level=min(b.level + 1, 6) if b.kind == "heading" else b.level, line=0, spans=())
-            for b in found.blocks or (Block(title, "text"),)
-        ]
+        blocks += below(found.blocks or [Block(title, "text")])
         hidden += found.hidden
     return Parsed(blocks=tuple(blocks), date=latest(blocks), hidden=tuple(hidden), parted=True)
 

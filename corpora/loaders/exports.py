@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import groupby
 from pathlib import Path
@@ -103,6 +103,11 @@ def chat(name: str, messages: Iterable[ChatMessage]) -> list[Block]:
                 blocks.append(Block(when, "heading", 2, line=window[0].line, date=window[-1].at))
             blocks.append(_block(window))
     return blocks
+
+
+def below(blocks: Iterable[Block]) -> list[Block]:
+    """Return blocks of a note, their headings one level lower; places inside the note lead nowhere in the export."""
+    return [replace(b, level=min(b.level + 1, 6) if b.kind == "heading" else b.level, line=0, spans=()) for b in blocks]
 
 
 def latest(blocks: Iterable[Block]) -> datetime | None:

@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 import tempfile
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
 from ragweave.corpora.blocks import Block, Parsed
 from ragweave.corpora.formats import markdown
-from ragweave.corpora.loaders.exports import entries
+from ragweave.corpora.loaders.exports import below, entries
 from ragweave.models.failures import loading
 
 _ID = re.compile(r"[ -][0-9a-f]{32}$")
@@ -37,11 +36,7 @@ def parse(path: Path) -> Parsed:
             _ID.sub("", part) for part in PurePosixPath(name).with_suffix("").parts if not part.startswith("Export-")
         ]
         blocks.append(Block(" / ".join(place), "heading", 1))
-        blocks += [
-            replace(b, level=min(b.level + 1, 6) if b.kind == "heading" else b.level, line=0, spans=())
-            for b in found
-            if (b.kind, b.level, b.text) != ("heading", 1, place[-1])
-        ]
+        blocks += below(b for b in found if (b.kind, b.level, b.text) != ("heading", 1, place[-1]))
     return Parsed(blocks=tuple(blocks), warnings=tuple(dict.fromkeys(warnings)), parted=True)
 
 

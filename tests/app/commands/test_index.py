@@ -263,17 +263,6 @@ def test_an_estimate_of_nothing_is_refused_as_a_run_is(main: Any, tmp_path: Path
     assert code == 2 and "There is no file or folder at" in err
 
 
-def test_an_estimate_counts_nodes_and_says_what_they_do_not_make_shorter(
-    main: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("os.cpu_count", lambda: 1)
-    (tmp_path / "long.md").write_text("A word. " * (15 * 2**17))
-    code, out, _ = main("index", str(tmp_path / "long.md"), "--estimate", "--within", "0.01")
-    assert code == 0 and "2 nodes like this machine (1 CPU)" in out and "The writer of the library alone takes" in out
-    told = json.loads(main("index", str(tmp_path / "long.md"), "--estimate", "--within", "1", "--json")[1])
-    assert (told["nodes"], told["cpus"], told["within"]) == (1, 1, 1.0)
-
-
 def test_one_bar_tells_the_time_left_and_a_line_for_each_recording_its_state() -> None:
     watcher = Watcher(Console(file=io.StringIO()), shown=True)
     now = [Event("started", total=30)]

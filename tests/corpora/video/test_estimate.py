@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from PIL import Image
 
 from ragweave.corpora.ingest.estimate import estimate
 from ragweave.corpora.ingest.run import index
@@ -31,25 +30,6 @@ async def test_recordings_texts_and_what_cannot_be_read_are_told_apart(film: Fil
     assert [Path(p).name for p, _ in found.unreadable] == ["broken.mkv"]
     assert 3 < found.seconds < 10
     assert not (home / "perceived").exists()
-
-
-async def test_the_processors_of_a_cluster_share_the_work_and_not_the_longest_recording_nor_the_writer(
-    film: Film,
-) -> None:
-    folder = film("sound.mp3", 20, picture=False).parent
-    short = estimate([folder], "default")
-    assert (short.work, short.longest, short.written) == (1, 1, 0)
-    long = film("film.mp4", 100)
-    film("other.mp4", 50)
-    (folder / "note.md").write_text("A word. " * 2**17)
-    Image.new("RGB", (8, 8)).save(folder / "page.png")
-    found = estimate([folder], "default")
-    looked = 0.14 * sum(r.seconds for r in found.recordings if r.picture)
-    assert found.work == pytest.approx(looked + 3 + 2.7 + 4.0) and found.written == pytest.approx(4.6)
-    [longest] = [r.seconds for r in found.recordings if r.path == str(long)]
-    assert found.longest == pytest.approx(1 + 0.14 * longest)
-    found.work = 0.8 * 3600 * 24 * 100
-    assert (found.cpus(24), found.cpus(12), found.cpus(240)) == (100, 200, 10)
 
 
 async def test_what_the_library_holds_costs_nothing(film: Film) -> None:
