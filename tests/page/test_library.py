@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from ragweave.tests.page.test_axe import findings
+from ragweave.tests.support.exports import slack
 
 expect = pytest.importorskip("playwright.sync_api").expect
 
@@ -189,6 +190,14 @@ def test_a_text_a_page_and_a_folder_are_added_and_what_cannot_be_fetched_says_wh
     expect(board.locator("li.good")).to_contain_text("The ice house.md", timeout=60_000)
     board.get_by_role("button", name="Close").click()
     assert "1688" in ask(page, "When was the ice house of Ostra filled?").inner_text()
+
+    page.get_by_role("button", name="Add", exact=True).click()
+    dialog.get_by_label("Export of chats or notes").select_option("slack")
+    with page.expect_file_chooser() as chooser:
+        dialog.get_by_role("button", name="Choose").click()
+    chooser.value.set_files({"name": "team.zip", "mimeType": "application/zip", "buffer": slack()})
+    expect(board.locator("li.good")).to_contain_text("team.slack.zip", timeout=60_000)
+    board.get_by_role("button", name="Close").click()
 
     (tmp_path / "barn" / ".git").mkdir(parents=True)
     (tmp_path / "barn" / ".git" / "config.md").write_text("hidden")
