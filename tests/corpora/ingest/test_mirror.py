@@ -41,15 +41,18 @@ async def names() -> dict[str, int]:
     return {Path(s.path).name: s.items for s in await (await open_library()).sources()}
 
 
-async def test_a_bucket_is_indexed_and_followed(there, home):
+async def test_a_bucket_is_indexed_and_followed_and_an_address_where_nothing_lies_forgets_nothing(there, home):
     address, put = there
     put("rome.md", "# Rome\n\nAqueducts fed the fountains.\n")
     put("deep/cairo [1].md", "# Cairo\n\nThe Nile is long.\n")
     put("deep/.env", "KEY=1")
     first = await aindex(address)
     assert (first.indexed, set(await names())) == (2, {"rome.md", "cairo [1].md"})
+    folder = await mirrored(address)
+    (folder / "gone since.md").write_text("# Nothing\n")
+    (folder / ".mirror.json").write_text('{"rome.md": "3')  # killed while it noted what it had copied
     again = await aindex(address)
-    assert (again.indexed, again.unchanged) == (0, 2)
+    assert (again.indexed, again.unchanged, again.removed) == (0, 2, 0)
     put("rome.md", "# Rome\n\nAqueducts fed the fountainS.\n")  # of the same size
     put("deep/cairo [1].md", None)
     after = await aindex(f"{address}/")
@@ -57,18 +60,8 @@ async def test_a_bucket_is_indexed_and_followed(there, home):
     found = await (await open_library()).search("paragraph", ["fountains"])
     items = await (await open_library()).items([h.id for h in found[0].lexical])
     assert ["fountainS" in item.text for item in items.values()] == [True]
-
-
-async def test_an_address_where_nothing_lies_forgets_nothing_and_a_killed_copy_is_made_anew(there, home):
-    address, put = there
-    put("rome.md", "# Rome\n\nAqueducts.\n")
-    await aindex(address)
-    folder = await mirrored(address)
-    (folder / "gone since.md").write_text("# Nothing\n")
-    (folder / ".mirror.json").write_text('{"rome.md": "3')
-    assert await mirrored(address) == folder
-    assert [path.name for path in folder.glob("*.md")] == ["rome.md"]
     put("rome.md", None)
+    put("deep/.env", None)
     with pytest.raises(InputError, match="Nothing lies at"):
         await aindex(address)
     assert set(await names()) == {"rome.md"}

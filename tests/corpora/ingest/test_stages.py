@@ -3,9 +3,8 @@ import json
 import pytest
 
 from ragweave.corpora.ingest.stages import prepare
-from ragweave.corpora.store import prepared as stages
 from ragweave.corpora.store.lexical import indexed
-from ragweave.corpora.store.prepared import Prepared, chunked, params_hash, source_id
+from ragweave.corpora.store.prepared import Prepared, chunked
 from ragweave.models.errors import SourceError
 
 TEXT = """# The harbour
@@ -33,12 +32,6 @@ def test_a_file_becomes_items_of_both_granularities_with_chunks_and_terms_that_d
     assert cut.texts[0].startswith("The harbour - Lighthouse\nThe lighthouse")
     assert [i.id for i in again.items] == [i.id for i in made.items]
     assert Prepared.from_json(json.loads(made.to_json())) == made
-
-
-def test_a_source_is_its_bytes_and_its_parameters(monkeypatch):
-    ids = {source_id(sha, params_hash()) for sha in "ab"}
-    monkeypatch.setattr(stages, "VERSION", stages.VERSION + 1)
-    assert len(ids | {source_id(sha, params_hash()) for sha in "ab"}) == 4
 
 
 @pytest.mark.parametrize("content", [b"", b"   \n\n \n", b"\x00\x01\x02\x03" * 50])
