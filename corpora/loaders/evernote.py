@@ -18,13 +18,13 @@ from ragweave.corpora.formats import html
 from ragweave.corpora.loaders.exports import below, latest
 from ragweave.models.errors import SourceError
 
-_ATTACHED = re.compile(rb"<data\b[^>]*>[^<]*</data>")
-_SUBSET = re.compile(rb"<!DOCTYPE[^>\[]*\[|<!ENTITY")
+_ATTACHED = re.compile(rb"<data\b[^<>]*>[^<]*</data>")
+_SUBSET = re.compile(rb"<!DOCTYPE[^<>\[]*\[|<!ENTITY")
 _PROLOG = re.compile(r"\A\s*(?:<\?[^>]*>|<!DOCTYPE[^>]*>|\s)*", re.S)
 _MARKS = (
-    (re.compile(r"<en-todo[^>]*checked=[\"']true[\"'][^>]*/?>(?:</en-todo>)?"), "[x] "),
-    (re.compile(r"<en-todo[^>]*>(?:</en-todo>)?"), "[ ] "),
-    (re.compile(r"<en-crypt[^>]*>[^<]*</en-crypt>|</?en-(?:media|note)[^>]*>"), ""),
+    (re.compile(r"<en-todo[^<>]*checked=[\"']true[\"'][^<>]*/?>(?:</en-todo>)?"), "[x] "),
+    (re.compile(r"<en-todo[^<>]*>(?:</en-todo>)?"), "[ ] "),
+    (re.compile(r"<en-crypt[^<>]*>[^<]*</en-crypt>|</?en-(?:media|note)[^<>]*>"), ""),
 )
 
 

@@ -91,8 +91,8 @@ def test_an_outer_document_type_is_never_fetched(tmp_path: Path) -> None:
     path = tmp_path / "a.enex"
     path.write_text('<!DOCTYPE en-export SYSTEM "http://127.0.0.1:9/x.dtd">' + NOTE % "Boats")
     assert load(path, "evernote").blocks[0].text == "Boats"
-    assert "damaged" in refused(path, "evernote", b"<en-export><note></en-export>")
-    assert "damaged" in refused(path, "evernote", b"<a>" * 5_000)
+    for data in (b"<en-export><note></en-export>", b"<a>" * 5_000, b"<data <!DOCTYPE " * 500_000):
+        assert "damaged" in refused(path, "evernote", data)
 
 
 def test_hidden_text_of_a_message_is_left_out(tmp_path: Path) -> None:
