@@ -57,7 +57,6 @@ for command in (index, ask, search, replay, chat, sources.show, serve.serve, ser
     app.command()(command)
 app.command("export")(care.export_library)
 app.command("import")(care.import_library)
-app.command()(care.reembed)
 app.add_typer(sources.sources, name="sources")
 app.add_typer(sources.library, name="library")
 app.add_typer(keys.keys, name="keys")

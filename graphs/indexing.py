@@ -28,12 +28,14 @@ async def aindex(
     on_event: Callable[[Event], None] | None = None,
     alone: bool = False,
     loader: str = "",
+    encoder: str = "",
 ) -> Report:
     """Index files, folders and addresses of object stores, or a single one; what is unchanged costs a hash.
 
     `documents` are those of a LangChain loader; their text is kept in the library's own folder. A run that is
     `alone` does not use what other libraries of this home have perceived of the same film. With a `loader`, a key of
-    `ragweave.corpora.loaders.LOADERS`, the files are exports of that kind.
+    `ragweave.corpora.loaders.LOADERS`, the files are exports of that kind. An `encoder`, named as RAGWEAVE_EMBED names
+    it, takes the place of the library's, and its vectors are made anew of the stored text.
     """
     from ragweave.corpora.ingest.documents import kept
     from ragweave.corpora.ingest.mirror import is_address, mirrored
@@ -45,7 +47,10 @@ async def aindex(
     several = [await mirrored(str(p)) if is_address(p) else Path(p) for p in given]
     if documents:
         several += await kept(documents, library)
-    return await run_index(several, library, on_event=on_event, models=at_indexing(), alone=alone, loader=loader)
+    models = at_indexing()
+    return await run_index(
+        several, library, on_event=on_event, models=models, alone=alone, loader=loader, encoder=encoder
+    )
 
 
 def captioner(meter: Meter | None = None) -> Captioner | None:

@@ -1,4 +1,4 @@
-"""`ragweave export`, `import` and `reembed`, and what `doctor --repair` does: the care of libraries."""
+"""`ragweave export` and `import`, and what `doctor --repair` does: the care of libraries."""
 
 from __future__ import annotations
 
@@ -48,37 +48,6 @@ def import_library(
     from ragweave.corpora.store.bundle import import_library
 
     _tell("Opened", common.run(import_library(file, library, files=files)), as_json)
-
-
-def reembed(
-    embed: Annotated[str, typer.Option("--embed", metavar="NAME", help="Encoder, as RAGWEAVE_EMBED names it.")],
-    library: common.LibraryOption = None,
-    as_json: common.JsonOption = False,
-) -> None:
-    """Give a library the vectors of another encoder, without reading a file again.
-
-    The old vectors serve until the new ones are complete and verified. Stopped, it is continued by the same command.
-    """
-    from ragweave.corpora.store.reembed import reembed
-
-    err = common.console(stderr=True)
-    with err.status("Embedding ...") as status:
-
-        def show(made: int) -> None:
-            status.update(f"Embedding ... {counted(made, 'vector')}")
-
-        done = common.run(
-            reembed(common.library_name(library), embed, on_progress=show),
-            stopped="The library is as it was; the same command goes on where this one ended.",
-        )
-    if as_json:
-        common.print_json(asdict(done))
-        return
-    common.console().print(
-        f"Library {done.library} now has the encoder {done.after}: {counted(done.vectors, 'vector')}, "
-        f"{done.embedded:,} of them made in {duration(done.seconds)}.\nSet RAGWEAVE_EMBED={embed} to use it.",
-        soft_wrap=True,
-    )
 
 
 def repair_all(library: str | None, as_json: bool) -> None:

@@ -59,6 +59,9 @@ def index(
     loader: Annotated[
         str, typer.Option("--loader", metavar="KIND", help="Read exports of chats or notes; `list` tells the kinds.")
     ] = "",
+    embed: Annotated[
+        str, typer.Option("--embed", metavar="NAME", help="Give the library this encoder, as RAGWEAVE_EMBED names it.")
+    ] = "",
     ray: Annotated[
         str, typer.Option("--ray", metavar="ADDRESS", help="Have a Ray cluster read: auto, HOST:PORT or local.")
     ] = "",
@@ -68,7 +71,8 @@ def index(
 
     The next time only what has changed is read. What .gitignore and .ragweaveignore name, hidden files and files that
     look like secrets are left out. Files that cannot be read are listed with the reason, and the rest goes on; exit
-    code 2 if none could be read.
+    code 2 if none could be read. With --embed the vectors are made anew of the stored text; the old ones serve until
+    the new ones are complete, and no path need be given.
     """
     if loader == "list":
         _list_loaders(as_json=as_json)
@@ -93,7 +97,7 @@ def index(
     watcher = Watcher(console(stderr=True), shown=not quiet and not as_json)
     with watcher:
         report = run(
-            api.aindex(paths, library_name(library), on_event=watcher.event, loader=loader),
+            api.aindex(paths, library_name(library), on_event=watcher.event, loader=loader, encoder=embed),
             stopped="What was stored stays; the same command goes on where this one ended.",
         )
     if as_json:
@@ -178,6 +182,8 @@ class Watcher:
                 self._finish(path, event.kind)
             case "extracted":
                 self._words = f"Finding names and what stands with them: {done:g} of {total:g} stretches ..."
+            case "reembedded":
+                self._words = f"Embedding anew: {done:g} of {total:g} items ..."
             case "captioned":
                 self._words = f"Describing pictures: {done:g} of {total:g} ..."
             case "removed":

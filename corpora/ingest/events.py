@@ -54,13 +54,14 @@ class Report:
 
 Kind = Literal[
     "waiting", "started", "skipped", "unchanged", "staged", "perceived", "done", "linked", "failed", "removed",
-    "captioned", "extracted", "finished",
+    "captioned", "extracted", "reembedded", "finished",
 ]  # fmt: skip
 """What happened: another process writes the library (`holder`); the folders have been walked (`total` files); a file
 was left out on purpose (`reason`), is as the catalog knows it, has entered a `stage`, is stored with its `items`, holds
 bytes that the library has already, could not be read (`reason`), or is gone. `perceived` is how far a stage of a
-recording has come, in seconds of it or clips, 0 while it waits to be looked at or heard; pictures were described and
-stretches of recordings read for entities, `done` of `total`; the run is over (`report`)."""
+recording has come, in seconds of it or clips, 0 while it waits to be looked at or heard; pictures were described,
+stretches of recordings read for entities, and items embedded by another encoder, `done` of `total`; the
+run is over (`report`)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,7 +34,7 @@ from ragweave.corpora.store.files import known_paths, renamed
 from ragweave.corpora.store.folders import arrived, sweep
 from ragweave.corpora.store.media import Media
 from ragweave.corpora.store.prepared import params_hash
-from ragweave.corpora.store.reembed import embed_missing
+from ragweave.corpora.store.reembed import embed_missing, exchange
 from ragweave.corpora.store.stores import Stores, check_encoder, stores
 from ragweave.corpora.video.intake import Intake, demuxer_of, installed
 from ragweave.corpora.video.sidecars import subtitles_of_others
@@ -69,10 +69,13 @@ async def index(
     alone: bool = False,
     loader: str = "",
     id: str = "",
+    encoder: str = "",
 ) -> Report:
     """Bring a library up to date with files and folders; makes the library where it is missing.
 
-    With an `id` it is that library, whatever its name is by now, and none is made.
+    With an `id` it is that library, whatever its name is by now, and none is made. An `encoder`, named as
+    RAGWEAVE_EMBED names it, becomes that of the library: its vectors are made anew of the stored text, and no path need
+    be given.
 
     Only what changed is read. Files that are gone from the given folders leave the library. A file that cannot be read
     is recorded with its reason and tried again by the next run; the others go on. Cancelling stops the run after the
@@ -89,7 +92,7 @@ async def index(
     """
     name, tell = check_name(library), Rest(on_this_loop(on_event)).event
     return await stoppable(
-        lambda stop: _index(paths, name, tell, stop, wait, models or Models(), alone, check_loader(loader), id)
+        lambda stop: _index(paths, name, tell, stop, wait, models or Models(), alone, check_loader(loader), id, encoder)
     )
 
 
@@ -103,20 +106,30 @@ def _index(
     alone: bool,
     loader: str,
     id: str,
+    encoder: str,
 ) -> Report:
     began = time.monotonic()
-    roots = roots_of(paths)
-    settings, held, text_encoder = corpora_settings(), stores(), embed.encoder()
-    library = held.catalog.row(id) if id else _opened(held.catalog, name, text_encoder)
-    check_encoder(library, text_encoder.name)
+    roots = roots_of(paths) if paths or not encoder else []
+    settings, held, text_encoder = corpora_settings(), stores(), embed.encoder(encoder or None)
+    if id or not roots:
+        library = held.catalog.row(id) if id else held.catalog.library(name)
+    else:
+        library = _opened(held.catalog, name, text_encoder)
+    if not encoder:
+        check_encoder(library, text_encoder.name)
     with locks.writer(library.id, library.name, wait, lambda holder: tell(Event("waiting", holder=holder))):
         # Read again: another writer may have changed, or deleted, the library while this one waited.
         row = held.catalog.row(library.id)
+        Committer(held.catalog, row).recover()
+        report = Report(row.name, id=row.id)
+        if encoder and row.encoder != text_encoder.name:
+            count = exchange(held, row, text_encoder, partial(_reembedded, tell), stop)
+            told = f"It has the encoder {text_encoder.name} now, and {count:,} vectors of it"
+            report.notes.append(f"{told}. Set RAGWEAVE_EMBED={encoder} to use it")
+            row = held.catalog.row(library.id)
         check_encoder(row, text_encoder.name)
         committer = Committer(held.catalog, row, params_hash())
-        committer.recover()
         embed_missing(held, row, text_encoder)
-        report = Report(row.name, id=row.id)
         run = _Run(
             settings,
             held,
@@ -145,6 +158,10 @@ def _index(
     report.seconds = time.monotonic() - began
     tell(Event("finished", report=report))
     return report
+
+
+def _reembedded(tell: Listener, done: int, total: int) -> None:
+    tell(Event("reembedded", done=done, total=total))
 
 
 def _opened(catalog: Catalog, name: str, text_encoder: Encoder) -> LibraryRow:

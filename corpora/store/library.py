@@ -15,10 +15,10 @@ from ragweave.corpora.store.catalog import LibraryRow, check_name
 from ragweave.corpora.store.commit import Committer
 from ragweave.corpora.store.folders import arrived, sweep
 from ragweave.corpora.store.objects import discard, take_in_uploads
-from ragweave.corpora.store.protocols import Ranking
 from ragweave.corpora.store.rows import RecordingRow, Source
 from ragweave.corpora.store.stores import Stores, check_encoder, open_stores, stores
 from ragweave.corpora.store.together import together
+from ragweave.corpora.store.words import Ranking
 from ragweave.corpora.types import Corpus, Hit, Item, Lists
 from ragweave.models import embed
 from ragweave.models.embed import Encoder

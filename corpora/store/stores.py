@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ragweave.corpora.settings import corpora_settings
-from ragweave.corpora.store import protocols
 from ragweave.corpora.store.catalog import Catalog, LibraryRow
 from ragweave.corpora.store.lexical import Lexical
 from ragweave.corpora.store.vectors import Vectors
@@ -19,8 +18,8 @@ class Stores:
     """The stores of one home."""
 
     catalog: Catalog
-    lexical: protocols.LexicalStore
-    vectors: protocols.VectorStore
+    lexical: Lexical
+    vectors: Vectors
     opened: dict[tuple[str, str], Any] = field(default_factory=dict)
     """The libraries (`library.Library`) that were opened, by name and encoder."""
 
@@ -75,5 +74,5 @@ def check_encoder(library: LibraryRow, encoder: str) -> None:
         named = "wordllama" if library.encoder.startswith("wordllama-") else library.encoder
         raise LibraryError(
             f"The library {library.name!r} was made with the encoder {library.encoder!r}, but {encoder!r} is set",
-            f"set RAGWEAVE_EMBED={named}, or give the library that encoder: ragweave reembed",
+            f"set RAGWEAVE_EMBED={named}, or give the library that encoder: ragweave index --embed",
         )

@@ -16,8 +16,8 @@ from ragweave.corpora.store.blobs import Matrix, visual_space
 from ragweave.corpora.store.catalog import LibraryRow
 from ragweave.corpora.store.media import Media
 from ragweave.corpora.store.prepared import chunk_id
-from ragweave.corpora.store.protocols import Ranking
 from ragweave.corpora.store.stores import Stores
+from ragweave.corpora.store.words import Ranking
 from ragweave.corpora.types import Corpus, Item
 from ragweave.models.errors import LibraryError, RagweaveError
 from ragweave.models.image_text import image_encoder

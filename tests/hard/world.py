@@ -159,7 +159,7 @@ class World(Commands):
     def _reembed(self, step: Step, rng: random.Random) -> None:
         if name := self._library(rng):
             other = "tiny2" if self.state["libraries"][name]["encoder"] == "tiny1" else "tiny1"
-            if self._command(step, ["reembed", "--embed", other, "-l", name], name) is not None:
+            if self._command(step, ["index", "--embed", other, "-l", name], name) is not None:
                 if self.state["libraries"][name]["encoder"] != other:
                     raise Broken("the encoder is the old one")
 

@@ -1,4 +1,4 @@
-"""`ragweave export`, `import`, `reembed`, `doctor --repair` and `index --watch` over real files."""
+"""`ragweave export`, `import`, `doctor --repair` and `index --watch` over real files."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_a_file_that_is_no_bundle_is_one_line(main: Any, notes: Path) -> None:
     assert (code, out) == (2, "") and err.count("\n") == 1 and "no bundle" in err
 
 
-def test_reembed_says_what_to_set(main: Any, notes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_index_with_another_encoder_says_what_to_set(main: Any, notes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     class Other:
         name, dim, max_words = "other:model", 200, 60
 
@@ -57,8 +57,8 @@ def test_reembed_says_what_to_set(main: Any, notes: Path, monkeypatch: pytest.Mo
 
     before = embed.encoder
     monkeypatch.setattr(embed, "encoder", lambda name=None: Other() if name == "other:model" else before(name))
-    code, out, _ = main("reembed", "--embed", "other:model")
-    assert code == 0 and "has the encoder other:model: 4 vectors" in out and "RAGWEAVE_EMBED=other:model" in out
+    code, out, _ = main("index", "--embed", "other:model")
+    assert code == 0 and "has the encoder other:model now, and 4 vectors" in out and "RAGWEAVE_EMBED=other:model" in out
     code, out, err = main("search", "ferry")
     assert code == 2 and "set RAGWEAVE_EMBED=other:model" in err
 

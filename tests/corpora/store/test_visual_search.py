@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from ragweave.corpora.ingest.run import index
 from ragweave.corpora.store import visual_search
 from ragweave.corpora.store.blobs import visual_space
 from ragweave.corpora.store.commit import Committer, FileOutcome
@@ -14,7 +15,6 @@ from ragweave.corpora.store.files import File, Stat
 from ragweave.corpora.store.library import Library, open_library
 from ragweave.corpora.store.media import Media
 from ragweave.corpora.store.prepared import Prepared, chunked, terms_of
-from ragweave.corpora.store.reembed import reembed
 from ragweave.corpora.store.stores import stores
 from ragweave.corpora.types import Item
 from ragweave.models.embed import encoder
@@ -180,7 +180,7 @@ async def test_what_was_seen_outlives_compaction_and_another_text_encoder(home, 
         queries = texts
 
     monkeypatch.setattr("ragweave.models.embed.encoder", lambda name=None: Other())
-    await reembed("default", "other")
+    await index([], encoder="other")
     assert catch_up() == (0, "")
     row = held.catalog.library("default")
     assert held.vectors.image_encoders(row.id) == ["colours"]
