@@ -28,8 +28,7 @@ _THOUGHT = re.compile(r"^\s*<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.S | r
 _CLOSING = re.compile(r"</think(?:ing)?>\s*", re.I)
 _FINISH = ("finish_reason", "stop_reason", "done_reason")
 _WORD = re.compile(r"[^\W_]+")
-_NEGATION = frozenset({"not", "no", "never", "isn", "aren", "wasn", "cannot", "neither", "nor", "t"})
-_ARTICLES = frozenset({"a", "an", "the"})
+_NEGATION = r"\b(?:not|no|never|isn|aren|wasn|cannot|neither|nor|t)[\W_]+(?:(?:an?|the)[\W_]+)?"
 _HELD = 1_000
 """Characters of a first sentence that are waited for."""
 _ENDED = re.compile(r"[.!?…][\"'”’)\]】]*\s|[。！？]|\S\s*\n")
@@ -161,27 +160,16 @@ def read_label(text: str, labels: Sequence[str]) -> str | None:
     Several labels in one reply are read as the one that stands alone on a line or after the last colon; a negated
     label ("not relevant") is not a label. Returns None when the reply does not settle on one.
     """
-    text = without_thoughts(text)[:LONGEST]
-    forms = {tuple(_words(label)): label for label in labels}
-    named = _named(_words(text), forms)
+    text = without_thoughts(text)[:LONGEST].casefold()
+    names = {_words(label.casefold()): label for label in labels}
+    forms = "|".join(name.replace(" ", r"[\W_]+") for name in sorted(names, key=len, reverse=True))
+    form = re.compile(rf"({_NEGATION})?(?<![^\W_])({forms})(?![^\W_])")
+    named = {names[_words(m[2])] for m in form.finditer(text) if not m[1]}
     if len(named) > 1:
-        alone = {forms[w] for line in text.splitlines() if (w := tuple(_words(line.rpartition(":")[2]))) in forms}
+        alone = {names[w] for line in text.splitlines() if (w := _words(line.rpartition(":")[2])) in names}
         named = alone or named
     return named.pop() if len(named) == 1 else None
 
 
-def _words(text: str) -> list[str]:
-    return _WORD.findall(text.casefold())
-
-
-def _named(words: list[str], forms: dict[tuple[str, ...], str]) -> set[str]:
-    named: set[str] = set()
-    at = 0
-    longest_first = sorted(filter(None, forms), key=len, reverse=True)
-    while at < len(words):
-        form = next((f for f in longest_first if tuple(words[at : at + len(f)]) == f), None)
-        before = [w for w in words[max(0, at - 2) : at] if w not in _ARTICLES]
-        if form and not (before and before[-1] in _NEGATION):
-            named.add(forms[form])
-        at += len(form or "1")
-    return named
+def _words(text: str) -> str:
+    return " ".join(_WORD.findall(text))

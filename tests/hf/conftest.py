@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -41,35 +41,31 @@ def vocabulary() -> list[str]:
     return sorted(words | {"[SEP]", "moon", "tide", "bread", "oven", "about", ":", "?", "options", "a", "b"})
 
 
-def bert_tokenizer() -> Any:
-    from tokenizers import Tokenizer, normalizers, pre_tokenizers
-    from tokenizers.models import WordLevel
-    from tokenizers.processors import TemplateProcessing
-    from transformers import PreTrainedTokenizerFast
-
-    words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", *(w for w in vocabulary() if w != "[SEP]")]
-    made = Tokenizer(WordLevel({w: i for i, w in enumerate(words)}, unk_token="[UNK]"))
-    made.normalizer = normalizers.Lowercase()
-    made.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
-    made.post_processor = TemplateProcessing(
-        single="[CLS] $A [SEP]", pair="[CLS] $A [SEP] $B [SEP]", special_tokens=[("[CLS]", 2), ("[SEP]", 3)]
-    )
-    return PreTrainedTokenizerFast(
-        tokenizer_object=made, pad_token="[PAD]", unk_token="[UNK]", cls_token="[CLS]", sep_token="[SEP]"
-    )
-
-
-def t5_tokenizer(words: list[str] | None = None) -> Any:
+def tokenizer(special: tuple[str, ...], words: list[str], single: str, pair: str, **named: str) -> Any:
+    """Return a tokeniser of whole words, the special ones first."""
     from tokenizers import Tokenizer, pre_tokenizers
     from tokenizers.models import WordLevel
     from tokenizers.processors import TemplateProcessing
     from transformers import PreTrainedTokenizerFast
 
-    listed = ["<pad>", "</s>", "<unk>", *(vocabulary() if words is None else words)]
-    made = Tokenizer(WordLevel({w: i for i, w in enumerate(listed)}, unk_token="<unk>"))
-    made.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
-    made.post_processor = TemplateProcessing(single="$A </s>", pair="$A </s> $B </s>", special_tokens=[("</s>", 1)])
-    return PreTrainedTokenizerFast(tokenizer_object=made, pad_token="<pad>", eos_token="</s>", unk_token="<unk>")
+    listed = [*special, *(w for w in words if w not in special)]
+    made = Tokenizer(WordLevel({w: i for i, w in enumerate(listed)}, unk_token=named["unk_token"]))
+    cut = pre_tokenizers.BertPreTokenizer() if "cls_token" in named else pre_tokenizers.WhitespaceSplit()
+    made.pre_tokenizer = cut
+    marks = [(w, i) for i, w in enumerate(special) if w in single]
+    made.post_processor = TemplateProcessing(single=single, pair=pair, special_tokens=marks)
+    return PreTrainedTokenizerFast(tokenizer_object=made, **named)
+
+
+def bert_tokenizer() -> Any:
+    named = {"pad_token": "[PAD]", "unk_token": "[UNK]", "cls_token": "[CLS]", "sep_token": "[SEP]"}
+    return tokenizer(tuple(named.values()), vocabulary(), "[CLS] $A [SEP]", "[CLS] $A [SEP] $B [SEP]", **named)
+
+
+def t5_tokenizer(words: list[str] | None = None) -> Any:
+    named = {"pad_token": "<pad>", "eos_token": "</s>", "unk_token": "<unk>"}
+    listed = vocabulary() if words is None else words
+    return tokenizer(tuple(named.values()), listed, "$A </s>", "$A </s> $B </s>", **named)
 
 
 def distilbert_config(**changes: Any) -> Any:
@@ -162,19 +158,11 @@ def pairs(write: Write) -> Path:
     return write(rows, "pairs.jsonl")
 
 
-@dataclass(frozen=True)
-class Trained:
-    """A checkpoint that a test trained.
-
-    Attributes:
-        folder: with the weights.
-        figures: on the held-out rows.
-        steps: calls of the progress function.
-    """
+class Trained(NamedTuple):
+    """A checkpoint that was trained, and its figures on the held-out rows."""
 
     folder: Path
     figures: dict[str, float]
-    steps: list[tuple[int, int, str]]
 
 
 @pytest.fixture(scope="session")
@@ -184,21 +172,16 @@ def trained(
     """The three kinds of checkpoint, trained once, by name."""
     from ragweave.evals import train_text as t
 
-    quick = {"epochs": 8, "rate": 3e-3, "batch": 8}
-    out = tmp_path_factory.mktemp("trained")
-    found = {}
-    for name, data, base, recipe in (
-        ("distilbert", routed, distilbert, t.DISTILBERT_ROUTER),
-        ("t5", routed, t5, t.T5_ROUTER),
-        ("evaluator", pairs, t5, t.T5_EVALUATOR),
-    ):
-        steps: list[tuple[int, int, str]] = []
-        options: dict[str, Any] = {"progress": lambda *step, into=steps: into.append(step), "licence": "CC0"}
-        if name == "evaluator":
-            figures = t.train_evaluator(data, str(base), out / name, replace(recipe, **quick), **options)
-        else:
-            prompt = "about {question}" if name == "t5" else ""
-            changed = replace(recipe, **quick)
-            figures = t.train_router(data, str(base), out / name, changed, prompt=prompt, **options)
-        found[name] = Trained(out / name, figures, steps)
-    return found
+    def quick(recipe: Any) -> Any:
+        return replace(recipe, epochs=8, rate=3e-3, batch=8)
+
+    out, more = tmp_path_factory.mktemp("trained"), {"licence": "CC0"}
+    of_t5 = {"prompt": "about {question}", **more}
+    return {
+        name: Trained(out / name, train(data, str(base), out / name, quick(recipe), **options))
+        for name, train, data, base, recipe, options in (
+            ("distilbert", t.train_router, routed, distilbert, t.DISTILBERT_ROUTER, more),
+            ("t5", t.train_router, routed, t5, t.T5_ROUTER, of_t5),
+            ("evaluator", t.train_evaluator, pairs, t5, t.T5_EVALUATOR, more),
+        )
+    }

@@ -130,20 +130,6 @@ def test_a_checkpoint_that_is_no_router_is_refused_in_words(
         checkpoint.router(str(copy(kind, config, sheet)), LABELS)
 
 
-def test_label_words_that_the_tokeniser_does_not_know_are_refused(tiny: Any, tmp_path: Path) -> None:
-    from transformers import T5ForConditionalGeneration
-
-    words = [w for w in tiny.vocabulary() if w != "clip"]
-    tokenizer = tiny.t5_tokenizer(words)
-    folder = tiny.save(tmp_path / "t5", T5ForConditionalGeneration(tiny.t5_config()), tokenizer)
-    with pytest.raises(WeightsError, match="does not tell the labels"):
-        checkpoint.router(str(folder), LABELS)
-
-
-def test_a_foreign_t5_chooses_between_the_labels_that_are_given(t5: Path) -> None:
-    assert set(checkpoint.router(str(t5), ("paragraph", "image"))("which year")) == {"paragraph", "image"}
-
-
 @pytest.mark.parametrize("kind", ["distilbert", "t5"])
 def test_a_router_is_no_evaluator(kind: str, trained: dict[str, Any]) -> None:
     with pytest.raises(WeightsError, match="is not an evaluator"):

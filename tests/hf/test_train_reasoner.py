@@ -11,7 +11,6 @@ import pytest
 
 from ragweave.app import cli
 from ragweave.components.llm.turn import read_turn
-from ragweave.models.errors import InputError
 
 pytestmark = pytest.mark.hf
 pytest.importorskip("trl", reason="the extra hf is not installed; `make test-hf` runs these tests")
@@ -152,23 +151,3 @@ def test_a_template_that_forgets_gives_a_row_for_each_turn_as_inference_sees_it(
         for r in rows
     ]
     assert learnt == ["<think> Query: moon <end>", "<think> Final Answer: pell <end>"]
-
-
-@pytest.mark.parametrize(
-    ("rows", "words"),
-    [
-        ([{"id": "1"}], "has no messages"),
-        ([{"messages": "hello"}, talk(1)], "row 1 of .* is no conversation"),
-        ([talk(1), {"messages": [{"role": "tool", "content": "x"}]}], "row 2 of .* is no conversation"),
-        ([{"messages": talk(1)["messages"][:2]}, talk(1)], "row 1 of .* is no conversation"),
-        ([talk(1)], "holds 1 conversations"),
-    ],
-)
-def test_data_that_hold_no_conversations_are_refused(
-    write: Any, base: Path, tmp_path: Path, rows: Any, words: str
-) -> None:
-    from ragweave.evals.train_reasoner import Tuning, train_reasoner
-
-    with pytest.raises(InputError, match=words):
-        train_reasoner(write(rows), str(base), tmp_path / "out", Tuning())
-    assert not (tmp_path / "out").exists()

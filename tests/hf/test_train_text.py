@@ -10,7 +10,6 @@ import pytest
 
 from ragweave.evals import train_text as t
 from ragweave.models import checkpoint
-from ragweave.models.errors import ModelError
 from ragweave.models.relevance import Passage
 
 pytestmark = pytest.mark.hf
@@ -38,22 +37,6 @@ def test_an_evaluator_learns_what_its_rows_teach_and_is_loaded_back(trained: dic
     good, bad = judge("tell me about the moon", [Passage("", "moon tide"), Passage("oven", "bread oven")])
     assert good > 0.5 > -0.5 > bad
     assert trained["evaluator"].figures["auc"] == 1.0
-
-
-def test_the_same_seed_gives_the_same_weights_and_leaves_other_draws_alone(
-    tmp_path: Path, distilbert: Path, routed: Path
-) -> None:
-    import torch
-
-    recipe = replace(t.DISTILBERT_ROUTER, **QUICK)
-    torch.manual_seed(7)
-    before = torch.random.get_rng_state()
-    sums = set()
-    for name in ("a", "b"):
-        t.train_router(routed, str(distilbert), tmp_path / name, recipe)
-        sums.add(hashlib.sha256((tmp_path / name / "model.safetensors").read_bytes()).hexdigest())
-    assert len(sums) == 1
-    assert torch.equal(before, torch.random.get_rng_state())
 
 
 @pytest.mark.parametrize("kind", ["distilbert", "t5", "evaluator"])
@@ -87,9 +70,3 @@ def test_a_failed_training_keeps_the_earlier_result_and_leaves_no_rest(
         t.train_router(routed, str(distilbert), out, replace(t.DISTILBERT_ROUTER, **QUICK), progress=stop)
     assert (out / "model.safetensors").read_bytes() == kept
     assert [p.name for p in tmp_path.iterdir() if p.name != "home"] == ["router"]
-
-
-def test_training_that_diverges_says_so(tmp_path: Path, t5: Path, pairs: Path) -> None:
-    with pytest.raises(ModelError, match="learning rate"):
-        t.train_evaluator(pairs, str(t5), tmp_path / "out", replace(t.T5_EVALUATOR, rate=1e30))
-    assert not (tmp_path / "out").exists()

@@ -21,7 +21,7 @@ from ragweave.models.chat import Chat, chat, override
 from ragweave.models.chat_cache import reply_cache
 from ragweave.models.errors import BudgetSpent, InputError, ModelError, ModelTransient
 from ragweave.models.meter import Limits, Meter
-from ragweave.tests.support import ScriptedChat, UnexpectedModelCall
+from ragweave.tests.support import ScriptedChat
 
 ASK = [("system", "Be brief."), ("user", "Capital of France?")]
 LABELS = ["correct", "incorrect"]
@@ -239,12 +239,6 @@ async def test_a_reply_that_was_cut_off_is_taken_as_far_as_it_goes_and_not_kept(
         assert await writer.json(ASK, Grade, node="n", meter=Meter()) == Grade(verdict=verdict)
 
 
-async def test_injected_models_are_not_cached_unless_asked(home: Path) -> None:
-    model = ScriptedChat(replies=["one", "two"])
-    assert [await injected(model).text(ASK, node="n", meter=Meter()) for _ in range(2)] == ["one", "two"]
-    assert not (home / "cache").exists()
-
-
 def test_without_a_setting_there_is_no_chat_model_whatever_keys_lie_around(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "RAGWEAVE_CHAT_KEY", "RAGWEAVE_JUDGE"):
         monkeypatch.setenv(name, "sk-something")
@@ -260,11 +254,6 @@ def test_the_writer_stands_in_for_roles_of_their_own_and_overrides_nest() -> Non
     assert chat() is None
     with pytest.raises(InputError, match="no role 'painter'"), override(painter=ScriptedChat()):
         pass
-
-
-async def test_a_call_that_no_script_expects_reaches_the_test() -> None:
-    with pytest.raises(UnexpectedModelCall):
-        await injected(ScriptedChat()).text(ASK, node="n", meter=Meter())
 
 
 @pytest.mark.parametrize("way", ["text", "json", "stream"])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import re
-import threading
 from collections.abc import Iterator
 from typing import Any
 
@@ -58,8 +57,11 @@ async def stream(meter: Meter | None = None, seen: list[str] | None = None) -> l
     return seen
 
 
-async def test_text_json_and_stream_reach_the_server_as_configured(server: ScriptedServer) -> None:
-    server.key = "none"
+async def test_text_json_and_stream_reach_the_server_as_configured(
+    server: ScriptedServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server.key = "right"
+    monkeypatch.setenv("RAGWEAVE_CHAT_KEY", "right")
     server.queue("It is Paris.", {"verdict": "yes"}, "It is. In Paris.")
     meter = Meter()
     assert (writer().name, writer().host) == ("small", re.sub("http://|/v1", "", server.base_url))
@@ -71,13 +73,6 @@ async def test_text_json_and_stream_reach_the_server_as_configured(server: Scrip
     assert [m["role"] for m in server.requests[0].messages] == ["system", "user"]
     assert (meter.spent.calls, meter.spent.input_tokens, meter.spent.output_tokens) == (3, 15, 9)
     server.assert_consumed()
-
-
-async def test_the_configured_key_is_sent(server: ScriptedServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    server.key = "right"
-    monkeypatch.setenv("RAGWEAVE_CHAT_KEY", "right")
-    server.queue("fine")
-    assert await text() == "fine"
 
 
 FOR_GOOD = {
@@ -110,6 +105,7 @@ async def test_a_failure_for_good_is_one_sentence_after_one_try(
 PASSING = {
     "status 429": (Fault.status(429), r"is limiting requests \(429\).* Wait a little"),
     "status 500": (Fault.status(500), "small at 127.* failed with status 500"),
+    "no credit": (Fault.status(429, "pay", error="insufficient_quota"), r"has no credit left \(429\)"),
     "dropped": (Fault.drop(), r"cannot be reached or dropped the connection\. Start it"),
 }
 
@@ -120,19 +116,16 @@ async def test_a_failure_that_may_pass_is_tried_three_times_by_the_client_then_t
 ) -> None:
     server.queue(fault, fault, "fine", *[fault] * 3)
     assert await text() == "fine"
-    with pytest.raises(ModelTransient, match=sentence):
+    with pytest.raises(ModelError, match=sentence):
         await text()
     server.assert_consumed()
     assert len(server.requests) == 6
 
 
-async def test_an_account_without_credit_is_told_as_such(server: ScriptedServer) -> None:
-    server.queue(*[Fault.status(429, "pay", error="insufficient_quota")] * 3)
-    with pytest.raises(ModelError, match=r"has no credit left \(429\)"):
-        await text()
-
-
-async def test_a_server_that_is_down_is_named(server: ScriptedServer) -> None:
+async def test_a_key_of_the_environment_stays_here_and_a_server_that_is_down_is_named(server: ScriptedServer) -> None:
+    server.key = "none"
+    server.queue("fine")
+    assert await text() == "fine"
     server.__exit__(None, None, None)
     with pytest.raises(ModelTransient, match=r"server of small at 127\.0\.0\.1:\d+ cannot be reached"):
         await text()
@@ -254,20 +247,6 @@ async def test_a_reply_that_the_server_cut_off_is_taken_as_far_as_it_goes_and_a_
     assert await grade(meter) == Grade(verdict="short")
     assert meter.spent.calls == 2
     assert [r.method for r in server.requests[2:]] == ["json_schema", "json_schema"]
-
-
-async def test_calls_to_one_server_keep_to_its_width(server: ScriptedServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("RAGWEAVE_CHAT_WIDTH", "3")
-    together = threading.Barrier(3, timeout=30)
-    server.latency = lambda _: 0.02 * (together.wait() >= 0)
-    server.queue(*["fine"] * 12)
-    await asyncio.gather(*(text() for _ in range(12)))
-    assert server.max_in_flight == 3
-
-
-def test_one_process_can_use_several_event_loops_in_turn(server: ScriptedServer) -> None:
-    server.queue("one", "two")
-    assert [asyncio.run(text()), asyncio.run(text())] == ["one", "two"]
 
 
 async def test_offline_allows_this_machine_only(server: ScriptedServer, monkeypatch: pytest.MonkeyPatch) -> None:

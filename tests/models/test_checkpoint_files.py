@@ -4,12 +4,15 @@ import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from ragweave.models import checkpoint
+from ragweave.models.checkpoint import TextModel
 from ragweave.models.checkpoint_files import find, read_config, read_sheet, usable_labels
 from ragweave.models.errors import InputError, MissingExtra, RagweaveError, WeightsError
+from ragweave.models.relevance_features import Passage
 from ragweave.models.settings import model_settings
 from ragweave.tests.support import ScriptedHub
 
@@ -67,19 +70,6 @@ def test_an_unset_path_names_its_variable() -> None:
 COMMIT = "c0ffee" * 6 + "cafe"
 
 
-def test_offline_refuses_the_hub(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("RAGWEAVE_OFFLINE", "1")
-    model_settings.cache_clear()
-    with pytest.raises(WeightsError, match="RAGWEAVE_OFFLINE forbids"):
-        find(f"owner/name@{COMMIT}")
-
-
-@pytest.mark.parametrize("wanted", ["owner/name", "owner/name@main", "owner/name@c0ffee", "o-1/n.2@refs/pr/1"])
-def test_a_name_of_the_hub_has_to_name_a_commit(wanted: str) -> None:
-    with pytest.raises(WeightsError, match="is not pinned"):
-        find(wanted)
-
-
 @pytest.fixture
 def hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[ScriptedHub]:
     monkeypatch.setattr("huggingface_hub.utils._http.time.sleep", lambda seconds: None)
@@ -131,14 +121,18 @@ def test_a_file_without_the_sha256_that_the_hub_states_is_thrown_away(hub: Scrip
     assert not blob.exists()
 
 
-def test_what_the_hub_does_not_have_is_one_sentence(hub: ScriptedHub) -> None:
+def test_a_model_that_the_hub_cannot_give_is_one_sentence(hub: ScriptedHub, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("owner/name", "owner/name@main", "owner/name@c0ffee", "o-1/n.2@refs/pr/1"):
+        with pytest.raises(WeightsError, match="is not pinned"):
+            find(name)
     with pytest.raises(WeightsError, match="checkpoint owner/other cannot be fetched: the hub has no such thing"):
         find(f"owner/other@{COMMIT}")
-
-
-def test_a_hub_that_is_down_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
     with pytest.raises(WeightsError, match="checkpoint owner/name cannot be fetched: the hub cannot be reached"):
+        find(f"owner/name@{COMMIT}")
+    monkeypatch.setenv("RAGWEAVE_OFFLINE", "1")
+    model_settings.cache_clear()
+    with pytest.raises(WeightsError, match="RAGWEAVE_OFFLINE forbids"):
         find(f"owner/name@{COMMIT}")
 
 
@@ -174,3 +168,19 @@ def test_labels_are_checked_against_the_vocabulary(labels: tuple[str, ...], foun
             usable_labels(labels, KNOWN, "it")
     else:
         assert usable_labels(labels, KNOWN, "it") == found
+
+
+@pytest.mark.parametrize(
+    ("joined", "title", "read"),
+    [
+        (True, "Pell", "Pell // a town with a harbour"),
+        (True, "", "a town with a harbour"),
+        (False, "Pell", "Pell: a town\nwith a harbour"),
+    ],
+)
+def test_an_encoder_decoder_reads_title_and_text_as_the_evaluator_of_crag_does(
+    joined: bool, title: str, read: str
+) -> None:
+    reader = object.__new__(TextModel)
+    reader.joined, reader.tokenizer = joined, SimpleNamespace(all_special_tokens=["</s>"])
+    assert reader.pair("Where?</s>", Passage(title, "a town\nwith a harbour")) == ("Where? ", read)

@@ -51,15 +51,10 @@ def test_a_file_that_is_no_head_is_refused_with_a_sentence(tmp_path):
     broken.write_bytes(b"not a zip")
     with pytest.raises(WeightsError, match="cannot be read"):
         router.predict("hi", broken)
-    np.savez(tmp_path / "other.npz", labels=np.array(["a"]))
-    with pytest.raises(WeightsError, match="cannot be read"):
-        router.head(tmp_path / "other.npz")
-
-
-def test_a_head_with_pickled_objects_is_refused(tmp_path):
-    np.savez(tmp_path / "pickled.npz", cues=np.array([{"a": 1}], dtype=object))
-    with pytest.raises(WeightsError):
-        router.head(tmp_path / "pickled.npz")
+    for name, arrays in {"other": {"labels": np.array(["a"])}, "pickled": {"cues": np.array([{}], object)}}.items():
+        np.savez(tmp_path / f"{name}.npz", **arrays)
+        with pytest.raises(WeightsError, match="cannot be read"):
+            router.head(tmp_path / f"{name}.npz")
 
 
 def test_a_head_for_other_cues_is_refused(tmp_path):
@@ -74,34 +69,33 @@ def test_a_head_for_other_cues_is_refused(tmp_path):
 P = {"none": 0.5, "paragraph": 0.2, "document": 0.1, "image": 0.15, "clip": 0.03, "video": 0.02}
 
 
-class TestChoose:
-    def test_none_is_masked_unless_allowed(self):
-        assert router.choose(P, set(CORPORA), second_below=0)[0] == "paragraph"
-        assert router.choose(P, set(CORPORA), second_below=0, none_allowed=True) == ["none"]
+ALL = set(CORPORA)
 
-    def test_what_the_library_lacks_is_masked_and_the_rest_renormalised(self):
-        assert router.choose(P, {"image", "clip"}, second_below=0.8) == ["image"]
-        assert router.choose(P, {"image", "clip"}, second_below=0.9) == ["image", "clip"]
 
-    def test_the_second_best_joins_below_the_threshold(self):
-        assert router.choose(P, set(CORPORA), second_below=0.9) == ["paragraph", "image"]
+@pytest.mark.parametrize(
+    ("probabilities", "available", "options", "chosen"),
+    [
+        (P, ALL, {"second_below": 0}, ["paragraph"]),
+        (P, ALL, {"second_below": 0, "none_allowed": True}, ["none"]),
+        (P, ALL, {"second_below": 0.9}, ["paragraph", "image"]),
+        (P, {"image", "clip"}, {"second_below": 0.8}, ["image"]),
+        (P, {"image", "clip"}, {"second_below": 0.9}, ["image", "clip"]),
+        (P, set(), {"second_below": 1.0}, []),
+        (P, {"table"}, {"second_below": 1.0}, []),
+        ({"video": 0.5, "clip": 0.5}, {"video", "clip"}, {"second_below": 0}, ["clip"]),
+        ({"table": 0.9, "image": 0.1}, {"table", "image"}, {"second_below": 0.5}, ["table"]),
+        ({"none": 1.0, "image": 0.0, "clip": 0.0}, {"image", "clip"}, {}, ["clip", "image"]),
+    ],
+)
+def test_what_the_library_lacks_is_masked_and_a_second_corpus_joins_an_unsure_first(
+    probabilities, available, options, chosen
+):
+    assert router.choose(probabilities, available, **options) == chosen
 
-    def test_none_never_joins_as_second(self):
-        p = {"paragraph": 0.5, "none": 0.4, "image": 0.1}
-        assert router.choose(p, {"paragraph", "image"}, second_below=1.0, none_allowed=True) == ["paragraph", "image"]
 
-    @pytest.mark.parametrize(("available", "chosen"), [(set(), []), ({"video"}, ["video"]), ({"table"}, [])])
-    def test_few_or_no_corpora(self, available, chosen):
-        assert router.choose(P, available, second_below=1.0) == chosen
-
-    def test_equal_probabilities_are_decided_by_name(self):
-        assert router.choose({"video": 0.5, "clip": 0.5}, {"video", "clip"}, second_below=0) == ["clip"]
-
-    def test_a_label_unknown_to_this_version_is_one_more_corpus(self):
-        assert router.choose({"table": 0.9, "image": 0.1}, {"table", "image"}, second_below=0.5) == ["table"]
-
-    def test_zero_mass_on_what_is_left_asks_for_two(self):
-        assert router.choose({"none": 1.0, "image": 0.0, "clip": 0.0}, {"image", "clip"}) == ["clip", "image"]
+def test_none_never_joins_as_second():
+    p = {"paragraph": 0.5, "none": 0.4, "image": 0.1}
+    assert router.choose(p, {"paragraph", "image"}, second_below=1.0, none_allowed=True) == ["paragraph", "image"]
 
 
 @pytest.mark.parametrize(

@@ -3,19 +3,16 @@ from __future__ import annotations
 import pytest
 from pydantic import SecretStr
 
-from ragweave.models.chat import chat
 from ragweave.models.errors import InputError
 from ragweave.models.settings import Role, model_settings
 
 
-def test_keys_do_not_show_when_settings_are_printed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("RAGWEAVE_CHAT_KEY", "sk-secret")
-    assert "sk-secret" not in repr(model_settings())
-
-
-def test_a_trailing_slash_of_an_address_is_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("RAGWEAVE_CHAT_URL", " http://localhost:11434/v1/ ")
+def test_an_address_is_trimmed_and_a_key_does_not_show_when_settings_are_printed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    set_all(monkeypatch, CHAT_URL=" http://localhost:11434/v1/ ", CHAT_KEY="sk-secret")
     assert model_settings().chat_url == "http://localhost:11434/v1"
+    assert "sk-secret" not in repr(model_settings())
 
 
 @pytest.mark.parametrize(
@@ -92,8 +89,3 @@ def test_the_key_of_the_writer_goes_to_its_own_server_only(
 ) -> None:
     set_all(monkeypatch, **{"CHAT": "openai:m", "CHAT_URL": HERE, "CHAT_KEY": "k", **variables})
     assert model_settings().endpoint("judge").key.get_secret_value() == key
-
-
-def test_a_role_alone_configures_nothing_but_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
-    set_all(monkeypatch, JUDGE="m", REASONER="m", CHAT_URL=HERE)
-    assert [chat(role) for role in ("writer", "reasoner", "judge", "vision")] == [None] * 4
