@@ -1,22 +1,18 @@
 """Failures of servers: which may pass, and each as one sentence with its remedy.
 
-Clients of chat models and encoders try again by themselves: three tries, half a second before the second. `tried` does
-the same for the calls that have no such client.
+The clients of models try again by themselves: three tries, half a second before the second.
 """
 
 from __future__ import annotations
 
 import re
 import ssl
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TypeVar
 
 from ragweave.models.errors import MissingExtra, ModelError, ModelTransient, RagweaveError
 from ragweave.models.settings import model_settings
 from ragweave.models.text import clip
-
-T = TypeVar("T")
 
 BACKOFF = 0.5
 """Seconds before the second try."""
@@ -74,15 +70,6 @@ def broke_off(exc: BaseException, begun: bool) -> bool:
     """Say whether a reply ended too early: what failed before it had `begun` was tried again by the client."""
     by_client = not begun and (status_of(exc) is not None or _is_a(exc, _CLIENTS))
     return is_transient(exc) and not by_client and not is_silence(exc)
-
-
-def tried(call: Callable[[], T]) -> T:
-    """Return what a blocking call returns, tried again while its failure may pass; raises what its last try raised."""
-    import tenacity
-
-    wait = tenacity.wait_exponential_jitter(BACKOFF, jitter=BACKOFF)
-    passing = tenacity.retry_if_exception(is_transient)
-    return tenacity.Retrying(stop=tenacity.stop_after_attempt(3), wait=wait, retry=passing, reraise=True)(call)
 
 
 @contextmanager

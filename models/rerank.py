@@ -20,8 +20,8 @@ from ragweave.models.chat_client import address, stay_here
 from ragweave.models.checkpoint import classifier
 from ragweave.models.checkpoint_files import find, torch_and_transformers
 from ragweave.models.embed import fastembed_options
-from ragweave.models.errors import InputError, ModelError
-from ragweave.models.failures import explain, loading, tried
+from ragweave.models.errors import InputError, ModelError, ModelTransient
+from ragweave.models.failures import BACKOFF, explain, loading
 from ragweave.models.relevance_features import Passage
 from ragweave.models.settings import ModelSettings, model_settings
 from ragweave.models.text import clip
@@ -163,17 +163,20 @@ class ServedReranker:
             return np.zeros(0)
         texts = [readable(p) for p in passages]
         body = {"model": self._model, "query": question, "documents": texts, "top_n": len(texts)}
-        try:
-            reply = tried(lambda: self._post(body))
-        except Exception as exc:
-            raise explain(exc, self.name, self.host, "RERANK", waited=self._timeout) from exc
-        return self._read(reply, len(texts))
+        from langchain_core.runnables import RunnableLambda
+
+        pauses: Any = {"initial": BACKOFF, "jitter": BACKOFF}
+        passing: Any = {"retry_if_exception_type": (ModelTransient,), "exponential_jitter_params": pauses}
+        return self._read(RunnableLambda(self._post).with_retry(**passing).invoke(body), len(texts))
 
     def _post(self, body: dict[str, Any]) -> Any:
-        # No redirects: a key and a person's own text go to the configured address and nowhere else.
-        with httpx.Client(timeout=self._timeout, follow_redirects=False) as client:
-            reply = client.post(self._url, json=body, headers=self._headers)
-            reply.raise_for_status()
+        try:
+            # No redirects: a key and a person's own text go to the configured address and nowhere else.
+            with httpx.Client(timeout=self._timeout, follow_redirects=False) as client:
+                reply = client.post(self._url, json=body, headers=self._headers)
+                reply.raise_for_status()
+        except Exception as exc:
+            raise explain(exc, self.name, self.host, "RERANK", waited=self._timeout) from exc
         try:
             return reply.json()
         except ValueError:

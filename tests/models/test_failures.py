@@ -16,7 +16,7 @@ import pytest
 import requests
 
 from ragweave.models.errors import BudgetSpent, ModelError, ModelTransient
-from ragweave.models.failures import broke_off, is_transient, status_of, tried
+from ragweave.models.failures import broke_off, is_transient, status_of
 
 HTTP = sys.modules["httpx2"] if openai.Timeout.__module__.startswith("httpx2") else httpx
 """The HTTP client of the installed OpenAI package."""
@@ -108,33 +108,6 @@ def test_what_may_pass_is_tried_again(exc: Exception) -> None:
 )
 def test_what_will_not_pass_is_not_tried_again(exc: BaseException) -> None:
     assert not is_transient(exc)
-
-
-@pytest.mark.parametrize(
-    ("outcomes", "result", "left"),
-    [
-        ([TimeoutError(), of_httpx(503), "fine", "more"], "fine", 1),
-        ([TimeoutError(), TimeoutError(), TimeoutError(), "late"], None, 1),
-        ([KeyError("x"), "late"], None, 1),
-    ],
-)
-def test_a_blocking_call_is_tried_three_times_while_its_failure_may_pass(
-    monkeypatch: pytest.MonkeyPatch, outcomes: list[object], result: object, left: int
-) -> None:
-    monkeypatch.setattr("ragweave.models.failures.BACKOFF", 0.0)
-
-    def call() -> object:
-        outcome = outcomes.pop(0)
-        if isinstance(outcome, Exception):
-            raise outcome
-        return outcome
-
-    if result is None:
-        with pytest.raises((TimeoutError, KeyError)):
-            tried(call)
-    else:
-        assert tried(call) == result
-    assert len(outcomes) == left
 
 
 def test_what_breaks_off_is_asked_for_again_and_what_the_client_tried_or_a_silence_is_not() -> None:

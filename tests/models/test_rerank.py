@@ -60,7 +60,7 @@ class Server:
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
     made = Server()
-    monkeypatch.setattr("ragweave.models.failures.BACKOFF", 0.0)
+    monkeypatch.setattr("ragweave.models.rerank.BACKOFF", 0.0)
     named(monkeypatch, rerank="api:judge-small", rerank_url=made.url)
     yield made
     made.http.shutdown()
@@ -137,7 +137,7 @@ def test_refusals_are_told_and_only_passing_ones_tried_again(server: Server, sta
 
 
 def test_a_server_without_address_elsewhere_or_dead_is_an_error_in_words(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ragweave.models.failures.BACKOFF", 0.0)
+    monkeypatch.setattr("ragweave.models.rerank.BACKOFF", 0.0)
     named(monkeypatch, rerank="api:m")
     with pytest.raises(InputError, match="RAGWEAVE_RERANK_URL"):
         reranker()
