@@ -68,10 +68,10 @@ class ModelRequest:
         images = [hashlib.sha256(image).hexdigest() for image in self.images]
         return hashlib.sha256(json.dumps([model, host, list(self.messages), images, form]).encode()).hexdigest()
 
-    def repaired(self, text: str, bound: Any = None) -> ModelRequest:
+    def repaired(self, text: str) -> ModelRequest:
         """Return the request with a paragraph more; many chat templates refuse two user messages in a row."""
         *head, (role, last) = self.messages
-        return replace(self, messages=[*head, (role, f"{last}\n\n{text}")], bound=bound)
+        return replace(self, messages=[*head, (role, f"{last}\n\n{text}")])
 
 
 class ChatReply:

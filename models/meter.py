@@ -16,7 +16,7 @@ class Limits:
     """Limits of one run; 0 means no limit, except for `calls`, where -1 means no limit."""
 
     calls: int = 0
-    """Chat model calls; failed attempts count, replies from the cache do not."""
+    """Chat model calls, each once however often its client tries it; replies from the cache do not count."""
     tokens: int = 0
     """In and out."""
     seconds: float = 0

@@ -1,4 +1,4 @@
-"""Cross-encoders of transformers and of fastembed, tiny ones, loaded by the real packages and not by stand-ins."""
+"""Cross-encoders of transformers, tiny ones, loaded by the real package and not by a stand-in."""
 
 from __future__ import annotations
 

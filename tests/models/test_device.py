@@ -34,31 +34,30 @@ def choose(monkeypatch: pytest.MonkeyPatch, device: str) -> None:
 
 @pytest.mark.parametrize(
     ("wanted", "count", "found"),
-    [
-        ("auto", 0, "cpu"),
-        ("auto", 2, "cuda"),
-        ("cpu", 2, "cpu"),
-        ("cuda", 1, "cuda"),
-        ("cuda:1", 2, "cuda:1"),
-    ],
+    [("auto", 0, "cpu"), ("auto", 2, "cuda"), ("cpu", 2, "cpu"), ("cuda", 1, "cuda"), ("cuda:1", 2, "cuda:1")],
 )
-def test_a_setting_says_where(wanted: str, count: int, found: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_setting_says_where_encoders_compute_and_whisper_listens(
+    wanted: str, count: int, found: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     choose(monkeypatch, wanted)
+    given: dict[str, Any] = {}
+    whisper = SimpleNamespace(WhisperModel=lambda name, **options: given.update(options))
+    monkeypatch.setitem(sys.modules, "faster_whisper", whisper)
+    monkeypatch.setitem(sys.modules, "ctranslate2", SimpleNamespace(get_cuda_device_count=lambda: count))
+    Whisper("tiny").check()
     assert torch_device(torch(count)) == found
+    assert f"{given['device']}:{given['device_index']}".removesuffix(":0") == found
 
 
-@pytest.mark.parametrize(("wanted", "count", "seen"), [("cuda", 0, "no GPU"), ("cuda:2", 2, "2 of them")])
-def test_a_gpu_that_is_not_there_is_told(wanted: str, count: int, seen: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    choose(monkeypatch, wanted)
-    with pytest.raises(ModelError, match=f"RAGWEAVE_DEVICE is {wanted}, and torch sees {seen}.*set RAGWEAVE_DEVICE"):
-        torch_device(torch(count))
-
-
-@pytest.mark.parametrize("wanted", ["gpu", "cuda:", "cuda:x", "cuda:-1", "mps"])
-def test_a_value_that_names_no_device_is_refused(wanted: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    choose(monkeypatch, wanted)
-    with pytest.raises(InputError, match=r"RAGWEAVE_DEVICE cannot be used: .*auto, cpu, cuda or cuda:N"):
-        model_settings()
+def test_a_gpu_that_is_not_there_and_a_value_that_names_no_device_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    for wanted, count, seen in (("cuda", 0, "no GPU"), ("cuda:2", 2, "2 of them")):
+        choose(monkeypatch, wanted)
+        with pytest.raises(ModelError, match=f"RAGWEAVE_DEVICE is {wanted}, and torch sees {seen}"):
+            torch_device(torch(count))
+    for wanted in ("gpu", "cuda:", "cuda:x", "cuda:-1", "mps"):
+        choose(monkeypatch, wanted)
+        with pytest.raises(InputError, match=r"RAGWEAVE_DEVICE cannot be used: .*auto, cpu, cuda or cuda:N"):
+            model_settings()
 
 
 @pytest.mark.parametrize(
@@ -123,18 +122,3 @@ def test_a_checkpoint_with_thresholds_stays_in_full_precision(folder: Path, monk
     choose(monkeypatch, "cuda")
     net, _ = load_model(folder, "AnyHead")
     assert (net.device, net.dtype) == ("cuda", "float32")
-
-
-@pytest.mark.parametrize(
-    ("wanted", "count", "found"), [("auto", 0, ("cpu", 0)), ("auto", 1, ("cuda", 0)), ("cuda:1", 2, ("cuda", 1))]
-)
-def test_whisper_listens_where_the_setting_says(
-    wanted: str, count: int, found: tuple[str, int], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    choose(monkeypatch, wanted)
-    given: dict[str, Any] = {}
-    whisper = SimpleNamespace(WhisperModel=lambda name, **options: given.update(options))
-    monkeypatch.setitem(sys.modules, "faster_whisper", whisper)
-    monkeypatch.setitem(sys.modules, "ctranslate2", SimpleNamespace(get_cuda_device_count=lambda: count))
-    Whisper("tiny").check()
-    assert (given["device"], given["device_index"]) == found

@@ -40,8 +40,10 @@ def test_every_form_becomes_rgb_of_its_size(format, mode):
         assert pixels[20, 55, 0] > 150 > pixels[20, 5, 0]
 
 
-def test_a_cmyk_jpeg_is_not_inverted():
+def test_a_cmyk_jpeg_is_not_inverted_and_what_is_transparent_is_white():
     assert load(saved(Image.new("CMYK", (50, 50), (0, 0, 0, 0)), "JPEG")).mean() > 250
+    assert load(saved(Image.new("RGBA", (20, 20), (0, 0, 0, 0)), "PNG")).min() == 255
+    assert load(saved(Image.new("P", (20, 20), 0), "GIF", transparency=0)).min() == 255
 
 
 @pytest.mark.parametrize("format", ["PNG", "TIFF"])
@@ -49,12 +51,6 @@ def test_sixteen_bits_are_scaled_to_eight(format):
     values = np.linspace(0, 65535, 64 * 64).reshape(64, 64).astype(np.uint16)
     pixels = load(saved(Image.fromarray(values), format))
     assert pixels[0, 0, 0] < 3 and pixels[-1, -1, 0] > 252 and 120 < pixels[32, 0, 0] < 135
-
-
-def test_what_is_transparent_is_white():
-    assert load(saved(Image.new("RGBA", (20, 20), (0, 0, 0, 0)), "PNG")).min() == 255
-    image = Image.new("P", (20, 20), 0)
-    assert load(saved(image, "GIF", transparency=0)).min() == 255
 
 
 @pytest.mark.parametrize("orientation", range(1, 9))
