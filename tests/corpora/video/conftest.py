@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from ragweave.corpora.ingest.events import Report
 from ragweave.corpora.ingest.run import index
 from ragweave.corpora.store.library import open_library
 from ragweave.corpora.types import Item
@@ -18,10 +19,12 @@ from ragweave.models.asr import Transcript, Word
 from ragweave.models.vad import RATE, Sound, Stretch
 
 Film = Callable[..., Path]
+Ffmpeg = Callable[..., None]
+Hears = Callable[["ScriptedAsr | None"], None]
 
 
 @pytest.fixture
-def ffmpeg() -> Callable[..., None]:
+def ffmpeg() -> Ffmpeg:
     """Run ffmpeg with these arguments."""
 
     def run(*arguments: str) -> None:
@@ -31,7 +34,7 @@ def ffmpeg() -> Callable[..., None]:
 
 
 @pytest.fixture
-def film(tmp_path: Path, ffmpeg: Callable[..., None]) -> Film:
+def film(tmp_path: Path, ffmpeg: Ffmpeg) -> Film:
     """Make a small film: moving test picture and a tone, of so many seconds."""
 
     def make(
@@ -57,6 +60,17 @@ async def items(library: str = "default") -> list[Item]:
     found = await open_library(library)
     pages = [p for c in ("clip", "video") for p in found.held.catalog.pages(found.id, c)]  # type: ignore[arg-type]
     return list((await found.items([item.id for page in pages for item in page])).values())
+
+
+async def warnings() -> list[str]:
+    """Return what the library says of its sources."""
+    return [w for s in await (await open_library()).sources() for w in s.warnings]
+
+
+def reason(report: Report) -> str:
+    """Return why the one file failed."""
+    [(_, why)] = report.failed
+    return why
 
 
 def index_one(path: Path) -> str:
@@ -100,7 +114,7 @@ class ScriptedAsr:
 
 
 @pytest.fixture
-def hears(monkeypatch: pytest.MonkeyPatch) -> Callable[[ScriptedAsr | None], None]:
+def hears(monkeypatch: pytest.MonkeyPatch) -> Hears:
     """Set what hears, and take every ten seconds of sound for speech."""
 
     def use(engine: ScriptedAsr | None) -> None:

@@ -1,4 +1,4 @@
-"""Transcripts in the forms that people have them."""
+"""Transcripts in the forms that people have them, alone or beside a recording."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ragweave.components.context import Context
 from ragweave.corpora.decode import read_text
 from ragweave.corpora.ingest.run import index
 from ragweave.corpora.ingest.stages import kind_of, prepare
@@ -16,9 +17,12 @@ from ragweave.corpora.store.library import open_library
 from ragweave.corpora.video import cues as module
 from ragweave.corpora.video.ass import ass_cues
 from ragweave.corpora.video.cues import is_transcript, read_transcript, timed_cues
+from ragweave.corpora.video.sidecars import companion, language_of, others, subtitles_of_others, tagged
+from ragweave.graphs.agent import graph
 from ragweave.models.errors import SourceError
+from ragweave.nodes.answer import Answer
+from tests.corpora.video.conftest import Film, warnings
 
-FIELDS = "Layer Start End Style Name MarginL MarginR MarginV Effect Text".split()
 VTT = """WEBVTT - made by hand
 
 STYLE
@@ -34,49 +38,52 @@ intro
 Later
 on two lines
 """
-
-SRT = """1
-00:00:01,000 --> 00:00:02,000
-{\\an8}First line
-
-2
-00:00:03,500 --> 00:00:05,000
-<b>Second</b> line
-"""
-
-ASS = """[Script Info]
+SRT = "1\n00:00:01,000 --> 00:00:02,000\n{\\an8}First line\n\n2\n00:00:03,500 --> 00:00:05,000\n<b>Second</b> line\n"
+ASS = r"""[Script Info]
 Title: A film
 
 [Events]
 Format: Layer, Start, End, Style, Name, MarginL, MarginR, MarginV, Effect, Text
-Dialogue: 0,0:00:01.00,0:00:02.00,Default,,0,0,0,,First line
-Dialogue: 0,0:00:03.50,0:00:05.00,Default,,0,0,0,,Second line
+Dialogue: 0,0:01:02.50,0:01:04.00,Default,Ada,0,0,0,,{\i1}Second, with a comma.{\i0}\NIt{\i1}'s{\i0} {\k20}fi{\k20}ne.
+Comment: 0,0:00:01.00,0:00:02.00,Default,,0,0,0,,nobody says this
+Dialogue: 0,0:00:01.00,0:00:03.00,Default,,0,0,0,,First.
+Dialogue: 0,0:00:01.00,0:00:03.00,Default,,0,0,0,,{\p1}m 0 0 l 100 0{\p0}
+Dialogue: 0,soon,0:00:03.00,Default,,0,0,0,,no time
 """
 
 
-def test_webvtt_gives_times_speakers_and_plain_text() -> None:
-    first, second = timed_cues(VTT)
-    assert (first.start, first.end, first.text, first.speaker) == (
-        12.72,
-        15.12,
-        "The engine weaves & counts",
-        "Ada Lovelace",
-    )
-    assert (second.start, second.end, second.text) == (3601.0, 3602.5, "Later on two lines")
+@pytest.mark.parametrize(
+    ("text", "cues"),
+    [
+        (
+            VTT,
+            [
+                (12.72, 15.12, "The engine weaves & counts", "Ada Lovelace"),
+                (3601.0, 3602.5, "Later on two lines", ""),
+            ],
+        ),
+        (SRT, [(1.0, 2.0, "First line", ""), (3.5, 5.0, "Second line", "")]),
+        (
+            "00:01.0 --> 00:04.0\n<v Ann>Shall we?</v>\n<v Bob>No.</v>\n",
+            [(1.0, 4.0, "Shall we?", "Ann"), (1.0, 4.0, "No.", "Bob")],
+        ),
+    ],
+    ids=["vtt", "srt", "voices"],
+)
+def test_times_speakers_and_plain_text_are_read(text: str, cues: list[tuple[float, float, str, str]]) -> None:
+    assert [(c.start, c.end, c.text, c.speaker) for c in timed_cues(text)] == cues
 
 
-def test_subrip_gives_times_and_text_without_marks() -> None:
-    assert [(c.start, c.end, c.text) for c in timed_cues(SRT)] == [(1.0, 2.0, "First line"), (3.5, 5.0, "Second line")]
+def test_captions_that_roll_say_every_line_once_and_a_refrain_after_a_pause_is_kept() -> None:
+    text = "00:00.0 --> 00:02.0\none\n\n00:02.0 --> 00:04.0\none\ntwo\n\n00:04.0 --> 00:06.0\ntwo\nthree\n"
+    assert [c.text for c in timed_cues(f"{text}\n00:09.0 --> 00:10.0\nthree\n")] == ["one", "two", "three", "three"]
 
 
-def test_captions_that_roll_say_every_line_once() -> None:
-    text = "WEBVTT\n\n00:00.0 --> 00:02.0\none\n\n00:02.0 --> 00:04.0\none\ntwo\n\n00:04.0 --> 00:06.0\ntwo\nthree\n"
-    assert [c.text for c in timed_cues(text)] == ["one", "two", "three"]
-
-
-def test_a_refrain_after_a_pause_is_kept() -> None:
-    text = "WEBVTT\n\n00:00.0 --> 00:02.0\nyes\n\n00:09.0 --> 00:10.0\nyes\n"
-    assert [c.text for c in timed_cues(text)] == ["yes", "yes"]
+def test_the_dialogue_of_substation_alpha_is_read() -> None:
+    assert [(c.start, c.end, c.text, c.speaker) for c in ass_cues(ASS)] == [
+        (1.0, 3.0, "First.", ""),
+        (62.5, 64.0, "Second, with a comma. It's fine.", "Ada"),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -84,6 +91,7 @@ def test_a_refrain_after_a_pause_is_kept() -> None:
     [
         (VTT, ".txt", True),
         (SRT, ".doc", True),
+        (ASS[:200], ".ass", True),
         ('{"text": "So welcome to this talk", "start": 0.0}\n', ".jsonl", True),
         ('{"text": "some review of a film", "stars": 4}\n', ".jsonl", False),
         ('{"text": "one two three", "t": null}\n', ".jsonl", False),
@@ -92,7 +100,6 @@ def test_a_refrain_after_a_pause_is_kept() -> None:
         ('{"name": "a package", "version": "1.0"}', ".json", False),
         ("plain words --> more words", ".txt", False),
         ("10:30 --> 11:15 meeting with Bob\n12:00 --> 13:00 lunch\n", ".txt", False),
-        ("00:01.000 --> 00:04.000 align:start position:0%\nHello\n", ".txt", True),
         ("WEBVTT is a format of subtitles.\n", ".txt", False),
         ("WEBVTT\n\nNOTE nothing is said yet\n", ".vtt", True),
     ],
@@ -102,129 +109,118 @@ def test_transcripts_are_told_by_their_content(head: str, suffix: str, expected:
 
 
 @pytest.mark.parametrize("line_end", ["\r\n", "\r", "\n"])
-@pytest.mark.parametrize("mark", ["", "\ufeff"])
-@pytest.mark.parametrize(("name", "text"), [("a.srt", SRT), ("a.txt", SRT), ("a.vtt", VTT), ("a.ass", ASS)])
-def test_subtitles_of_any_line_ends_are_read_as_recordings(
-    name: str, text: str, mark: str, line_end: str, tmp_path: Path
-) -> None:
-    path = tmp_path / name
-    path.write_bytes((mark + text.replace("\n", line_end)).encode())
-    assert kind_of(path) == "transcript"
-    assert len(read_transcript(path)[0].cues) == 2
-
-
 @pytest.mark.parametrize(
     ("name", "text"),
     [
+        ("a.txt", SRT),
+        ("a.vtt", f"\ufeff{VTT}"),
         ("a.srt", f"Downloaded from a place of subtitles\n\n{SRT}"),
-        ("a.srt", f"\n\n{SRT}"),
         ("a.vtt", f"\n{VTT}"),
-        ("a.ass", f"\n; a remark\n! another\n{ASS}"),
+        ("a.ass", f"\ufeff\n; a remark\n! another\n{ASS}"),
     ],
 )
-def test_what_stands_above_the_first_cue_makes_subtitles_no_text(name: str, text: str, tmp_path: Path) -> None:
+def test_subtitles_of_any_line_ends_and_below_any_remark_are_read_as_recordings(
+    name: str, text: str, line_end: str, tmp_path: Path
+) -> None:
     path = tmp_path / name
-    path.write_text(text)
-    assert kind_of(path) == "transcript"
-    assert len(read_transcript(path)[0].cues) == 2
-
-
-def test_a_text_that_explains_subtitles_stays_a_text(tmp_path: Path) -> None:
+    path.write_bytes(text.replace("\n", line_end).encode())
+    assert kind_of(path) == "transcript" and len(read_transcript(path)[0].cues) == 2
     path = tmp_path / "explained.md"
     path.write_text(f"# SubRip\n\nIts cues look so:\n\n{SRT}")
     assert kind_of(path) == "markdown"
 
 
-def test_rows_without_times_are_spread_between_stated_ones_by_their_words(tmp_path: Path) -> None:
+def test_rows_without_times_stand_between_stated_ones_by_their_words(tmp_path: Path) -> None:
     rows = [
         {"episode": "one", "speaker": "Ada", "t": 0, "text": "a b c"},
         {"episode": "one", "speaker": "Bob", "t": None, "text": "d"},
         {"episode": "one", "speaker": "Ada", "t": 8, "text": "e f"},
-        {"episode": "two", "speaker": "Ada", "t": 3, "text": "g h"},
+        {"text": "g h"},  # neither when nor of what: it goes on
+        {"episode": "two", "speaker": "Ada", "t": 3, "text": "i j"},
     ]
-    path = tmp_path / "show.jsonl"
-    path.write_text("\n".join(map(json.dumps, rows)))
-    one, two = read_transcript(path)
-    assert kind_of(path) == "transcript"
-    assert [(c.start, c.end, c.speaker) for c in one.cues] == [(0, 6, "Ada"), (6, 8, "Bob"), (8, 12, "Ada")]
-    assert (one.title, two.title, two.cues[0].start) == ("one", "two", 3)
+    for name in ("show.jsonl", "show.json"):
+        path = tmp_path / name
+        path.write_text("\n".join(map(json.dumps, rows)) if name.endswith("l") else json.dumps(rows))
+        assert kind_of(path) == "transcript"
+        one, two = read_transcript(path)
+        places = [(c.start, c.end, c.speaker) for c in one.cues]
+        assert places == [(0, 6, "Ada"), (6, 8, "Bob"), (8, 12, "Ada"), (12, 16, "")]
+        assert (one.title, two.title, two.cues[0].start) == ("one", "two", 3)
 
 
-@pytest.mark.parametrize("name", ["mill.jsonl", "mill.json"])
-def test_a_row_that_has_no_time_at_all_stands_between_its_neighbours(name: str, tmp_path: Path) -> None:
-    rows: list[dict[str, object]] = [
-        {"text": "The mill is old.", "start": 0.0, "end": 4.0},
-        {"text": "The miller is Mr Oakes."},
-        {"text": "It stands by the sea.", "start": 10.0, "end": 14.0},
-        {"text": "It grinds wheat."},
-    ]
-    path = tmp_path / name
-    path.write_text("\n".join(map(json.dumps, rows)) if name.endswith("l") else json.dumps(rows))
-    assert kind_of(path) == "transcript"
-    [found] = read_transcript(path)
-    assert [c.text for c in found.cues] == [r["text"] for r in rows]
-    assert 4.0 <= found.cues[1].start < found.cues[1].end <= 10.0 and found.cues[3].start > 10.0
-
-
-def test_a_row_that_names_neither_time_nor_recording_belongs_to_that_of_the_row_before(tmp_path: Path) -> None:
-    rows = [{"episode": "one", "t": 3, "text": "a b"}, {"text": "c d"}, {"episode": "two", "t": 0, "text": "e f"}]
-    path = tmp_path / "show.jsonl"
-    path.write_text("\n".join(map(json.dumps, rows)))
-    assert [[c.text for c in r.cues] for r in read_transcript(path)] == [["a b", "c d"], ["e f"]]
-
-
-async def test_rows_of_a_transcript_that_are_no_json_are_named(home: Path, tmp_path: Path) -> None:
-    rows = [json.dumps({"text": f"The mill grinds wheat number {n}.", "start": 4 * n}) for n in range(30)]
-    path = tmp_path / "mill.jsonl"
-    path.write_text("\n".join([*rows[:20], "", rows[20][:-9], *rows[21:], '{"text": "broken o']))
-    assert (await index([path])).indexed == 1
-    [source] = await (await open_library()).sources()
-    assert source.kind == "transcript" and source.warnings == ("line 22 is not JSON", "line 32 is not JSON")
-
-
-def test_a_transcript_is_read_once_and_of_many_lines_that_are_no_json_the_others_are_counted(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+async def test_rows_that_are_no_json_are_named_or_counted_and_a_file_is_read_once(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    reads: list[Path] = []
-    monkeypatch.setattr(module, "read_text", lambda path: reads.append(path) or read_text(path))
     rows = [json.dumps({"text": f"The mill grinds wheat number {n}.", "start": 4 * n}) for n in range(300)]
     path = tmp_path / "mill.jsonl"
+    path.write_text("\n".join([*rows[:20], "", rows[20][:-9], *rows[21:30], '{"text": "broken o']))
+    assert (await index([path])).indexed == 1
+    assert await warnings() == ["line 22 is not JSON", "line 32 is not JSON"]
+    reads: list[Path] = []
+    monkeypatch.setattr(module, "read_text", lambda path: reads.append(path) or read_text(path))
     path.write_text("\n".join([*rows, *["broken"] * 12]))
-    warnings = prepare(path, "src", 300).warnings
-    assert reads == [path] and warnings[0] == "line 301 is not JSON"
-    assert len(warnings) == 11 and warnings[-1] == "2 more lines are not JSON"
+    told = prepare(path, "src", 300).warnings
+    assert reads == [path] and len(told) == 11 and told[-1] == "2 more lines are not JSON"
 
 
-def test_whisper_segments_are_read(tmp_path: Path) -> None:
-    path = tmp_path / "talk.json"
+def test_whisper_segments_are_read_and_a_transcript_without_utterances_is_refused(tmp_path: Path) -> None:
+    path, empty = tmp_path / "talk.json", tmp_path / "empty.vtt"
     path.write_text(json.dumps({"text": "x", "segments": [{"start": 1.5, "end": 2.5, "text": " Hello  there"}]}))
-    [found] = read_transcript(path)
-    assert [(c.start, c.end, c.text) for c in found.cues] == [(1.5, 2.5, "Hello there")]
-
-
-def test_a_transcript_without_utterances_is_refused_with_a_sentence(tmp_path: Path) -> None:
-    path = tmp_path / "empty.vtt"
-    path.write_text("WEBVTT\n\n")
+    assert [(c.start, c.end, c.text) for c in read_transcript(path)[0].cues] == [(1.5, 2.5, "Hello there")]
+    empty.write_text("WEBVTT\n\n")
     with pytest.raises(SourceError, match="no utterance with a time"):
-        read_transcript(path)
+        read_transcript(empty)
 
 
 @given(st.text(max_size=300))
 def test_any_text_gives_ordered_cues_and_never_an_error(text: str) -> None:
-    found = timed_cues(f"WEBVTT\n\n{text}\n\n00:01.000 --> 00:02.000\nx\n\n{text}")
-    assert all(c.text and c.start <= c.end for c in found)
-    assert [c.start for c in found] == sorted(c.start for c in found)
+    for found in (
+        timed_cues(f"WEBVTT\n\n{text}\n\n00:01.000 --> 00:02.000\nx\n\n{text}"),
+        ass_cues(f"[Events]\nDialogue: {text}\n{text}"),
+    ):
+        assert all(c.text and 0 <= c.start <= c.end for c in found)
+        assert [c.start for c in found] == sorted(c.start for c in found)
 
 
-def test_what_two_voices_say_in_one_cue_is_told_of_each() -> None:
-    text = "WEBVTT\n\n00:01.000 --> 00:04.000\n<v Ann>Shall we raise it?</v>\n<v Bob>I am against it.</v>\n"
-    assert [(c.speaker, c.text) for c in timed_cues(text)] == [
-        ("Ann", "Shall we raise it?"),
-        ("Bob", "I am against it."),
-    ]
+def put(folder: Path, names: str) -> None:
+    for name in names.split():
+        (folder / name).write_text("x")
 
 
-def test_what_only_sets_letters_parts_no_word() -> None:
-    line = r"Dialogue: 0,0:00:01.00,0:00:02.00,Default,,0,0,0,,It{\i1}'s{\i0} {\k20}fi{\k20}ne\Nhere"
-    (cue,) = ass_cues(f"[Script Info]\n[Events]\nFormat: {', '.join(FIELDS)}\n{line}\n")
-    assert cue.text == "It's fine here"
+def test_subtitles_of_any_language_belong_to_the_recording_of_their_name(tmp_path: Path) -> None:
+    put(tmp_path, "a.mp4 a.vtt a.zh-CN.srt a.en.forced.ass b.eng.srt b.mkv c.vtt d.vtt d.md ab.srt a.2.srt")
+    paths = [str(p) for p in sorted(tmp_path.iterdir())]
+    found = subtitles_of_others(paths, lambda p: p.endswith((".mp4", ".mkv")))
+    told = {Path(p).name: other for p, other in found.items()}
+    assert told == {"a.vtt": "a.mp4", "a.zh-CN.srt": "a.mp4", "a.en.forced.ass": "a.mp4", "b.eng.srt": "b.mkv"}
+    tags = ("zh-CN", "chs", "deu.forced", "pt_BR", "forced")
+    assert [language_of(tag) for tag in tags] == ["zh", "zh", "de", "pt", ""]
+
+
+def test_the_whole_ones_without_a_tag_are_read_and_one_of_each_further_language(tmp_path: Path) -> None:
+    film = str(tmp_path / "a.mp4")
+    put(tmp_path, "a.mp4 a.en.srt a.eng.vtt a.de.srt a.de.forced.srt a.fr.forced.srt a.it.srt a.zh.srt")
+    assert companion(film) == tmp_path / "a.en.srt" and tagged(film) == "en"
+    assert [p.name for p in others(film)] == ["a.de.srt", "a.it.srt"]
+    put(tmp_path, "a.vtt")
+    assert companion(film) == tmp_path / "a.vtt"
+    assert others(str(tmp_path / "b.mp4")) == [] and tagged(str(tmp_path / "b.mp4")) == ""
+
+
+SAID = {"de": "Der Leuchtturm wurde von Ada in Cuxhaven gebaut.", "zh": "灯塔是一九六八年由阿达建造的。"}
+SAID["en"] = "The lighthouse was built by Ada."
+ASKED = {"en": "Who built the lighthouse?", "de": "Was wurde in Cuxhaven gebaut?", "zh": "灯塔是谁建造的?"}
+
+
+@pytest.mark.parametrize(("tags", "language"), [("zh", "zh"), ("de en", "en"), ("de en", "de")])
+async def test_a_film_is_answered_from_its_subtitles_in_their_language(film: Film, tags: str, language: str) -> None:
+    path = film("lighthouse.mp4", 8)
+    for tag in tags.split():
+        path.with_suffix(f".{tag}.srt").write_text(f"1\n00:00:01,000 --> 00:00:05,000\n{SAID[tag]}\n", encoding="utf-8")
+    await index([path.parent])
+    state = await graph.ainvoke({"messages": [("human", ASKED[language])]}, context=Context(mode="extractive"))
+    answer: Answer = state["answer"]
+    assert not answer.abstained and SAID[language].rstrip("。") in answer.text
+    assert [(c.locator["start"], c.locator["end"]) for c in answer.citations] == [(1.0, 5.0)]
+    held = await (await open_library("default")).items([c.id for c in answer.citations])
+    assert {i.language for i in held.values()} == {"zh" if tags == "zh" else "en"}

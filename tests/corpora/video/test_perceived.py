@@ -11,55 +11,56 @@ import pytest
 from ragweave.corpora.store.folders import arrived, sweep
 from ragweave.corpora.video.perceived import Later, Perceived, folder_of, take_over
 
-
-def test_outcomes_and_frames_come_back(tmp_path: Path) -> None:
-    kept = Perceived(tmp_path / "x")
-    kept.put("hear", "a", {"text": "hello"})
-    kept.put_frame("f.jpg", b"picture")
-    kept.close()
-    again = Perceived(tmp_path / "x")
-    assert (again.get("hear", "a"), again.get("hear", "b")) == ({"text": "hello"}, None)
-    found = again.frame("f.jpg")
-    assert found is not None and found.read_bytes() == b"picture"
-    again.put("hear", "a", {"text": "other"})
-    assert again.get("hear", "a") == {"text": "other"}
-    again.close()
+A, B = "a" * 64, "b" * 64
 
 
-def test_a_damaged_database_is_begun_anew(tmp_path: Path) -> None:
-    kept = Perceived(tmp_path / "x")
-    kept.put("look", "1", [1])
-    kept.close()
-    (tmp_path / "x" / "stages.sqlite").write_bytes(b"SQLite format 3\0" + os.urandom(5000))
-    again = Perceived(tmp_path / "x")
-    assert again.get("look", "1") is None
-    again.put("look", "1", [2])
-    assert again.get("look", "1") == [2]
-    again.close()
+def kept(home: Path, library: str, sha: str, **outcomes: object) -> Path:
+    """Keep outcomes of hearing, and one frame."""
+    perceived = Perceived(folder_of(home, library, sha))
+    for key, value in outcomes.items():
+        perceived.put("hear", key, value)
+    perceived.put_frame("f.jpg", b"picture")
+    perceived.close()
+    return perceived.folder
 
 
-def test_frames_are_given_to_another_folder(tmp_path: Path) -> None:
-    kept = Perceived(tmp_path / "x")
-    kept.put_frame("a.jpg", b"a")
-    (tmp_path / "media").mkdir()
-    kept.give_frames(["a.jpg", "a.jpg", "missing.jpg"], tmp_path / "media")
-    assert [p.name for p in (tmp_path / "media").iterdir()] == ["a.jpg"]
-    kept.close()
+def heard(folder: Path, key: str) -> object:
+    """Return a kept outcome, where the frame is there as well."""
+    perceived = Perceived(folder)
+    frame = perceived.frame("f.jpg")
+    found = perceived.get("hear", key)
+    perceived.close()
+    return found if frame is not None and frame.read_bytes() == b"picture" else None
 
 
-def test_a_place_that_cannot_be_written_is_told(tmp_path: Path) -> None:
+def test_outcomes_and_frames_come_back_and_a_damaged_database_is_begun_anew(tmp_path: Path) -> None:
+    folder = kept(tmp_path, "lib", A, x={"text": "hello"})
+    assert (heard(folder, "x"), heard(folder, "y")) == ({"text": "hello"}, None)
+    kept(tmp_path, "lib", A, x={"text": "other"})
+    assert heard(folder, "x") == {"text": "other"}
+    (folder / "stages.sqlite").write_bytes(b"SQLite format 3\0" + os.urandom(5000))
+    assert heard(folder, "x") is None
+    kept(tmp_path, "lib", A, x=2)
+    assert heard(folder, "x") == 2
+
+
+def test_frames_are_given_to_another_folder_and_a_place_that_cannot_be_written_is_told(tmp_path: Path) -> None:
+    perceived, media = Perceived(kept(tmp_path, "lib", A)), tmp_path / "media"
+    media.mkdir()
+    perceived.give_frames(["f.jpg", "f.jpg", "missing.jpg"], media)
+    perceived.close()
+    assert os.listdir(media) == ["f.jpg"]
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(Later, match="RAGWEAVE_HOME"):
         Perceived(tmp_path / "file" / "below")
 
 
 def test_what_no_source_needs_is_swept_but_not_what_was_just_written(tmp_path: Path) -> None:
-    for sha in ("a" * 64, "b" * 64):
-        Perceived(folder_of(tmp_path, "lib", sha)).close()
-    assert sweep(tmp_path, "lib", ["a" * 64], since=time.time() - 60) == 0
-    assert sweep(tmp_path, "lib", ["a" * 64]) == 1
-    assert [p.name for p in (tmp_path / "libraries" / "lib" / "perceived").iterdir()] == ["a" * 32]
-    assert sweep(tmp_path, "none", []) == 0
+    kept(tmp_path, "lib", A)
+    kept(tmp_path, "lib", B)
+    assert sweep(tmp_path, "lib", [A], since=time.time() - 60) == 0
+    assert sweep(tmp_path, "lib", [A]) == 1 and sweep(tmp_path, "none", []) == 0
+    assert os.listdir(tmp_path / "libraries" / "lib" / "perceived") == [A[:32]]
 
 
 def test_what_was_begun_of_a_file_is_kept_while_that_lies_there_as_it_did_and_no_longer(tmp_path: Path) -> None:
@@ -67,9 +68,9 @@ def test_what_was_begun_of_a_file_is_kept_while_that_lies_there_as_it_did_and_no
     film.write_bytes(b"film")
 
     def begun() -> None:
-        kept = Perceived(folder_of(tmp_path, "lib", "a" * 64))
-        kept.begin(str(film))
-        kept.close()
+        perceived = Perceived(folder_of(tmp_path, "lib", A))
+        perceived.begin(str(film))
+        perceived.close()
         assert sweep(tmp_path, "lib", []) == 0
 
     begun()
@@ -80,38 +81,22 @@ def test_what_was_begun_of_a_file_is_kept_while_that_lies_there_as_it_did_and_no
     film.write_bytes(b"another film")
     assert sweep(tmp_path, "lib", []) == 1
     begun()
-    (folder_of(tmp_path, "lib", "a" * 64) / "begun").write_text("{}")
+    (folder_of(tmp_path, "lib", A) / "begun").write_text("{}")
     assert sweep(tmp_path, "lib", []) == 1
     begun()
-    arrived(tmp_path, "lib", ["b" * 64])
+    arrived(tmp_path, "lib", [B])
     assert sweep(tmp_path, "lib", []) == 0
-    arrived(tmp_path, "lib", ["a" * 64])
+    arrived(tmp_path, "lib", [A])
     assert sweep(tmp_path, "lib", []) == 1, "what the library has held goes with it"
 
 
 def test_what_another_library_has_perceived_of_the_same_bytes_is_taken_over_and_outlives_it(tmp_path: Path) -> None:
-    kept = Perceived(folder_of(tmp_path, "theirs", "a" * 64))
-    kept.put("hear", "x", {"text": "hello"})
-    kept.put_frame("f.jpg", b"picture")
-    assert not take_over(tmp_path, "mine", "b" * 64)
-    assert take_over(tmp_path, "mine", "a" * 64) and not take_over(tmp_path, "mine", "a" * 64)
-    kept.put("hear", "x", {"text": "changed"})
-    kept.close()
+    (kept(tmp_path, "broken", A) / "stages.sqlite").write_bytes(b"no database at all" * 100)
+    assert not take_over(tmp_path, "mine", A) and not list(folder_of(tmp_path, "mine", A).glob("stages*"))
+    sweep(tmp_path, "mine", [])
+    kept(tmp_path, "theirs", A, x={"text": "hello"})
+    assert not take_over(tmp_path, "mine", B)
+    assert take_over(tmp_path, "mine", A) and not take_over(tmp_path, "mine", A)
+    kept(tmp_path, "theirs", A, x={"text": "changed"})
     assert sweep(tmp_path, "theirs", []) == 1
-    mine = Perceived(folder_of(tmp_path, "mine", "a" * 64))
-    found = mine.frame("f.jpg")
-    assert mine.get("hear", "x") == {"text": "hello"} and found is not None and found.read_bytes() == b"picture"
-    mine.close()
-
-
-def test_what_is_damaged_or_was_taken_over_in_part_is_no_hindrance(tmp_path: Path) -> None:
-    Perceived(folder_of(tmp_path, "broken", "a" * 64)).close()
-    (folder_of(tmp_path, "broken", "a" * 64) / "stages.sqlite").write_bytes(b"no database at all" * 100)
-    assert not take_over(tmp_path, "mine", "a" * 64)
-    assert not list(folder_of(tmp_path, "mine", "a" * 64).glob("stages*"))
-    Perceived(folder_of(tmp_path, "mine", "b" * 64)).close()
-    assert sweep(tmp_path, "mine", []) == 2  # one of them was begun by a run that was killed
-    kept = Perceived(folder_of(tmp_path, "whole", "a" * 64))
-    kept.put("hear", "x", 1)
-    kept.close()
-    assert take_over(tmp_path, "mine", "a" * 64)
+    assert heard(folder_of(tmp_path, "mine", A), "x") == {"text": "hello"}

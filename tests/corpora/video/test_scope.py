@@ -5,60 +5,88 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ragweave.corpora.ingest.run import index
 from ragweave.corpora.store.library import Library, open_library
+from ragweave.corpora.video.places import named_in, seconds, window_of
 from ragweave.corpora.video.scope import Scope, in_window, named_scope
+from ragweave.models.text import clock
 
+TITLES = ["Stream ciphers: an introduction (lecture 3)", "Block ciphers (lecture 4)", "Café trailer"]
 TALKS = ("Module 2 - lecture", "Module 3 - talk", "teaser")
+
+
+@pytest.mark.parametrize(
+    ("question", "named"),
+    [
+        ("What is a key in lecture 3?", TITLES[:1]),
+        ("What is a key in stream ciphers: an introduction?", TITLES[:1]),
+        ("What does the CAFE TRAILER show?", TITLES[2:]),
+        ("Who speaks in “lecture 3” and in Block ciphers?", TITLES[:2]),
+        ("What is a key in lecture 31?", []),
+        ("What is a key in the lecture on ciphers?", []),
+        ("Who speaks in lecture 3, lecture 4 and the Café trailer?", []),
+    ],
+)
+def test_recordings_whose_title_or_file_name_stands_in_the_question_are_named(question: str, named: list[str]) -> None:
+    assert named_in(question, TITLES) == named
+
+
+@pytest.mark.parametrize(
+    ("question", "window"),
+    [
+        ("What is shown at 1:30?", (75.0, 105.0)),
+        ("What is shown at 0:05?", (0.0, 20.0)),
+        ("What happens at 1:02:03?", (3708.0, 3738.0)),
+        ("What is discussed between 2:30 and 1:00?", (60.0, 150.0)),
+        ("Who won 3:2 or 10:75?", None),
+    ],
+)
+def test_clock_times_in_a_question_become_a_window(question: str, window: tuple[float, float] | None) -> None:
+    assert window_of(question) == window
+
+
+@given(st.integers(0, 359_999), st.text(alphabet="0123456789: .,?a", max_size=60))
+def test_a_clock_time_reads_back_and_any_window_begins_before_it_ends(at: int, question: str) -> None:
+    parts = clock(at).split(":")
+    assert seconds(parts[0] if len(parts) == 3 else None, parts[-2], parts[-1]) == at
+    window = window_of(question)
+    assert window is None or 0 <= window[0] <= window[1]
 
 
 @pytest.fixture
 async def library(tmp_path: Path) -> Library:
     """Three recordings of two minutes, a sentence every ten seconds."""
     for name in TALKS:
-        cues = [
-            f"00:{n // 6:02}:{n % 6}0.000 --> 00:{n // 6:02}:{n % 6}8.000\nRemark {n} of {name}." for n in range(12)
-        ]
+        cues = [f"0{n // 6}:{n % 6}0.000 --> 0{n // 6}:{n % 6}8.000\nRemark {n} of {name}." for n in range(12)]
         (tmp_path / f"{name}.vtt").write_text("WEBVTT\n\n" + "\n\n".join(cues))
     await index([tmp_path])
     return await open_library("default")
 
 
-@pytest.mark.parametrize(
-    ("question", "titles"),
-    [
-        ("What is remarked in module 3 - talk?", TALKS[1:2]),
-        ("What is remarked in the teaser and in Module 2 - lecture?", (TALKS[0], TALKS[2])),
-        ("What is remarked in the fourth talk?", ()),
-    ],
-)
-async def test_titles_in_a_question_decide_where_to_look(
-    library: Library, question: str, titles: tuple[str, ...]
-) -> None:
-    scope = await named_scope(library, question, Scope())
+async def test_titles_in_a_question_decide_where_to_look_unless_others_were_asked_for(library: Library) -> None:
     held = {r.title: r.source for r in await library.recordings()}
-    assert set(scope.titles) == set(titles) and set(scope.sources) == {held[t] for t in titles}
-
-
-async def test_titles_that_were_asked_for_are_not_narrowed_by_the_question(library: Library) -> None:
+    for question, titles in (
+        ("What is remarked in module 3 - talk?", {TALKS[1]}),
+        ("What is remarked in the teaser and in Module 2 - lecture?", {TALKS[0], TALKS[2]}),
+        ("What is remarked in the fourth talk?", set()),
+    ):
+        scope = await named_scope(library, question, Scope())
+        assert ({*scope.titles}, {*scope.sources}) == (titles, {held[t] for t in titles})
     given = Scope(titles=TALKS[:1])
     assert await named_scope(library, "What is remarked in the teaser?", given) == given
 
 
-@pytest.mark.parametrize(
-    ("question", "starts"),
-    [
+async def test_clock_times_keep_the_clips_around_them_and_all_where_there_are_none(library: Library) -> None:
+    found = await library.search("clip", ["remark"], 50)
+    for question, starts in (
         ("What is remarked at 1:50?", {90.0}),
         ("What is remarked between 0:05 and 0:50?", {0.0, 30.0}),
         ("Who leaves at 10:30?", {0.0, 30.0, 60.0, 90.0}),
         ("What is remarked?", {0.0, 30.0, 60.0, 90.0}),
-    ],
-)
-async def test_clock_times_keep_the_clips_around_them_and_all_where_there_are_none(
-    library: Library, question: str, starts: set[float]
-) -> None:
-    found = await library.search("clip", ["remark"], 50)
-    (kept,) = await in_window(library, question, found)
-    items = await library.items([h.id for h in kept.lexical])
-    assert {i.locator["start"] for i in items.values()} == starts
+    ):
+        (kept,) = await in_window(library, question, found)
+        items = await library.items([h.id for h in kept.lexical])
+        assert {i.locator["start"] for i in items.values()} == starts
