@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from itertools import combinations, pairwise
+from itertools import pairwise
 
 from ragweave.corpora.knowledge.facts import clean, key_of, normal
 
@@ -19,8 +19,6 @@ _SHORT = re.compile(r"(?=(?:[^A-Z]*[A-Z]){2})[A-Za-z][A-Za-z.]{1,9}")
 """A word with two capitals."""
 _LINKS = frozenset("a an and at by de der des for from in la le of on the to und van von with".split())
 """Words of a name that an acronym may pass over."""
-LONGER = 3
-"""Names that a name may be part of and still be asked about: what is part of many is a common word."""
 _ALIAS = re.compile(r"(.+?)\s*\(([^()]+)\)?")
 """A name with its alias; what cleans names takes the last parenthesis away."""
 
@@ -66,8 +64,8 @@ def _taken(rest: str, parts: Sequence[str]) -> bool:
 def by_rule(known: Iterable[tuple[str, str]]) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
     """Return the pairs of entities that share a name by the rule, and those that may be one.
 
-    The latter have a short form that several names have, or a name that is part of a few others: “TVM”, “Apache TVM”.
-    `known` are (key, name); an entity of several names stands there several times.
+    The latter have a short form that several names have. `known` are (key, name); an entity of several names stands
+    there several times.
     """
     keys: dict[str, set[str]] = {}
     spoken: dict[str, str] = {}
@@ -81,14 +79,6 @@ def by_rule(known: Iterable[tuple[str, str]]) -> tuple[list[tuple[str, str]], li
         full = {form for spelt, form in spoken.items() if shortens(short, spelt)} - {spoken[short]}
         found = [(one, other) for form in full for one in keys[spoken[short]] for other in keys[form] - {one}]
         (sure if len(full) == 1 else unsure).extend(sorted(found))
-    longer: dict[str, set[str]] = {}
-    for form in keys:
-        parts = form.split()
-        for start, end in combinations(range(len(parts) + 1), 2):
-            longer.setdefault(" ".join(parts[start:end]), set()).add(form)
-    for form, held in keys.items():
-        if len(whole := longer.get(form, set()) - {form}) <= LONGER:
-            unsure.extend(sorted((one, other) for one in held for name in whole for other in keys[name]))
     return sure, unsure
 
 

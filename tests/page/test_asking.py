@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -173,6 +174,18 @@ def test_a_search_over_several_places_is_one_step_and_what_found_nothing_is_left
     titles = turn.locator(".hop").first.locator(".step .title").all_inner_texts()
     assert len(titles) == len(set(titles)) and "Searched the recordings" in titles
     assert "0 clips" not in turn.locator(".hop").first.inner_text()
+
+
+def test_the_cited_moments_of_an_answer_are_saved_as_a_film(
+    window: Callable[..., Any], ask: Callable[..., Any], tmp_path: Path
+) -> None:
+    page = window(keep={"library": json.dumps("media")})
+    turn = ask(page, "When was the crane replaced by Otto Brandt?")
+    with page.expect_download(timeout=120_000) as download:
+        turn.get_by_role("button", name="Save the cited moments as a film").click()
+    assert download.value.suggested_filename.endswith(".mp4")
+    download.value.save_as(tmp_path / "film.mp4")
+    assert (tmp_path / "film.mp4").read_bytes()[4:8] == b"ftyp"
 
 
 def test_the_model_writes_and_what_nothing_supports_is_marked(
