@@ -17,6 +17,7 @@ from ragweave.models.text import fold
 _LABEL = re.compile(
     r"\b(?:(?:date|datum|fecha)(?: [^\W\d_]+){1,3}:|"
     r"(?:valid|effective|in force|applies|applicable) (?:from|as of|since)|effective|as of|as at|dated?|issued|"
+    r"(?:period|quarter|year|months?|weeks?) (?:ended|ending)|"
     r"published|released|revised|(?:last )?(?:updated|changed|modified)(?: on)?|status|"
     r"gultig (?:ab|seit)|in kraft (?:ab|seit)|stand|datum|zuletzt geandert|aktualisiert(?: am)?|fassung vom|"
     r"valable (?:a partir du|des)|en vigueur (?:depuis|le|au)|a partir du|mis a jour(?: le)?|a jour au|"
@@ -30,49 +31,50 @@ _SHORT = 8
 """Words of such a line, and of one that is nothing but a date and a place or name."""
 _TOP = 12
 """Blocks at the top of a document where it says of when it is."""
-_YEAR = re.compile(r"(?<![\w.,/-])((?:199|20[0-4])\d)(?:\s?[/–-]\s?\d{2,4})?(?![\w,]|\.\d)")
-_QUARTER = re.compile(r"\b(?:q([1-4])[ _-]?((?:199|20[0-4])\d)|((?:199|20[0-4])\d)[ _-]?q([1-4]))\b")
+_END = 3
+"""Blocks at its end where it is signed."""
+_YEAR = re.compile(r"(?<![\w.,/-])((?:199|20[0-4])\d)(?![\w,]|\.\d)")
+_EITHER = re.compile(r"(0?[1-9]|1[0-2])\.\s?(0?[1-9]|1[0-2])\.\s?\d{4}")
+"""A date in figures that is another one in America."""
 
 
-def stated(title: str, blocks: Sequence[Block], stem: str) -> datetime | None:
-    """Return the date that a document states of itself, None where it states none.
+def stated(title: str, blocks: Sequence[Block], stem: str, language: str = "") -> datetime | None:
+    """Return the date that a document states of itself, None where it states none or it is not sure which.
 
     A day or month in the title counts first, then one that the text at its top labels as its own, a date in the first
-    heading or the file's name, a year or quarter there, the last date of all headings, and a line that is dated.
+    heading or the file's name, the last date of all headings, a line that is dated, and what its end is signed with. A
+    year or a quarter alone is no date.
     """
-    top = blocks[:_TOP]
+    top, end = [b for b in blocks[:_TOP] if b.kind != "table"], [b for b in blocks[-_END:] if b.kind != "table"]
     headings = [b.text for b in blocks if b.kind == "heading"]
     if not (title or headings) and blocks:
         headings = blocks[0].text.split("\n")[:1]
-    years = [d for text in headings if _YEAR.fullmatch(text.strip()) and (d := _period(text))]
     name = stem.replace("_", " ")
-    lines = [line for b in top if b.kind != "heading" for line in b.text.split("\n")[:_TOP]]
-    last = blocks[-1].text.split("\n")[-1:] if blocks else []
+    lines = [line for b in top for line in b.text.split("\n")[:_TOP]]
+    body = [line for b in top if b.kind != "heading" for line in b.text.split("\n")[:_TOP]]
+    last = [line for b in end for line in b.text.split("\n")[-_TOP:]]
     found = (
-        _first([title])
+        _first([title], language)
         or next((d for line in lines for d in _labelled(line)), None)
-        or _first([*headings[:1], name, name.replace("-", " ")])
-        or next((d for text in (name.replace("-", " "), title, *headings[:1]) if (d := _period(text))), None)
-        or max([*years, *(d for text in headings for _, _, d in days(text))], default=None)
-        or next((d for line in [*lines[:3], *last] if (d := _alone(line))), None)
+        or _first([*headings[:1], name, name.replace("-", " ")], language)
+        or max((d for text in headings for _, _, d in _sure(text, language)), default=None)
+        or next((d for line in [*body[:3], *last[-1:]] if (d := _alone(line))), None)
+        or next((d for line in last for d in _labelled(line)), None)
     )
     return _at(found) if found else None
 
 
 def of_heading(heading: Sequence[str]) -> datetime | None:
-    """Return the date of a section: the day or month that its innermost dated heading names, or the year that it is."""
-    for text in reversed(heading):
-        when = _first([text]) or (_period(text) if _YEAR.fullmatch(text.strip()) else None)
-        if when:
-            return _at(when)
-    return None
+    """Return the date of a section: the day or month that its innermost dated heading names."""
+    when = next((d for text in reversed(heading) if (d := _first([text]))), None)
+    return _at(when) if when else None
 
 
 def known(when: datetime, names: Sequence[str], text: str) -> str:
-    """Return what is known of an item's date: 2024-03-11, 2024-03, or 2024.
+    """Return what is known of an item's date: 2024-03-11, or 2024-03.
 
-    A month, a quarter and a year count from their first day. So a first of the month that has no time is taken for a
-    day only where the names of the document and its sections, or a line that dates itself, say that day.
+    A month counts from its first day. So a first of the month that has no time is taken for a day only where the names
+    of the document and its sections, or a line that dates itself, say that day.
     """
     day = when.date()
     if day.day > 1 or when.time() != time():
@@ -81,10 +83,7 @@ def known(when: datetime, names: Sequence[str], text: str) -> str:
     lines = [*names, *(line for line in top if day in _labelled(line))]
     found = [fold(said)[a:b] for said in lines for a, b, d in days(said) if d == day]
     found = found or [fold(line)[a:b] for line in top if day == _alone(line) for a, b, _ in days(line)[:1]]
-    if any(map(names_day, found)):
-        return day.isoformat()
-    bare = not found and (day.month == 1 or any(_QUARTER.search(fold(said)) for said in names))
-    return str(day.year) if bare else day.isoformat()[:7]
+    return day.isoformat() if any(map(names_day, found)) else day.isoformat()[:7]
 
 
 def noted(when: datetime | None, blocks: Iterable[Block]) -> datetime | None:
@@ -113,16 +112,14 @@ def _alone(line: str) -> date | None:
     return found[2] if found and len(line.split()) <= _SHORT and ":" not in line[: found[0]] else None
 
 
-def _first(texts: Iterable[str]) -> date | None:
-    return next((d for text in texts for _, _, d in days(text)), None)
+def _first(texts: Iterable[str], language: str = "") -> date | None:
+    return next((d for text in texts for _, _, d in _sure(text, language)), None)
 
 
-def _period(text: str) -> date | None:
-    """Return the first day of the quarter or year that a title names."""
-    if m := _QUARTER.search(fold(text)):
-        return date(int(m[2] or m[3]), 3 * int(m[1] or m[4]) - 2, 1)
-    m = _YEAR.search(text)
-    return date(int(m[1]), 1, 1) if m else None
+def _sure(line: str, language: str) -> list[tuple[int, int, date]]:
+    """Return the dates of a line; 04.01.2023 in an English text may be of April or of January, and is none."""
+    folded = fold(line) if language == "en" else ""
+    return [found for found in days(line) if not (folded and _EITHER.fullmatch(folded[found[0] : found[1]]))]
 
 
 def _at(when: date) -> datetime:

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from ragweave.models.dates import day
 from ragweave.models.text import script
 
-_YEAR_MONTH = re.compile(r"(\d{4})(?:-(\d{1,2}))?$")
+_YEAR_MONTH = re.compile(r"(\d{4})-(\d{1,2})")
 _PDF = re.compile(r"D?:?(\d{4}(?:\d{2}){0,5})")
 _FRONT_LINES = 200
 _FENCES = {"---": ("---", "..."), "+++": ("+++",)}
@@ -52,7 +52,7 @@ def first_date(front: Mapping[str, str]) -> datetime | None:
 
 
 def iso_date(value: object) -> datetime | None:
-    """Read an ISO 8601 date or time, a date in words, a bare year or a year and month; None for anything else.
+    """Read an ISO 8601 date or time, a date in words, or a year and month; None for anything else, as for a year alone.
 
     Times without a zone are taken as UTC.
     """
@@ -62,7 +62,7 @@ def iso_date(value: object) -> datetime | None:
     bare = _YEAR_MONTH.fullmatch(text)
     try:
         if bare:
-            return _plausible(datetime(int(bare[1]), int(bare[2] or 1), 1, tzinfo=UTC))
+            return _plausible(datetime(int(bare[1]), int(bare[2]), 1, tzinfo=UTC))
         found = datetime.fromisoformat(text)
     except ValueError:
         when = day(text)

@@ -26,10 +26,15 @@ KINDS: dict[str, str] = {
     "text": "plain text",
     "rst": "reStructuredText",
     "html": "HTML",
+    "svg": "SVG drawing",
     "pdf": "PDF",
     "docx": "Word",
     "pptx": "PowerPoint",
     "xlsx": "Excel",
+    "rtf": "RTF",
+    "odt": "OpenDocument text",
+    "odp": "OpenDocument presentation",
+    "ods": "OpenDocument workbook",
     "csv": "CSV",
     "epub": "EPUB",
     "eml": "e-mail",
@@ -41,7 +46,7 @@ KINDS: dict[str, str] = {
     "code": "source code",
 }
 """Every kind that can be read, with its name for people. The key is also the module's name."""
-_NOTED = frozenset({"docx", "pptx", "xlsx", "pdf"})
+_NOTED = frozenset({"docx", "pptx", "xlsx", "pdf", "rtf", "odt", "odp", "ods"})
 """Kinds whose date is what the program that wrote the file has noted."""
 
 
@@ -83,13 +88,13 @@ def finished(read: Callable[[], Parsed], path: Path, *, noted_by_program: bool =
     blocks, invisible = seen(parsed.blocks)
     warned = warnings_of(blocks, parsed.hidden, invisible)
     parsed = replace(parsed, blocks=blocks, warnings=(*parsed.warnings, *warned))
+    sample = "
+".join(b.text for b in islice((b for b in parsed.blocks if b.kind != "code"), 200))
+    parsed = replace(parsed, language=parsed.language or guess_language(sample))
     own = noted(parsed.date, parsed.blocks) if noted_by_program else parsed.date
     if noted_by_program or own is None:
-        parsed = replace(parsed, date=stated(parsed.title, parsed.blocks, path.stem) or own)
+        parsed = replace(parsed, date=stated(parsed.title, parsed.blocks, path.stem, parsed.language) or own)
     if not any(b.text.strip() for b in parsed.blocks) and not parsed.figures:
         why = parsed.warnings[0] if parsed.warnings else "it holds no text"
         raise SourceError(f"nothing to index in {path.name}: {why}", "leave it out, or add text to it")
-    if parsed.language:
-        return parsed
-    sample = "\n".join(b.text for b in islice((b for b in parsed.blocks if b.kind != "code"), 200))
-    return replace(parsed, language=guess_language(sample))
+    return parsed

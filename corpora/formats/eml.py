@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 import tempfile
+from base64 import b64decode
 from collections.abc import Iterable
 from dataclasses import replace
 from datetime import UTC, datetime
 from email import message_from_bytes, policy
+from email.errors import CloseBoundaryNotFoundDefect, InvalidBase64LengthDefect, InvalidBase64PaddingDefect
 from email.message import EmailMessage
 from email.utils import parsedate_to_datetime
 from pathlib import Path, PurePosixPath
@@ -89,6 +91,8 @@ class Mail:
             self._raw, self._at, self._line = raw, 0, first
         headers = {name: _header(message, name) for name in _SHOWN}
         texts, files, messages = self._parts(message)
+        if any(isinstance(defect, CloseBoundaryNotFoundDefect) for p in message.walk() for defect in p.defects):
+            self._warn("the mail is cut off: it ends before the line that closes its parts")
         if level:
             title = headers["Subject"] or "Message without a subject"
             self.blocks.append(Block(title, "heading", level, line, date=sent(headers["Date"]) or received))
@@ -137,8 +141,14 @@ class Mail:
                 texts.append(part)
         return texts, files, messages
 
+    def _warn(self, said: str) -> None:
+        if said not in self.warnings:
+            self.warnings.append(said)
+
     def _text(self, part: EmailMessage, level: int) -> None:
         data, kind = _data(part), part.get_content_type()
+        if _is_cut(part):
+            self._warn("a part of the mail is cut off, and was read as far as it goes")
         if not data.strip():
             return
         if part.get_content_maintype() == "multipart":
@@ -177,6 +187,8 @@ class Mail:
         for n, part in enumerate(parts):
             name, data = part.get_filename() or "", _data(part)
             title = " ".join(name.split()) or f"attachment {n + 1}"
+            if _is_cut(part):
+                self._warn(f"the attachment {title} is cut off")
             self._bytes += len(data)
             if n == MOST or self._bytes > MOST_BYTES:
                 left = len(parts) - n
@@ -226,7 +238,16 @@ def _header(message: EmailMessage, name: str) -> str:
 
 
 def _data(part: EmailMessage) -> bytes:
-    return cast(bytes, part.get_payload(decode=True) or b"")
+    data = cast(bytes, part.get_payload(decode=True) or b"")
+    if not any(isinstance(defect, InvalidBase64LengthDefect) for defect in part.defects):
+        return data
+    whole = re.sub(rb"[^A-Za-z0-9+/]", b"", data)  # one sign too many: nothing was decoded
+    return b64decode(whole[: len(whole) // 4 * 4])
+
+
+def _is_cut(part: EmailMessage) -> bool:
+    """Tell whether the end of an encoded part is missing, once its data were read."""
+    return any(isinstance(d, InvalidBase64LengthDefect | InvalidBase64PaddingDefect) for d in part.defects)
 
 
 def _read(title: str, data: bytes) -> Parsed:

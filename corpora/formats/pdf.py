@@ -24,17 +24,12 @@ from ragweave.corpora.grid import GAP, PageLine
 from ragweave.corpora.layout import PageLook, blocks
 from ragweave.corpora.meta import pdf_date
 from ragweave.corpora.pages import View, without_running_lines, without_unseen_lines
+from ragweave.corpora.titles import title_of
 from ragweave.corpora.types import Box, union
 from ragweave.models.errors import SourceError
 
 MAX_PAGES = 5_000
 MAX_PAGE_CHARACTERS = 200_000
-_JUNK_TITLE = re.compile(
-    r"microsoft (?:word|powerpoint)|untitled|\.(?:docx?|tex|dvi|indd|pptx?|xlsx?|qxd|pdf)\b|"
-    r"\A[^\W\d_]{0,4}[\d_.-]*\d[\w.-]*\Z",
-    re.I,
-)
-"""Titles that a program gave: its own name, that of a file, or a number under which it was filed."""
 _WHITE = 250
 """Least value of each channel of a colour that cannot be told from paper."""
 _HYPHENS = (0x02, 0xAD, 0xFFFE)
@@ -79,17 +74,15 @@ def parse(path: Path, pictures: PageLook | None = None) -> Parsed:
             warnings.append(f"only the first {MAX_PAGES} of {count} pages were read")
         meta = document.get_metadata_dict(skip_empty=True)
     pages, hidden = without_unseen_lines(pages, hidden)
-    found = among(notes, blocks(without_running_lines(pages)))
+    kept = without_running_lines(pages)
+    running = {(x.page, x.text) for lines, _ in pages for x in lines} - {(x.page, x.text) for x in kept}
+    found = among(notes, blocks(kept))
     figures = pictures.figures(found) if pictures is not None else ()
     if not all(view.plain for view in (*views.values(), *shown.values())):
         found = [_kept(b, views) for b in found]
         figures = tuple(replace(f, bbox=shown[f.page].kept(f.bbox)) if f.bbox else f for f in figures)
-    stated = str(meta.get("Title", "")).strip()
-    # Headings are ranked by size: the largest of the first page, if it stands alone on top, is the title.
-    first = next((b for b in found if b.kind == "heading" and b.page == 1), None)
-    guessed = first.text if first is not None and (first.level == 1 or stated) else ""
     return Parsed(
-        title=guessed if not stated or _JUNK_TITLE.search(stated) else stated,
+        title=title_of(str(meta.get("Title", "")), found, running, path.name),
         blocks=tuple(found),
         date=pdf_date(str(meta.get("CreationDate", ""))) or pdf_date(str(meta.get("ModDate", ""))),
         author=str(meta.get("Author", "")).strip(),

@@ -14,6 +14,7 @@ from ragweave.corpora.blocks import Block, Figure, Parsed
 from ragweave.corpora.formats.charts import C, tables
 from ragweave.corpora.formats.merged import MergedTable, TableRow, first_row
 from ragweave.corpora.formats.ooxml import A, P, R, attribute, core
+from ragweave.corpora.formats.places import Placed, reading_order
 from ragweave.models.errors import SourceError
 
 _TITLES = ("title", "ctrTitle")
@@ -62,7 +63,9 @@ def _blocks(slide: Any, number: int, warnings: list[str]) -> Iterator[Block]:
 def _shapes(slide: Any, number: int, warnings: list[str]) -> Iterator[tuple[bool, Block]]:
     """Yield (whether it is the title, block) for every shape with text and chart, in groups and alternatives too."""
     charts: set[str] = set()
-    for element in slide.element.iter(f"{P}sp", f"{A}tbl", f"{C}chart"):
+    boxes = {s._element: (s.top or 0, s.left or 0, s.height or 0) for s in slide.shapes}
+    held = (e for s in _in_order(slide.shapes._spTree, boxes) for e in s.iter(f"{P}sp", f"{A}tbl", f"{C}chart"))
+    for element in held:
         if element.tag == f"{C}chart":
             relation = slide.part.rels.get(element.get(f"{R}id") or "")
             part = relation.target_part if relation is not None and not relation.is_external else None
@@ -77,6 +80,26 @@ def _shapes(slide: Any, number: int, warnings: list[str]) -> Iterator[tuple[bool
         text = _text(element, "\n")
         if text and kind not in _FURNITURE:
             yield kind in _TITLES, Block(text, "list" if "\n" in text else "text", page=number)
+
+
+def _in_order(holder: Any, boxes: dict[Any, Placed]) -> Iterator[Any]:
+    """Yield shapes and frames from top to bottom, those beside each other from left to right; groups stay together."""
+    held = (e for e in holder if next(e.iter(f"{P}sp", f"{P}graphicFrame"), None) is not None)
+    for element in reading_order((boxes.get(e) or _box(e), e) for e in held):
+        if element.tag in (f"{P}sp", f"{P}graphicFrame"):
+            yield element
+        else:
+            yield from _in_order(element, boxes)
+
+
+def _box(element: Any) -> Placed:
+    """Return where a shape inside a group stands, or the first one inside an element that has no place of its own."""
+    own = next((x for x in element.iter(f"{A}xfrm", f"{P}xfrm") if x.find(f"{A}off") is not None), None)
+    if own is None:
+        return 0, 0, 0
+    off, size = own.find(f"{A}off"), own.find(f"{A}ext")
+    height = 0 if size is None else int(size.get("cy") or 0)
+    return int(off.get("y") or 0), int(off.get("x") or 0), height
 
 
 def _table(table: Any) -> list[Block]:

@@ -27,6 +27,7 @@ _EXTENSIONS = {
     "markdown": ".md .markdown .mdown .mkd .mdx .qmd .rmd",
     "rst": ".rst .rest",
     "html": ".html .htm .xhtml .xht",
+    "svg": ".svg",
     "csv": ".csv .tsv .tab",
     "json": ".json .jsonl .ndjson .geojson .jsonld",
     "notebook": ".ipynb",
@@ -64,8 +65,13 @@ _PACKAGES = (
     ("xl/workbook.xml", "xlsx"),
     ("META-INF/container.xml", "epub"),
 )
+_OPEN_DOCUMENTS = {"text": "odt", "spreadsheet": "ods", "presentation": "odp"}
 _HTML = re.compile(
     r"\s*(?:<\?xml[^>]*>\s*)?(?:<!--(?:(?!-->).)*-->\s*)*<(?:!doctype\s+html|html|head|body)\b", re.I | re.S
+)
+_SVG = re.compile(
+    r"\s*(?:<\?xml[^>]*>\s*)?(?:<!--(?:(?!-->).)*-->\s*|<!doctype\s+svg[^>\[]*(?:\[[^\]]*\]\s*)?>\s*)*<(?:svg:)?svg\b",
+    re.I | re.S,
 )
 _TAGS = re.compile(r"</?(?:p|div|h[1-6]|body|table|ul|ol|li|span|article|section|main|br|a)\b[^<>]{0,2000}>", re.I)
 _RST = re.compile(r"^[ \t]*\.\. [\w:-]{2,40}::(?:\s|$)|:[a-z][\w:+-]{1,30}:`[^`\n]+`", re.M)
@@ -140,7 +146,7 @@ def _binary_kind(path: Path, data: bytes) -> str:
             "save it without password as .docx, .pptx, .xlsx or PDF",
         )
     if data.startswith(b"{\\rtf"):
-        raise SourceError(f"{path.name} is RTF, which is not read", "save it as .docx or PDF")
+        return "rtf"
     magic, named = next((m for m in _MAGIC if data.startswith(m[0])), (b"", ""))
     # Signatures made of letters are weak: "BM" and "MZ" also begin words. Their headers hold zeros, which no text does.
     if magic.isalnum() and b"\0" not in data[:64] and encoding_of(data):
@@ -164,6 +170,7 @@ def _package_kind(path: Path) -> str:
         with zipfile.ZipFile(path) as archive:
             names = set(archive.namelist())
             protected = any(i.flag_bits & 1 for i in archive.infolist())
+            stated = _mimetype(archive) if {"mimetype", "content.xml"} <= names else ""
     except BROKEN:
         raise SourceError(
             f"{path.name} is a damaged or truncated zip file (Word, Excel, PowerPoint and EPUB are zip files)",
@@ -172,13 +179,19 @@ def _package_kind(path: Path) -> str:
     if protected:
         raise SourceError(f"{path.name} is protected by a password", "save it without password")
     kind = next((kind for part, kind in _PACKAGES if part in names), "")
-    if not kind and {"mimetype", "content.xml"} <= names:
-        raise SourceError(
-            f"{path.name} is an OpenDocument file, which is not read", "save it as .docx, .xlsx, .pptx or PDF"
-        )
+    kind = kind or _OPEN_DOCUMENTS.get(stated, "")
+    if not kind and stated:
+        raise SourceError(f"{path.name} is an OpenDocument file of a kind that is not read", "save it as PDF")
     if not kind:
         raise SourceError(f"{path.name} is a zip archive", "unpack it into a folder, and index the folder")
     return kind
+
+
+def _mimetype(archive: zipfile.ZipFile) -> str:
+    """Return what an OpenDocument file says it is, of a template what is made of it."""
+    with archive.open("mimetype") as entry:
+        said = entry.read(100).decode("ascii", "replace").strip()
+    return said.rpartition(".")[2].removesuffix("-template")
 
 
 def _text_kind(path: Path, text: str) -> str:
@@ -192,6 +205,10 @@ def _text_kind(path: Path, text: str) -> str:
         named = "ics" if _CALENDAR.match(text) else "text"
     if named in ("text", "eml", "mbox") and _MAILBOX.match(text):
         return "mbox"
+    if named in ("svg", "text", "html", "code") and _SVG.match(text):
+        return "svg"
+    if named == "svg":
+        return "text"
     if named in ("text", "mbox", "markdown", "html") and _HTML.match(text):
         return "html"
     if named == "html":

@@ -25,15 +25,21 @@ from ragweave.models.errors import SourceError
 
 MAX_ROWS = 200_000
 """Rows read from all sheets together."""
+_NAMED = 5
+"""Hidden sheets that are named."""
 Spans = dict[int, dict[int, tuple[int, int]]]
 """By row, 1-based, and column, 0-based: how many rows and columns a cell spans."""
 _RANGE = re.compile(r"([A-Z]{1,3})([1-9]\d{0,6}):([A-Z]{1,3})([1-9]\d{0,6})")
 
 
 def parse(path: Path) -> Parsed:
-    """Read a workbook (.xlsx): the values that formulas last had, dates in ISO form; lines are row numbers."""
+    """Read a workbook (.xlsx): the values that formulas last had, dates in ISO form; lines are row numbers.
+
+    Hidden sheets are left out and named: what nobody sees supports no answer.
+    """
     blocks: list[Block] = []
     warnings: list[str] = []
+    unseen: list[str] = []
     count = bare = 0
 
     def counted(rows: Iterator[TableRow]) -> Iterator[TableRow]:
@@ -49,23 +55,37 @@ def parse(path: Path) -> Parsed:
         archive.refuse_document_types()
         properties = core(archive)
         for sheet in _sheets(path):
+            if sheet.sheet_state != "visible":
+                unseen.append(str(sheet.title))
+                continue
             merged = MergedTable()
             spans, without = _marks(archive, str(sheet._worksheet_path))
             bare += without
             rows = counted(_rows(sheet, spans, merged, path))
-            first = list(islice(rows, TOP))
-            top = above(first)
-            title = Lines()
-            for row in first[:top]:
-                filled = list(dict.fromkeys(filter(None, row.cells)))
-                title.add((" " if filled[0].endswith(":") else " | ").join(filled), row.line)
-            told = [title.block("text"), *merged.blocks(chain(first[top:], rows), _heads)]
-            if first:
-                blocks += [Block(str(sheet.title), "heading", 1), *(b for b in told if b.text)]
+            blocks += sheet_blocks(str(sheet.title), rows, merged)
     if bare:
         have = "1 formula has" if bare == 1 else f"{bare:,} formulas have"
         warnings.append(f"{have} no stored value; open the workbook in a spreadsheet program and save it once")
+    warnings += left_out(unseen)
     return replace(properties, blocks=tuple(blocks), language="", warnings=tuple(warnings), parted=True)
+
+
+def sheet_blocks(name: str, rows: Iterator[TableRow], merged: MergedTable) -> list[Block]:
+    """Return a sheet under its name: what stands above its heads as text, then its table; [] where it is empty."""
+    first = list(islice(rows, TOP))
+    top = above(first)
+    title = Lines()
+    for row in first[:top]:
+        filled = list(dict.fromkeys(filter(None, row.cells)))
+        title.add((" " if filled[0].endswith(":") else " | ").join(filled), row.line)
+    told = [title.block("text"), *merged.blocks(chain(first[top:], rows), _heads)]
+    return [Block(name, "heading", 1), *(b for b in told if b.text)] if first else []
+
+
+def left_out(hidden: Sequence[str]) -> list[str]:
+    """Return what is to be said of hidden sheets."""
+    names = ", ".join(hidden[:_NAMED]) + (" ..." if len(hidden) > _NAMED else "")
+    return [f"hidden sheets were left out: {names}; show them in a spreadsheet program"] if hidden else []
 
 
 def above(rows: Sequence[TableRow]) -> int:
@@ -150,11 +170,16 @@ def _cell(value: object, cell: Any) -> str:
     if isinstance(value, date | time):
         return value.isoformat()
     if isinstance(value, int | float) and not isinstance(value, bool):
-        whole = float(value).is_integer() and abs(value) < 1e15
-        # Without what binary fractions add: 17.990000000000002 was typed as 17.99.
-        plain = str(int(value)) if whole else f"{Decimal(f'{value:.15g}'):f}"
-        return signed(value, plain, str(cell.number_format))
+        return number(value, str(cell.number_format))
     return " ".join(str(value).split())
+
+
+def number(value: float, form: str) -> str:
+    """Return a number as its number format shows it: with its percent sign or currency, and all of its digits."""
+    whole = float(value).is_integer() and abs(value) < 1e15
+    # Without what binary fractions add: 17.990000000000002 was typed as 17.99.
+    plain = str(int(value)) if whole else f"{Decimal(f'{value:.15g}'):f}"
+    return signed(value, plain, form)
 
 
 def _damaged(path: Path) -> SourceError:

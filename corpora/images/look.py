@@ -15,7 +15,7 @@ from ragweave.corpora.images.reader import PictureReader, Shot, counted
 from ragweave.corpora.types import Item
 from ragweave.models.errors import SourceError
 
-PACKAGES = ("docx", "pptx", "epub")
+PACKAGES = ("docx", "pptx", "epub", "odt", "odp")
 
 
 def inside(

@@ -26,14 +26,36 @@ def on(title: str = "", *lines: str, stem: str = "notes", headings: tuple[str, .
         ("Prices", ("Prices from 1 February 2025",), "prices", "2025-02-01"),
         ("时刻表", ("日期:2023年4月16日",), "t", "2023-04-16"),
         ("", ("x",), "board 2025-03-20", "2025-03-20"),
-        ("", ("x",), "price_list_2024", "2024-01-01"),
-        ("Report, Q3 2025", ("x",), "r", "2025-07-01"),
-        ("Night rota, winter 2025/26", ("x",), "rota", "2025-01-01"),
+        (
+            "FORM 10-Q",
+            ("For the quarterly period ended April 1, 2023", "As of May 2, 2023, 9 shares"),
+            "q",
+            "2023-04-01",
+        ),
+        ("Lease", ("It is long.", "a", "b", "c", "d", "Date: 2 November 2023"), "lease", "2023-11-02"),
         ("A letter", ("Dear all,", "Harbour Street, 20 August 2025"), "letter", "2025-08-20"),
     ],
 )
 def test_a_date_is_what_the_document_states(title: str, lines: tuple[str, ...], stem: str, when: str) -> None:
     assert on(title, *lines, stem=stem) == when
+
+
+@pytest.mark.parametrize(
+    ("title", "stem", "language"),
+    [
+        ("Review 2009-2024", "review", "en"),
+        ("Annual report 2024", "report", "en"),
+        ("Report, Q3 2025", "q3_2025", ""),
+        ("Night rota, winter 2025/26", "rota", "en"),
+        ("04.01.2023 10Q Document", "intel", "en"),
+        ("", "price_list_2024", ""),
+    ],
+)
+def test_a_year_a_quarter_a_range_and_a_day_that_may_be_either_are_no_date(
+    title: str, stem: str, language: str
+) -> None:
+    assert stated(title, [Block("In 2009, 2012 and 2024 it was mended.", "text")], stem, language) is None
+    assert stated("04.01.2023 Protokoll", [], "p", "de") == datetime(2023, 1, 4, tzinfo=UTC)
 
 
 @pytest.mark.parametrize(
@@ -64,8 +86,7 @@ def test_a_section_has_the_date_of_its_heading() -> None:
     )
     items = [i for i in split("s", "c.md", Parsed("Changes", blocks)) if i.corpus == "paragraph"]
     assert [i.date and i.date.date().isoformat() for i in items] == ["2025-08-21", "2024-01-30"]
-    assert of_heading(["Concerts", "2022"]) == datetime(2022, 1, 1, tzinfo=UTC)
-    assert of_heading(["Concerts", "The 2022 tour"]) is None
+    assert of_heading(["Concerts", "2022"]) is None
 
 
 def test_what_a_program_noted_yields_to_a_text_that_speaks_of_a_later_time() -> None:
@@ -77,11 +98,8 @@ def test_what_a_program_noted_yields_to_a_text_that_speaks_of_a_later_time() -> 
 @pytest.mark.parametrize(
     ("when", "names", "text", "told"),
     [
-        ("2024-01-01", ("news autumn",), "Newsletter autumn 2024 (Priya)", "2024"),
-        ("2024-01-01", ("Accounts 2024",), "2024-01-08 | Fees", "2024"),
         ("2024-03-01", ("Minutes, March 2024",), "On 1 March 2024 the pump failed.", "2024-03"),
         ("2024-03-01", ("2024-03_minutes",), "", "2024-03"),
-        ("2025-07-01", ("Report, Q3 2025",), "", "2025"),
         ("2025-01-01", ("Fees",), "Valid from 1 January 2025", "2025-01-01"),
         ("2025-03-01", ("2025-03-01 board",), "", "2025-03-01"),
         ("2024-03-11", ("Meeting",), "", "2024-03-11"),

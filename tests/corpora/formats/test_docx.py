@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 
@@ -14,9 +13,6 @@ from docx.document import Document
 from ragweave.corpora.formats.docx import parse
 from ragweave.models.errors import SourceError
 from ragweave.tests.support.frames import PIXEL
-
-W = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
-MC = 'xmlns:mc="http://schemas.openxmlformats.org/markup-compatibility/2006"'
 
 
 @pytest.fixture
@@ -63,98 +59,6 @@ def test_headings_lists_tables_and_properties(document: Document, tmp_path: Path
     parsed = parse(tmp_path / "a.docx")
     assert (parsed.title, parsed.author) == ("Tides", "R. Marsh")
     assert parsed.date is not None and parsed.date.date().isoformat() == "2020-03-04"
-
-
-def wordml(make_zip: Callable[..., bytes], body: str) -> bytes:
-    return make_zip({"word/document.xml": f"<w:document {W} {MC}><w:body>{body}</w:body></w:document>"})
-
-
-def rels(kind: str) -> str:
-    return (
-        '<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">'
-        f'<Relationship Id="r1" Type="http://x/{kind}" Target="{kind}.xml"/></Relationships>'
-    )
-
-
-SQUARE = "<m:sSup><m:e><m:r><m:t>c</m:t></m:r></m:e><m:sup><m:r><m:t>2</m:t></m:r></m:sup></m:sSup>"
-
-
-def maths(inside: str) -> str:
-    return f'<m:oMath xmlns:m="http://schemas.openxmlformats.org/officeDocument/2006/math">{inside}</m:oMath>'
-
-
-def run(text: str) -> str:
-    return f"<w:r><w:t>{text}</w:t></w:r>"
-
-
-@pytest.mark.parametrize(
-    ("body", "texts"),
-    [
-        (f"<w:sdt><w:sdtContent><w:p>{run('in a control')}</w:p></w:sdtContent></w:sdt>", ["in a control"]),
-        (
-            f"<w:p><w:ins>{run('inserted')}</w:ins><w:del><w:r><w:delText>gone</w:delText></w:r></w:del></w:p>",
-            ["inserted"],
-        ),
-        (f"<w:p><w:hyperlink>{run('linked')}</w:hyperlink> {run(' words')}</w:p>", ["linked words"]),
-        (f"<w:p>{run('around')}<w:r><w:pict><w:p>{run('in a box')}</w:p></w:pict></w:r></w:p>", ["around", "in a box"]),
-        (
-            f"<w:p><w:r><mc:AlternateContent><mc:Choice><w:p>{run('once')}</w:p></mc:Choice>"
-            f"<mc:Fallback><w:p>{run('once')}</w:p></mc:Fallback></mc:AlternateContent></w:r></w:p>",
-            ["once"],
-        ),
-        (
-            f"<w:tbl><w:tr><w:tc><w:p>{run('Rent')}</w:p></w:tc><w:tc><w:p>{run('900')}</w:p><w:tbl><w:tr><w:tc>"
-            f"<w:p>{run('inside')}</w:p></w:tc></w:tr></w:tbl></w:tc></w:tr></w:tbl>",
-            ["Rent | 900 inside"],
-        ),
-        ("<w:p><w:r><w:t>a</w:t><w:tab/><w:t>b</w:t><w:br/><w:t>c</w:t></w:r></w:p>", ["a b\nc"]),
-        (
-            f"<w:tbl><w:tr><w:tc><w:p>{run('Anna')}</w:p></w:tc><w:sdt><w:sdtContent><w:tc><w:p>{run('Bern')}</w:p>"
-            f"</w:tc></w:sdtContent></w:sdt><w:tc><w:p>{run('Gold')}</w:p></w:tc></w:tr></w:tbl>",
-            ["Anna | Bern | Gold"],
-        ),
-        (
-            "<w:tbl><w:tr><w:tc><w:p><w:r><mc:AlternateContent><mc:Choice><w:p>"
-            f"{run('Boxed 5')}</w:p></mc:Choice><mc:Fallback><w:p>{run('Boxed 5')}</w:p></mc:Fallback>"
-            f"</mc:AlternateContent></w:r></w:p></w:tc><w:tc><w:p>{run('x')}</w:p></w:tc></w:tr></w:tbl>",
-            ["Boxed 5 | x"],
-        ),
-        (
-            f"<w:p>{run('The energy is ')}{maths('<m:r><m:t>E=</m:t></m:r>' + SQUARE)}{run(' in joule.')}</w:p>",
-            ["The energy is E=c^2 in joule."],
-        ),
-        (
-            f"<w:p>{maths('<m:f><m:num><m:r><m:t>a+b</m:t></m:r></m:num><m:den>' + SQUARE + '</m:den></m:f>')}</w:p>",
-            ["(a+b)/(c^2)"],
-        ),
-    ],
-)
-def test_text_in_unusual_places_is_read_once(
-    write: Callable[..., Path], make_zip: Callable[..., bytes], body: str, texts: list[str]
-) -> None:
-    assert [b.text for b in parse(write("a.docx", wordml(make_zip, body))).blocks] == texts
-
-
-def test_footnotes_are_read_after_the_body(write: Callable[..., Path], make_zip: Callable[..., bytes]) -> None:
-    separator = f'<w:footnote w:type="separator"><w:p>{run("-")}</w:p></w:footnote>'
-    notes = f"<w:footnotes {W}>{separator}<w:footnote><w:p>{run('A note.')}</w:p></w:footnote></w:footnotes>"
-    body = f"<w:document {W}><w:body><w:p>{run('Body.')}</w:p></w:body></w:document>"
-    data = make_zip(
-        {"word/document.xml": body, "word/_rels/document.xml.rels": rels("footnotes"), "word/footnotes.xml": notes}
-    )
-    assert [b.text for b in parse(write("a.docx", data)).blocks] == ["Body.", "A note."]
-
-
-def test_a_style_that_is_based_on_itself_ends(write: Callable[..., Path], make_zip: Callable[..., bytes]) -> None:
-    style = '<w:style w:styleId="{}"><w:basedOn w:val="{}"/></w:style>'
-    styles = f"<w:styles {W}>{style.format('A', 'B')}{style.format('B', 'A')}</w:styles>"
-    body = (
-        f'<w:document {W}><w:body><w:p><w:pPr><w:pStyle w:val="A"/></w:pPr>{run("Body.")}</w:p></w:body></w:document>'
-    )
-    data = make_zip(
-        {"word/document.xml": body, "word/_rels/document.xml.rels": rels("styles"), "word/styles.xml": styles}
-    )
-    assert [b.kind for b in parse(write("a.docx", data)).blocks] == ["text"]
 
 
 def test_a_word_file_cut_anywhere_is_refused_with_a_sentence(document: Document, tmp_path: Path) -> None:

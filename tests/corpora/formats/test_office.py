@@ -54,12 +54,25 @@ def test_slides_give_headings_lists_tables_and_notes_with_their_number(slides: P
         ("list", 1, "At new moon\n  and at full moon"),
         ("text", 1, "Notes: Point at the chart."),
         ("heading", 2, "Slide 2"),
-        ("table", 2, "Place | Height\nFundy | 16 m"),
         ("text", 2, "in a group"),
+        ("table", 2, "Place | Height\nFundy | 16 m"),
     ]
     assert (parsed.title, parsed.author) == ("Tides in ten minutes", "R. Marsh")
     assert parsed.date is not None and parsed.date.date() == date(2021, 2, 3)
     assert [i.locator["page"] for i in paragraphs("s", "/a.pptx", parsed)] == [1, 2]
+
+
+def test_shapes_of_a_slide_are_read_as_they_stand_and_not_as_they_were_drawn(tmp_path: Path) -> None:
+    made = pptx.Presentation()
+    slide = made.slides.add_slide(made.slide_layouts[5])
+    for text, left, top in (("foot", 1, 6), ("right", 5, 2.1), ("left", 1, 2), ("right below", 5, 3.2)):
+        slide.shapes.add_textbox(Inches(left), Inches(top), Inches(3), Inches(3)).text_frame.text = text
+    slide.shapes.title.text = "Title"
+    slide.shapes.title.top = Inches(7)
+    made.save(str(tmp_path / "a.pptx"))
+    assert [b.text for b in parse(tmp_path / "a.pptx", "pptx").blocks] == [
+        *("Title", "left", "right", "right below", "foot")
+    ]
 
 
 def test_the_figures_of_a_chart_are_a_table_under_its_title(tmp_path: Path) -> None:
@@ -142,6 +155,16 @@ def test_sheets_give_tables_under_their_names_with_row_numbers(book: Path) -> No
         ("heading", 1, "Notes", []),
         ("table", 0, " |  | a lone cell", [3]),
     ]
+
+
+@pytest.mark.parametrize("state", ["hidden", "veryHidden"])
+def test_hidden_sheets_are_left_out_and_named(book: Path, state: str) -> None:
+    made = openpyxl.load_workbook(book)
+    made["Notes"].sheet_state = state
+    made.save(book)
+    parsed = parse(book, "xlsx")
+    assert "lone" not in " ".join(b.text for b in parsed.blocks)
+    assert parsed.warnings == ("hidden sheets were left out: Notes; show them in a spreadsheet program",)
 
 
 def test_a_long_sheet_is_read_to_its_limit_and_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

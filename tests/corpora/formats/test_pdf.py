@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -34,33 +33,9 @@ def report(set_lines: Make, pages: int = 4) -> list[list[Any]]:
     return out
 
 
-def test_lines_become_paragraphs_and_hyphens_at_line_ends_go(write: Make, make_pdf: Make, set_lines: Make) -> None:
-    parsed = parse(write("a.pdf", make_pdf(report(set_lines))))
-    assert [(b.kind, b.level, b.text, b.page) for b in parsed.blocks[:3]] == [
-        ("heading", 1, "1. Section", 1),
-        (
-            "text",
-            0,
-            "The tide rises at the old pier in the morning and falls before noon. It is high water again at night.",
-            1,
-        ),
-        ("text", 0, "A second paragraph stands below a gap and ends here.", 1),
-    ]
-    assert len(parsed.blocks) == 12
-
-
 def test_running_headers_footers_and_page_numbers_are_left_out(write: Make, make_pdf: Make, set_lines: Make) -> None:
     text = " ".join(b.text for b in parse(write("a.pdf", make_pdf(report(set_lines)))).blocks)
     assert "Harbour Office" not in text and "of 4" not in text
-
-
-def test_numbers_beside_chapter_titles_are_page_numbers(write: Make, make_pdf: Make, set_lines: Make) -> None:
-    pages = [
-        [(72, 805, 9, "F1", f"Chapter {name}  {n}"), *set_lines([f"Body of page {name} with enough words."], 600)]
-        for n, name in enumerate(["one", "two", "three", "four"], 11)
-    ]
-    text = " ".join(b.text for b in parse(write("a.pdf", make_pdf(pages))).blocks)
-    assert "Chapter" not in text and "Body of page four" in text
 
 
 def test_every_span_boxes_its_line(write: Make, make_pdf: Make, set_lines: Make) -> None:
@@ -81,42 +56,6 @@ def test_every_span_boxes_its_line(write: Make, make_pdf: Make, set_lines: Make)
     assert item.locate(item.text.index("again at"), len("again at night.") + item.text.index("again at"))[
         "bbox"
     ] == list(body.spans[2].bbox or ())
-
-
-def test_a_compound_that_the_document_writes_with_a_hyphen_keeps_it(
-    write: Make, make_pdf: Make, set_lines: Make
-) -> None:
-    lines = ["A well-known pier, and a well-", "known harbour, and a light-", "house on the hill."]
-    parsed = parse(write("a.pdf", make_pdf([set_lines(lines, 700)])))
-    assert parsed.blocks[0].text == "A well-known pier, and a well-known harbour, and a lighthouse on the hill."
-
-
-def test_a_paragraph_goes_on_after_a_page_break(write: Make, make_pdf: Make, set_lines: Make) -> None:
-    pages = [set_lines(["It was a long sentence that did"], 100), set_lines(["not end on its page."], 780)]
-    (found,) = parse(write("a.pdf", make_pdf(pages))).blocks
-    assert found.text == "It was a long sentence that did not end on its page."
-    assert [s.page for s in found.spans] == [1, 2]
-
-
-def test_title_author_and_date_come_from_the_metadata(write: Make, make_pdf: Make, set_lines: Make) -> None:
-    info = "/Title (Tides of the North) /Author (R. Marsh) /CreationDate (D:20190203040506+01'00')"
-    parsed = parse(write("a.pdf", make_pdf([set_lines(["Words on a page."], 700)], info)))
-    assert (parsed.title, parsed.author) == ("Tides of the North", "R. Marsh")
-    assert parsed.date is not None and parsed.date.date().isoformat() == "2019-02-03"
-
-
-def test_a_file_name_left_in_the_title_gives_way_to_the_heading_on_top(
-    write: Make, make_pdf: Make, set_lines: Make
-) -> None:
-    page = [(72, 760, 22, "F1", "Tides of the North"), *set_lines(["Words on a page, and more of them."], 700)]
-    parsed = parse(write("a.pdf", make_pdf([page], "/Title (Microsoft Word - tides.doc)")))
-    assert parsed.title == "Tides of the North"
-
-
-def test_a_page_without_text_is_named_and_the_others_are_read(write: Make, make_pdf: Make, set_lines: Make) -> None:
-    parsed = parse(write("a.pdf", make_pdf([set_lines(["Words."], 700), [], set_lines(["More."], 700)])))
-    assert parsed.warnings == ("page 2 has no text (a scan?)",)
-    assert [b.page for b in parsed.blocks] == [1, 3]
 
 
 def test_a_password_is_said(write: Make, make_pdf: Make, set_lines: Make) -> None:
@@ -147,13 +86,6 @@ def test_threads_may_read_at_the_same_time(write: Make, make_pdf: Make, set_line
     assert all(p.blocks == found[0].blocks for p in found)
 
 
-def test_the_font_size_counts_as_drawn(write: Make, make_pdf: Make, set_lines: Make, tmp_path: Path) -> None:
-    data = make_pdf(
-        [[(72, 740, 16, "F1", "Large heading"), *set_lines(["Small words that make up the body of it."], 700)]]
-    )
-    assert [b.kind for b in parse(write("a.pdf", data)).blocks] == ["heading", "text"]
-
-
 def grid(rows: list[list[str]], top: float, lefts: list[int], size: int = 10, lead: int = 16) -> list[Any]:
     return [
         (left, top - n * lead, size, "F1", cell)
@@ -164,65 +96,6 @@ def grid(rows: list[list[str]], top: float, lefts: list[int], size: int = 10, le
 
 
 FIGURES = [["Ship", "Crew", "Load (t)"], ["Marten", "4", "1,250"], ["Petrel of Ness", "6", ""], ["Tern", "5", "980"]]
-
-
-def test_cells_that_stand_under_each_other_are_a_table_with_its_heads(
-    write: Make, make_pdf: Make, set_lines: Make
-) -> None:
-    page = [*set_lines(["The ships of the island are listed here with crew and load."], 700)]
-    page += grid(FIGURES, 660, [72, 200, 300]) + set_lines(["After the table there is a line of prose again."], 560)
-    before, table, after = parse(write("a.pdf", make_pdf([page]))).blocks
-    assert (table.kind, table.level, table.page) == ("table", 1, 1)
-    assert table.text == "Ship | Crew | Load (t)\nMarten | 4 | 1,250\nPetrel of Ness | 6 | \nTern | 5 | 980"
-    assert [table.text[s.start : s.end] for s in table.spans] == table.text.split("\n")
-    assert before.text.startswith("The ships") and after.text.startswith("After the table")
-
-
-def test_a_cell_that_is_wrapped_stays_one(write: Make, make_pdf: Make) -> None:
-    rows = [["Ship", "What became of it"], ["Marten", "sold to Ness"], ["Petrel", "sunk"], ["Tern", "broken up"]]
-    page = [r for n, row in enumerate(rows) for r in grid([row], 700 - 30 * n, [72, 200])]
-    page.insert(4, (200, 700 - 30 - 12, 10, "F1", "and burnt there"))
-    (table,) = parse(write("a.pdf", make_pdf([page]))).blocks
-    assert table.text.split("\n")[1] == "Marten | sold to Ness and burnt there"
-
-
-def test_two_columns_of_prose_are_no_table(write: Make, make_pdf: Make) -> None:
-    left = [
-        "the tide rises at the old pier in",
-        "the morning and falls again before",
-        "noon comes and the boats go out",
-        "to the skerries for lobster pots",
-    ]
-    right = [
-        "after which the harbour master is",
-        "seen to walk along the wall with",
-        "his dog and a lamp in his hand as",
-        "his father did before the war too",
-    ]
-    page = grid([list(pair) for pair in zip(left, right, strict=True)], 700, [72, 310], lead=13)
-    assert {b.kind for b in parse(write("a.pdf", make_pdf([page]))).blocks} == {"text"}
-
-
-def test_a_footer_of_two_pages_is_left_out(write: Make, make_pdf: Make, set_lines: Make) -> None:
-    pages = [
-        [
-            *set_lines([f"Body of page {n} with enough words to be read."], 600),
-            (72, 30, 9, "F1", f"Harbour Office, {n}"),
-        ]
-        for n in (1, 2)
-    ]
-    assert "Harbour Office" not in " ".join(b.text for b in parse(write("a.pdf", make_pdf(pages))).blocks)
-
-
-@pytest.mark.parametrize("title", ["0000320193-23-000106", "SOP_0012-b", "20240312"])
-def test_a_number_under_which_a_file_was_kept_is_no_title(
-    write: Make, make_pdf: Make, set_lines: Make, title: str
-) -> None:
-    page = [
-        (72, 740, 16, "F2", "Annual report"),
-        *set_lines(["It was a good year for the harbour and its ships."], 700),
-    ]
-    assert parse(write("a.pdf", make_pdf([page], f"/Title ({title})"))).title == "Annual report"
 
 
 def test_white_and_tiny_text_is_hidden_and_white_text_on_a_dark_ground_is_not(write: Make, make_pdf: Make) -> None:

@@ -1,0 +1,120 @@
+"""OpenDocument workbooks: one table per sheet under the sheet's name, as those of Excel."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from ragweave.corpora.blocks import Block, Parsed
+from ragweave.corpora.formats.merged import MAX_COLUMNS, MAX_REPEATED, MergedTable, TableRow, spanned
+from ragweave.corpora.formats.odf import OFFICE, STYLE, TABLE, TEXT, Document, opened, plain, properties
+from ragweave.corpora.formats.xlsx import MAX_ROWS, left_out, number, sheet_blocks
+
+_ROWS = (f"{TABLE}table-row-group", f"{TABLE}table-rows", f"{TABLE}table-header-rows")
+_CELLS = (f"{TABLE}table-cell", f"{TABLE}covered-table-cell")
+
+
+def parse(path: Path) -> Parsed:
+    """Read a workbook (.ods): the values that formulas last had; lines are row numbers, hidden sheets are left out."""
+    blocks: list[Block] = []
+    unseen: list[str] = []
+    with opened(path) as archive:
+        document = Document(archive)
+        budget = _Budget(MAX_ROWS, MAX_REPEATED)
+        for table in document.body.iterchildren(f"{TABLE}table"):
+            name = table.get(f"{TABLE}name") or "Sheet"
+            if _is_hidden(document.styles.get(table.get(f"{TABLE}style-name"))):
+                unseen.append(name)
+            else:
+                merged = MergedTable()
+                blocks += sheet_blocks(name, _rows(table, merged, budget), merged)
+        said = properties(archive)
+    warnings = [] if budget.rows > 0 else [f"only the first {MAX_ROWS} rows were read"]
+    warnings += [] if budget.characters > 0 else ["cells that are repeated very often were read once"]
+    warnings += left_out(unseen)
+    return replace(said, blocks=tuple(blocks), language="", warnings=tuple(warnings), parted=True)
+
+
+@dataclass(slots=True)
+class _Budget:
+    """What may still be read: rows, and characters of cells that are said to be repeated."""
+
+    rows: int
+    characters: int
+
+    def copies(self, count: int, length: int) -> int:
+        """Return how many of so many copies of a text there is room for, the first for nothing, and take it."""
+        more = max(0, min(count - 1, self.characters // (length + 3)))
+        self.characters -= (count - 1) * (length + 3) if length else 0
+        return 1 + more if length else count
+
+
+def _is_hidden(style: Any) -> bool:
+    looks = None if style is None else style.find(f"{STYLE}table-properties")
+    return looks is not None and looks.get(f"{TABLE}display") == "false"
+
+
+def _rows(table: Any, merged: MergedTable, budget: _Budget) -> Iterator[TableRow]:
+    """Yield the rows of a sheet that hold anything of their own, without empty cells at their end."""
+    at, before = 1, 0
+    for row in _elements(table):
+        repeated = _repeated(row, "rows")
+        cells = list(_cells(row, budget))
+        length = sum(len(text) for text, _, _ in cells)
+        for line in range(at, at + budget.copies(repeated, length)) if length else ():
+            if budget.rows <= 0:
+                return
+            budget.rows -= 1
+            laid = merged.row(cells, every=True)
+            while laid and not laid[-1]:
+                laid.pop()
+            yield TableRow(laid, line, apart=before + 1 < line)
+            before = line
+        at += repeated
+
+
+def _elements(table: Any) -> Iterator[Any]:
+    for child in table:
+        if child.tag == f"{TABLE}table-row":
+            yield child
+        elif child.tag in _ROWS:
+            yield from _elements(child)
+
+
+def _cells(row: Any, budget: _Budget) -> Iterator[tuple[str, int, int]]:
+    """Yield a cell for each column; empty ones at the end, which may be thousands, are left out."""
+    cells = [cell for cell in row if cell.tag in _CELLS]
+    texts = [_text(cell) if cell.tag == f"{TABLE}table-cell" else "" for cell in cells]
+    while texts and not texts[-1]:
+        texts.pop()
+    count = 0
+    for cell, text in zip(cells, texts, strict=False):
+        down, across = (spanned(cell.get(f"{TABLE}number-{way}-spanned") or "") for way in ("rows", "columns"))
+        copies = budget.copies(min(_repeated(cell, "columns"), MAX_COLUMNS - count), len(text))
+        yield from [(text, down, across)] * copies
+        count += copies
+
+
+def _repeated(element: Any, what: str) -> int:
+    said = element.get(f"{TABLE}number-{what}-repeated") or "1"
+    return max(1, int(said)) if said.isdecimal() and len(said) < 9 else 1
+
+
+def _text(cell: Any) -> str:
+    """Return a value as the sheet shows it; numbers and dates as they are stored."""
+    kind, value = cell.get(f"{OFFICE}value-type"), cell.get(f"{OFFICE}value") or ""
+    try:
+        if kind == "float":
+            return number(float(value), "")
+        if kind == "percentage":
+            return number(float(value), "0%")
+        if kind == "currency":
+            sign = cell.get(f"{OFFICE}currency") or ""
+            return f"{number(float(value), '')} {sign}".strip()
+    except (ValueError, OverflowError):
+        pass
+    if kind == "date":
+        return (cell.get(f"{OFFICE}date-value") or "").removesuffix("T00:00:00")
+    return " ".join(t for p in cell.iter(f"{TEXT}p") if (t := plain(p)))
