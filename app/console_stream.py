@@ -9,7 +9,8 @@ import typer
 from rich.console import Console
 
 from ragweave.app.commands.common import Stopped, console, run
-from ragweave.app.render import Flow, clean, print_answer, usage_line
+from ragweave.app.places import clean
+from ragweave.app.render import Flow, print_answer, usage_line
 from ragweave.app.trail import Trail
 from ragweave.graphs.steps import step_of
 
@@ -22,7 +23,7 @@ Events = AsyncGenerator[dict[str, Any], None]
 def answer_aloud(
     events: Callable[[bool | None], Events], *, trace: str = "", quiet: bool = False, runner: Callable[[Any], Any] = run
 ) -> Answer:
-    """Ask, printing sentences as they pass their check, then sources and notes.
+    """Ask, printing sentences as they are written, then what the check says against them, sources and notes.
 
     `events` begins the run, or goes on with it once consent to a web search was given or refused. `trace` is "",
     `short` (the steps that mattered) or `full`; a quiet run tells it on stderr and prints nothing else. A conversation
@@ -42,7 +43,7 @@ def answer_aloud(
     if not quiet:
         if trace:
             out.print()
-        print_answer(out, answer, streamed=voice.spoke)
+        print_answer(out, answer, streamed=voice.spoke, shown=voice.cited)
     if trace or (answer.mode == "llm" and not quiet):
         (voice.err if quiet else out).print(f"\nBy: {usage_line(answer)}", style="dim")
     return answer
@@ -76,6 +77,8 @@ class _Voice:
     def __init__(self, out: Console, err: Console, *, trace: str, quiet: bool) -> None:
         self.err = err
         self.spoke = False
+        self.cited: dict[int, Any] = {}
+        self._texts: dict[int, str] = {}
         self._trail = Trail(err if quiet else out, full=trace == "full") if trace else None
         self._flow = Flow(out)
         self._quiet = quiet
@@ -108,4 +111,10 @@ class _Voice:
                 self._flow.quote(event["text"], event["marked"], Citation.model_validate(event["citations"][0]))
                 return
             numbers = [int(c["n"]) for c in event["citations"]]
+            self._texts[event["n"]] = event["text"]
+            self.cited |= {int(c["n"]): c for c in event["citations"]}
             self._flow.sentence(event["text"], numbers, event["support"], event.get("sign", ""))
+        elif event["type"] == "mark" and self.spoke:
+            self.cited |= {int(c["n"]): c for c in event["citations"]}
+            numbers = [int(c["n"]) for c in event["citations"]]
+            self._flow.mark(self._texts.get(event["n"], ""), numbers, event["support"], event["says"])

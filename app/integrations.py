@@ -11,7 +11,7 @@ from langchain_core.tools import BaseTool, StructuredTool, ToolException
 from pydantic import ConfigDict, Field, ValidationError
 
 from ragweave.app.api import aask, run_sync
-from ragweave.app.render import place_in
+from ragweave.app.places import place_in
 from ragweave.components.context import Context, refused
 from ragweave.components.evidence import Evidence
 from ragweave.components.phrases import as_heard

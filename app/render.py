@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING
-from urllib.parse import quote
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from rich.cells import cell_len
 from rich.console import Console
 from rich.style import Style
 from rich.text import Text
 
-from ragweave.components.phrases import QUOTED, UNVERIFIED, as_heard
-from ragweave.models.text import UNSPACED_LETTER, clock
+from ragweave.app.places import clean, link, place, place_in
+from ragweave.components.phrases import CONTRADICTED, QUOTED, UNVERIFIED
+from ragweave.models.text import UNSPACED_LETTER
 
 if TYPE_CHECKING:
     from ragweave.components.evidence import Citation, Evidence
-    from ragweave.corpora.types import Locator
     from ragweave.nodes.answer import Answer
 
-_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 _PIECE = re.compile(r"\s+|\S+")
 _WIDEST = 100
 """Columns beyond which running text is hard to read."""
@@ -30,65 +27,6 @@ _INDENT = 4
 
 Lines = tuple[str, tuple[int, int] | None]
 """Lines of a source, and where their best sentence stands in them."""
-
-
-def clean(text: str) -> str:
-    """Drop control and text-direction characters, which could move the cursor or disguise what is shown."""
-    return _CONTROL.sub("", text)
-
-
-def short_path(path: str) -> str:
-    """Write a path relative to the working folder or to the home folder, where it lies below one of them."""
-    for base, prefix in ((Path.cwd(), ""), (Path.home(), "~/")):
-        if Path(path).is_relative_to(base):
-            return clean(prefix + str(Path(path).relative_to(base))).replace("\n", "⏎")
-    return clean(path).replace("\n", "⏎")
-
-
-def place(locator: Locator) -> str:
-    """Say in words where evidence lies: file, then page or heading path; or web address and day of reading."""
-    if "url" in locator:
-        day = f" (read on {locator['fetched'][:10]})" if locator.get("fetched") else ""
-        return clean(locator["url"]) + day
-    parts = [short_path(locator["file"])] if "file" in locator else []
-    if "page" in locator:
-        parts.append(f"page {locator['page']}")
-    else:
-        parts += [" › ".join(clean(h) for h in locator["heading"])] if locator.get("heading") else []
-        if "line" in locator and locator.get("file", "").lower().endswith((".xlsx", ".xlsm")):
-            parts.append(f"row {locator['line']}")  # a sheet is long, and its name alone hides the place
-        elif "line" in locator and not locator.get("heading"):
-            parts.append(f"line {locator['line']}")
-    where = ", ".join(parts)
-    where = f"{where} {span}".lstrip() if (span := seconds_of(locator)) else where
-    return as_heard(where, locator)
-
-
-def seconds_of(locator: Locator) -> str:
-    """Write the time of a place in a recording, as 12:31-12:58; an empty string where it has none."""
-    if locator.get("kind") != "time" or "start" not in locator:
-        return ""
-    start, end = clock(locator["start"]), clock(locator.get("end", locator["start"]))
-    return start if start == end else f"{start}-{end}"
-
-
-def place_in(title: str, locator: Locator) -> str:
-    """Say where evidence lies; a recording that shares its file with others is named as well."""
-    where, recording = place(locator), title.split(" · ")[0]
-    if locator.get("kind") != "time" or "file" not in locator or recording in ("", Path(locator["file"]).stem):
-        return where
-    file = short_path(locator["file"])
-    return f"{file} ({clean(recording)}){where[len(file) :]}"
-
-
-def link(locator: Locator) -> str:
-    """Return the address that opens the place, or an empty string."""
-    if "url" in locator:
-        return clean(locator["url"]) if locator["url"].startswith(("http://", "https://")) else ""
-    if "file" not in locator:
-        return ""
-    page = f"#page={locator['page']}" if "page" in locator else ""
-    return "file://" + quote(locator["file"]) + page
 
 
 class Flow:
@@ -103,7 +41,7 @@ class Flow:
         self._sign = ""
         self._quoted = False
 
-    def sentence(self, text: str, numbers: Sequence[int], support: str, sign: str = "") -> None:
+    def sentence(self, text: str, numbers: Sequence[int], support: str, sign: str = "", says: str = "") -> None:
         """Write one sentence with its citation numbers; an item of a list, a row and code on lines of their own.
 
         What no source supports is marked as such.
@@ -120,7 +58,7 @@ class Flow:
             text = ""
         elif sign.strip():
             self._put(f"{clean(sign)} ", "")
-        style = "italic" if support == "model" else ""
+        style = {"model": "italic", "contradicted": "strike"}.get(support, "")
         # A script without spaces joins its sentences without one.
         pieces = clean(text).split()
         if self._last and not (pieces and UNSPACED_LETTER.match(pieces[0]) and self._last in "。！？」”"):
@@ -131,11 +69,23 @@ class Flow:
             self._write(" [no source]", "yellow")
         if support == "unverified":
             self._write(f" {UNVERIFIED}", "yellow")
+        if says:
+            self._write(" " + CONTRADICTED.format(says=clean(says)), "red")
         for n in numbers:
             self._write(f" [{n}]" if n == numbers[0] and not code else f"[{n}]", "cyan")
         if sign == "|":
             self._write(" |", "")
         self._last = "]" if numbers or support == "model" else text.rstrip()[-1:]
+
+    def mark(self, text: str, numbers: Sequence[int], support: str, says: str) -> None:
+        """Write below the sentences what the check says against one of them; nothing where it holds."""
+        if support not in ("unverified", "contradicted"):
+            return
+        self.end()
+        style, sign, words = ("yellow", "?", UNVERIFIED) if support == "unverified" else ("red", "≠", CONTRADICTED)
+        cited = "".join(f"[{n}]" for n in numbers) + " " if support == "contradicted" else ""
+        self._write(f"{sign} “{clean(text)}” {cited}{words.format(says=clean(says))}", style)
+        self.end()
 
     def quote(self, text: str, marked: tuple[int, int] | None, citation: Citation) -> None:
         """Write a quote below the title, place and id of what it is quoted from, its best sentence in bold."""
@@ -198,8 +148,14 @@ class Flow:
         self._column += cell_len(piece)
 
 
-def print_answer(console: Console, answer: Answer, *, streamed: bool = False) -> None:
-    """Print an answer with its sources and notes; `streamed` when its sentences have been shown already."""
+def print_answer(
+    console: Console, answer: Answer, *, streamed: bool = False, shown: Mapping[int, Any] | None = None
+) -> None:
+    """Print an answer with its sources and notes.
+
+    `streamed` says that its sentences have been shown already, `shown` what they were cited to then: a number that
+    stands on screen keeps its source, also where a mark has moved the sentence to another one.
+    """
     if answer.abstained:
         console.print(Text(clean(answer.text) or "No answer.", style="bold"))
         if answer.why and answer.why.rstrip(".") not in answer.text:
@@ -212,11 +168,16 @@ def print_answer(console: Console, answer: Answer, *, streamed: bool = False) ->
             if s.support == "quoted":
                 flow.quote(s.text, s.marked, citations[s.citations[0]])
             else:
-                flow.sentence(s.text, s.citations, s.support, s.sign)
+                flow.sentence(s.text, s.citations, s.support, s.sign, s.says)
         flow.end()
     # A quote stands below its source.
     told = {n for s in answer.sentences if s.support == "quoted" for n in s.citations}
-    rest = [c for c in answer.citations if c.n not in told]
+    kept = {c.n: c for c in answer.citations}
+    if gone := {n: c for n, c in (shown or {}).items() if n not in kept}:
+        from ragweave.components.evidence import Citation  # loads pydantic, which no other command needs
+
+        kept |= {n: Citation.model_validate(c) for n, c in gone.items()}
+    rest = [kept[n] for n in sorted(kept) if n not in told]
     print_citations(console, rest, "Closest found" if answer.abstained else "Sources")
     if told:
         console.print()

@@ -10,7 +10,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from ragweave.app.render import clean, duration, listed
+from ragweave.app.places import clean
+from ragweave.app.render import duration, listed
 from ragweave.graphs.steps import step_of
 
 _TOLD = frozenset({"fuse", "grade", "search_web", "reason", "recall", "check"})

@@ -30,7 +30,7 @@ async def check(state: State, runtime: NodeRuntime) -> Update:
     if run.meter.refused:
         run.note(f"A limit of this run was reached: {run.meter.refused}.")
     if dropped := state.get("dropped", 0):
-        run.note(WITHHELD.format(n=dropped, are="is" if dropped == 1 else "are"))
+        run.note(WITHHELD.format(n=dropped))
     quotes = any(s.support == "quoted" for s in draft)
     if quotes:
         run.note(QUOTED if chat() is not None else f"{QUOTED} {SET_UP}")

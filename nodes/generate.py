@@ -32,17 +32,21 @@ async def open_builder(run: NodeRun, state: State, strips: Sequence[Strip]) -> A
     async def check(text: str, against: Sequence[Strip]) -> CheckResult:
         return (await run.components.checker(run, text, against, question)).value
 
+    noted = list[str]()  # behind the last sentence; the next one begins a paragraph
+
     def emit(sentence: Sentence, citations: list[Citation]) -> None:
         said = sentence.model_dump(include={"text", "support", "sign", "marked"})
         cited = [c.model_dump() for c in citations]
         run.event({"type": "sentence", "n": len(builder.sentences), **said, "citations": cited})
-        before = builder.sentences[-2].sign if len(builder.sentences) > 1 else None
-        push(following(sentence, before, citations[0].title if citations else ""))
+        before = builder.sentences[-2].sign if len(builder.sentences) > 1 and not noted else None
+        push("\n\n" * len(noted[:1]) + following(sentence, before, citations[0].title if citations else ""))
+        noted.clear()
 
     def mark(n: int, sentence: Sentence, citations: list[Citation]) -> None:
         said = sentence.model_dump(include={"support", "says", "confidence"})
         run.event({"type": "mark", "n": n, **said, "citations": [c.model_dump() for c in citations]})
         if words := behind(sentence):
+            noted.append(words)
             push(f"\n\n{words}")
 
     def push(content: str) -> None:

@@ -86,7 +86,7 @@ async def events_of(library: LibraryRow, messages: Sequence[AnyMessage], context
             if event["type"] == "step":
                 step = step_of(str(event["node"]))
                 yield {**event, "title": step.words, "next": step.next}
-            elif event["type"] == "sentence":
+            elif event["type"] in ("sentence", "mark"):
                 yield {**event, "citations": await with_openings(library, event["citations"])}
             elif event["type"] != "state":
                 waits |= event["type"] == "consent"

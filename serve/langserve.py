@@ -107,8 +107,8 @@ def _shown(name: str) -> Any:
 class ServedGraph(Runnable[Any, dict[str, Any]]):
     """One graph of Ragweave.
 
-    `invoke` and `batch` return the answer; `stream` yields the events of the run: steps as they end, sentences once
-    they are checked, and the answer. The knobs of `ragweave.Context` are fields of the configurable.
+    `invoke` and `batch` return the answer; `stream` yields the events of the run: steps as they end, sentences as they
+    are written, their marks, and the answer. The knobs of `ragweave.Context` are fields of the configurable.
     """
 
     def __init__(self, graph: str, slots: Slots, pictures: PictureDesk) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import secrets
 import time
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import aclosing
 from typing import Any
 
@@ -13,6 +13,7 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse
 from sse_starlette import EventSourceResponse, ServerSentEvent
 
+from ragweave.components.phrases import CONTRADICTED, UNVERIFIED
 from ragweave.corpora.store.catalog import LibraryRow, check_name
 from ragweave.graphs import run as graphs
 from ragweave.graphs.settings import run_settings
@@ -94,6 +95,8 @@ class ChatCompletionWriter:
         self._id, self._created = f"chatcmpl-{secrets.token_hex(12)}", int(time.time())
         self._text, self._sign = "", ""
         self._marks: list[tuple[int, int, int]] = []
+        self._texts: dict[int, str] = {}
+        self._cited: dict[int, dict[str, Any]] = {}
         self.answer: dict[str, Any] = {}
 
     async def deltas(self, events: Events) -> Events:
@@ -106,6 +109,8 @@ class ChatCompletionWriter:
                     yield {"role": "assistant", "content": ""}
                 if event["type"] == "sentence":
                     yield {"content": self._sentence(event)}
+                elif event["type"] == "mark":
+                    yield {"content": self._mark(event), "ragweave_marks": [self._marked(event)]}
                 elif event["type"] == "answer":
                     self.answer = event["answer"]
                 elif step := self._step(event):
@@ -120,6 +125,7 @@ class ChatCompletionWriter:
             for member, more in delta.items():
                 message[member] = message[member] + more if member in message else more
         message["annotations"] = self.annotations()
+        message["ragweave_marks"] = self.all_marks()
         choice = {"index": 0, "message": message, "finish_reason": "stop", "logprobs": None}
         return self._frame("chat.completion", choices=[choice], usage=usage_of(self.answer))
 
@@ -134,7 +140,8 @@ class ChatCompletionWriter:
             yield ServerSentEvent(json.dumps(openai_error(error)), sep="\n")
             return
         annotations = self.annotations()
-        yield self._chunk({"annotations": annotations} if annotations else {}, finish="stop")
+        told = {"annotations": annotations, "ragweave_marks": self.all_marks()}
+        yield self._chunk({name: rows for name, rows in told.items() if rows}, finish="stop")
         if self._request.stream_options and self._request.stream_options.include_usage:
             frame = self._frame("chat.completion.chunk", choices=[], usage=usage_of(self.answer))
             yield ServerSentEvent(json.dumps(frame), sep="\n")
@@ -149,18 +156,54 @@ class ChatCompletionWriter:
     def _sentence(self, event: Mapping[str, Any]) -> str:
         """Append a sentence with links to its sources, and return what was appended."""
         begin, sign = len(self._text), event["sign"]
+        self._texts[event["n"]] = event["text"]
+        self._cited |= {c["n"]: c for c in event["citations"]}
         if event["support"] == "quoted":
             return self._quote(event)
         text = event["text"] if sign.startswith("```") else " | ".join(map(in_markdown, event["text"].split(" | ")))
-        opens = [(c["n"], self._link(c)) for c in event["citations"]]
-        marks = [f"[[{n}]]({url})" if url else f"[{n}]" for n, url in opens]
+        marks = self._links(event)
         said = " ".join(["(no source)"] * (event["support"] == "model") + marks)
+        said = f"{said} {UNVERIFIED}".strip() if event["support"] == "unverified" else said
         self._text += set_out(sign, self._sign if self._text else None, text, said)
-        self._sign, at = sign, self._text.rindex(said)
-        for (n, _), mark in zip(opens, marks, strict=True):
-            at = self._text.index(mark, at)
-            self._marks.append((n, at, at + len(mark)))
+        self._sign = sign
+        self._place(event, marks, self._text.rindex(said))
         return self._text[begin:]
+
+    def _mark(self, event: Mapping[str, Any]) -> str:
+        """Append what the check says against a sentence that is written already, and return what was appended."""
+        begin = len(self._text)
+        self._cited |= {c["n"]: c for c in event["citations"]}
+        said = f"“{in_markdown(self._texts.get(event['n'], ''))}”"
+        if event["support"] == "unverified":
+            self._text += f"\n\n{said} {UNVERIFIED}"
+        elif event["support"] == "contradicted":
+            marks = self._links(event)
+            against = CONTRADICTED.format(says=in_markdown(event["says"]))
+            self._text += f"\n\n{' '.join([said, *marks, against])}"
+            self._place(event, marks, begin)
+        if self._text[begin:]:
+            self._sign = "```"  # what follows begins a paragraph
+        return self._text[begin:]
+
+    def _links(self, event: Mapping[str, Any]) -> list[str]:
+        opens = [(c["n"], self._link(c)) for c in event["citations"]]
+        return [f"[[{n}]]({url})" if url else f"[{n}]" for n, url in opens]
+
+    def _place(self, event: Mapping[str, Any], marks: Sequence[str], at: int) -> None:
+        for citation, mark in zip(event["citations"], marks, strict=True):
+            at = self._text.index(mark, at)
+            self._marks.append((citation["n"], at, at + len(mark)))
+
+    def _marked(self, event: Mapping[str, Any]) -> dict[str, Any]:
+        numbers = [c["n"] for c in event["citations"]]
+        text = self._texts.get(event["n"], "")
+        return {"n": event["n"], "text": text, "support": event["support"], "says": event["says"], "citations": numbers}
+
+    def all_marks(self) -> list[dict[str, Any]]:
+        """Return the marks of all sentences of the answer."""
+        members = ("text", "support", "says", "citations")
+        rows = enumerate(self.answer.get("sentences", []), 1)
+        return [{"n": n, **{name: s[name] for name in members}} for n, s in rows if s["support"] != "quoted"]
 
     def _quote(self, event: Mapping[str, Any]) -> str:
         """Append a quote below the linked title of its source, and return what was appended."""
@@ -179,7 +222,9 @@ class ChatCompletionWriter:
         if not self._text:
             self._text += in_markdown(answer["text"])
         lines = []
-        for citation in answer["citations"]:
+        # A number that stands in the text keeps its source, also where a mark has moved the sentence to another one.
+        rows = self._cited | {c["n"]: c for c in answer["citations"]}
+        for citation in (rows[n] for n in sorted(rows)):
             title, where = in_markdown(citation["title"]), self._link(citation)
             page = f", page {citation['locator']['page']}" if "page" in citation["locator"] else ""
             lines.append(f"{citation['n']}. " + (f"[{title}{page}]({where})" if where else title + page))
@@ -192,7 +237,7 @@ class ChatCompletionWriter:
 
     def annotations(self) -> list[dict[str, Any]]:
         """Return what was cited, with its place in the text and its address."""
-        cited = {c["n"]: c for c in self.answer["citations"]}
+        cited = self._cited | {c["n"]: c for c in self.answer["citations"]}
         found = []
         for n, start, end in self._marks:
             if (c := cited.get(n)) and (url := self._link(c)):

@@ -166,6 +166,7 @@ class Responder(ChatCompletionWriter):
             "tool_choice": "none",
             "tools": [],
             "usage": _usage(self.answer) if done else None,
+            "ragweave_marks": self.all_marks() if done else [],
         }
 
 

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-_UNFINISHED = ("step", "sentence", "note")
+_UNFINISHED = ("step", "sentence", "mark", "note")
 """Events that are kept of a turn without an answer."""
 
 

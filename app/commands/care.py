@@ -10,7 +10,8 @@ import typer
 from rich.filesize import decimal as size
 
 from ragweave.app.commands import common
-from ragweave.app.render import clean, counted, duration
+from ragweave.app.places import clean
+from ragweave.app.render import counted, duration
 from ragweave.models.errors import RagweaveError
 
 if TYPE_CHECKING:

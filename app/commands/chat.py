@@ -16,7 +16,8 @@ from ragweave.app import api
 from ragweave.app.commands import options as given
 from ragweave.app.commands.common import LibraryOption, Stopped, complain, console
 from ragweave.app.console_stream import answer_aloud
-from ragweave.app.render import clean, counted
+from ragweave.app.places import clean
+from ragweave.app.render import counted
 from ragweave.corpora.store.folders import of_the_disk
 from ragweave.models.errors import RagweaveError
 

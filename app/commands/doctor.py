@@ -16,7 +16,8 @@ from rich.text import Text
 
 from ragweave.app.commands.care import repair_all
 from ragweave.app.commands.common import EXIT_ERROR, JsonOption, LibraryOption, print_json, print_table, run
-from ragweave.app.render import clean, counted, listed
+from ragweave.app.places import clean
+from ragweave.app.render import counted, listed
 from ragweave.models.errors import RagweaveError
 
 _SIGNS = {"ok": ("ok", "green"), "off": ("off", "dim"), "warn": ("mode", "yellow"), "bad": ("BAD", "red")}

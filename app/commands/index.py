@@ -31,7 +31,8 @@ from ragweave.app.commands.common import (
     print_json,
     run,
 )
-from ragweave.app.render import clean, counted, duration, listed, short_path
+from ragweave.app.places import clean, short_path
+from ragweave.app.render import counted, duration, listed
 from ragweave.models.errors import InputError
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import typer
 
 from ragweave.app.commands.common import JsonOption, print_json, print_table, run
 from ragweave.app.commands.serve import keys_of_home, need
-from ragweave.app.render import clean
+from ragweave.app.places import clean
 from ragweave.models.errors import InputError
 
 if TYPE_CHECKING:

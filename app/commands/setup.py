@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from ragweave.app.commands.common import run
-from ragweave.app.render import clean
+from ragweave.app.places import clean
 from ragweave.models.errors import InputError, MissingExtra
 
 PORTS = {"Ollama": 11_434, "llama.cpp": 8_080}

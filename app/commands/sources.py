@@ -12,7 +12,8 @@ from rich.filesize import decimal as size
 from ragweave.app.commands import common
 from ragweave.app.commands.common import JsonOption, LibraryOption, library_name, print_json, run
 from ragweave.app.commands.picture import hand_out, hand_out_sheet, told_of
-from ragweave.app.render import clean, counted, listed, place, short_path
+from ragweave.app.places import clean, place, short_path
+from ragweave.app.render import counted, listed
 from ragweave.models.errors import InputError
 
 if TYPE_CHECKING:

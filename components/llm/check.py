@@ -33,7 +33,7 @@ _SAID: dict[Said, Support] = {"supported": "verified", "not stated": "unverified
 _WORST: tuple[Said, ...] = ("contradicted", "not stated", "supported")
 
 
-class Verdict(BaseModel):
+class SentenceVerdict(BaseModel):
     """The verdict on one sentence, and what decides it."""
 
     n: int = Field(description="number of the sentence")
@@ -45,7 +45,7 @@ class Verdict(BaseModel):
 class Opinions(BaseModel):
     """What the model is asked for: a verdict for each sentence; two where it takes two passages."""
 
-    verdicts: list[Verdict]
+    verdicts: list[SentenceVerdict]
 
     @field_validator("verdicts", mode="before")
     @classmethod
@@ -73,7 +73,7 @@ async def check(run: RunContext, question: str, claims: Sequence[Claim]) -> list
     asked = ", ".join(map(str, doubted))
     messages = load("check", question=question, answer="\n".join(lines), passages=passages or "(none)", numbers=asked)
     reply = await run.json(messages, Opinions)
-    found: dict[int, list[Verdict]] = {n: [] for n in doubted}
+    found: dict[int, list[SentenceVerdict]] = {n: [] for n in doubted}
     for verdict in reply.verdicts if reply is not None else []:
         found.get(verdict.n, []).append(verdict)
     if not any(found.values()):
@@ -82,7 +82,7 @@ async def check(run: RunContext, question: str, claims: Sequence[Claim]) -> list
     return [_opinion(claims[n - 1], verdicts, [s for s, _ in shown]) for n, verdicts in found.items()]
 
 
-def _opinion(claim: Claim, verdicts: Sequence[Verdict], shown: Sequence[Strip]) -> Opinion:
+def _opinion(claim: Claim, verdicts: Sequence[SentenceVerdict], shown: Sequence[Strip]) -> Opinion:
     """Return what verdicts on one claim come to: the worst of them counts, with the words that decide it."""
     worst: Said = next((said for said in _WORST if any(v.verdict == said for v in verdicts)), "not stated")
     rests = []

@@ -88,8 +88,7 @@ def finished(read: Callable[[], Parsed], path: Path, *, noted_by_program: bool =
     blocks, invisible = seen(parsed.blocks)
     warned = warnings_of(blocks, parsed.hidden, invisible)
     parsed = replace(parsed, blocks=blocks, warnings=(*parsed.warnings, *warned))
-    sample = "
-".join(b.text for b in islice((b for b in parsed.blocks if b.kind != "code"), 200))
+    sample = "\n".join(b.text for b in islice((b for b in parsed.blocks if b.kind != "code"), 200))
     parsed = replace(parsed, language=parsed.language or guess_language(sample))
     own = noted(parsed.date, parsed.blocks) if noted_by_program else parsed.date
     if noted_by_program or own is None:

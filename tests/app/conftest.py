@@ -49,10 +49,10 @@ class Agent:
             yield {"type": "consent", "query": self.consents[0]}
             yield {"type": "state", "state": {}}
             return
-        for s in self.answer.sentences:
+        for n, s in enumerate(self.answer.sentences, 1):
             cited = [c.model_dump() for c in self.answer.citations if c.n in s.citations]
             said = s.model_dump(include={"text", "support", "sign", "marked"})
-            yield {"type": "sentence", **said, "citations": cited}
+            yield {"type": "sentence", "n": n, **said, "citations": cited}
         yield {"type": "step", "node": "check", "hop": 1, "by": "rule", "summary": "1 sentence", "seconds": 0.001}
         yield {"type": "state", "state": {"answer": self.answer}}
 

@@ -12,19 +12,8 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.console import Console
 
-from ragweave.app.render import (
-    Flow,
-    clean,
-    counted,
-    duration,
-    link,
-    listed,
-    place,
-    print_answer,
-    print_evidence,
-    short_path,
-    usage_line,
-)
+from ragweave.app.places import clean, link, place, short_path
+from ragweave.app.render import Flow, counted, duration, listed, print_answer, print_evidence, usage_line
 from ragweave.components.evidence import Citation, Evidence, Sentence
 from ragweave.components.phrases import QUOTED, SET_UP
 from ragweave.corpora.types import Locator
@@ -318,3 +307,15 @@ def test_code_and_lines_stand_as_they_were_written() -> None:
     assert told(said) == "Dear Jonas,\n\nWe take it.\n\n```py\nif late:\n    run()\n```\n\nPriya\nBoard"
     out = shown(Answer(sentences=tuple(said), text=told(said)))
     assert out.startswith("Dear Jonas,\n\nWe take it.\n    if late:\n        run()\n") and "Priya\nBoard" in out
+
+
+def test_what_the_check_finds_after_a_sentence_is_shown_stands_below_it(capsys: pytest.CaptureFixture[str]) -> None:
+    flow = Flow(Console(width=60))
+    flow.sentence("It was lit in 1870.", [1], "pending")
+    flow.sentence("It is red.", [1], "pending")
+    flow.mark("It was lit in 1870.", [2], "contradicted", "The lamp was first lit in 1874.")
+    flow.mark("It is red.", [1], "verified", "")
+    assert " ".join(capsys.readouterr().out.split()) == (
+        "It was lit in 1870. [1] It is red. [1] "
+        "≠ “It was lit in 1870.” [2] (contradicted; the source says: “The lamp was first lit in 1874.”)"
+    )

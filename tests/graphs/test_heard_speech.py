@@ -12,7 +12,7 @@ import pytest
 
 from ragweave.app.api import aask, asearch
 from ragweave.app.integrations import _told
-from ragweave.app.render import place
+from ragweave.app.places import place
 from ragweave.components.context import Context
 from ragweave.models.chat import override
 from ragweave.nodes.answer import Answer

@@ -1,4 +1,4 @@
-// One checked sentence on screen: its words, its state, and the numbers of what it rests on.
+// One sentence on screen: its words, its mark, which may come after it, and the numbers of what it rests on.
 
 import { chip } from "./cite.js";
 import { fill, h } from "./dom.js";
@@ -13,18 +13,21 @@ const TIMED = /^\d+:\d\d/;
 const ENDS = /[.!?…:;。！？：；]["'”’“»)\]]*\s*$/u;
 
 /** What becomes of a sentence in its check, and its sign; `state.` before it in words. */
-const STATES = { verified: "check", unverified: "question", contradicted: "alert", model: "spark", unchecked: "question", quoted: "file" };
+const STATES = { verified: "check", unverified: "question", contradicted: "alert", model: "spark", unchecked: "question", quoted: "file", pending: "again" };
+const told = new WeakMap(); // what each element on screen was made from
 const OLD = { supported: "verified", unsupported: "unverified" };
 const stateOf = (support) => (STATES[support] ? support : OLD[support] || "verified");
 
 /** A sentence with its state and its numbers. */
-function sentenceOf({ text, support, sign = "" }, citations) {
+function sentenceOf({ text, support, sign = "", says = "" }, citations) {
   const state = stateOf(support);
   const means = t(`state.${state}.means`);
   const chips = citations.map((citation) => chip(citation, state));
-  const flag = state === "unverified" || state === "contradicted" ? h("span.flag", { title: means }, icon(STATES[state]), t(`state.${state}`)) : null;
+  const loud = state === "unverified" || state === "contradicted";
+  const flag = loud || ["verified", "pending"].includes(state) ? h("span.flag", { title: means }, icon(STATES[state]), loud ? t(`state.${state}`) : h("span.unseen", { text: t(`state.${state}`) })) : null;
+  const source = says && h("span.says", { dir: "auto" }, t("state.says"), " ", h("q", { text: says }));
   const own = state === "model" ? h("span.unseen", { text: ` (${t("state.model")})` }) : null;
-  const made = h("span.sentence", { class: state, title: state === "verified" ? null : means }, isCode(sign) ? h("pre.said", {}, h("code", { text })) : h("span.said", {}, inline(text)), own, flag, chips.length ? h("span.cites", {}, GLUE, ...chips) : null);
+  const made = h("span.sentence", { class: state, title: state === "verified" ? null : means }, isCode(sign) ? h("pre.said", {}, h("code", { text })) : h(state === "contradicted" ? "del.said" : "span.said", {}, inline(text)), own, flag, source, chips.length ? h("span.cites", {}, GLUE, ...chips) : null);
   made.dataset.ns = citations.map((c) => c.n).join(" ");
   // A line out of a list, a form or a recording would run into the sentence after it.
   if (!ENDS.test(text) || TIMED.test(text)) made.classList.add("line-of");
@@ -35,13 +38,13 @@ function sentenceOf({ text, support, sign = "" }, citations) {
 const isCode = (sign) => Boolean(sign?.startsWith("```"));
 
 /** Put a sentence after those before it: into their paragraph, on a line of its own, into their list or table, as a card. */
-export function lay(answer, told, citations) {
-  if (told.support === "quoted" && citations.length) {
-    layQuote(answer, told, citations);
+export function lay(answer, said, citations) {
+  if (said.support === "quoted" && citations.length) {
+    layQuote(answer, said, citations);
     return;
   }
-  const { sign } = told;
-  const sentence = sentenceOf(told, citations);
+  const { sign } = said;
+  const sentence = drawn(said, citations);
   if (!sign?.trim() || isCode(sign)) {
     // The end of a line, or of a paragraph; blocks make their own.
     if (sign && !isCode(sign) && answer.lastChild) answer.append(h("span.break", { class: sign.length > 1 ? "wide" : null }));
@@ -51,7 +54,25 @@ export function lay(answer, told, citations) {
   const kind = sign === "|" ? "table" : sign === "-" ? "ul" : "ol";
   let block = answer.lastChild;
   if (block?.localName !== kind) answer.append((block = h(kind, { start: kind === "ol" ? parseInt(sign, 10) : null })));
-  block.append(kind === "table" ? rowOf(sentence) : h("li", {}, sentence));
+  block.append(kind === "table" ? sentence : h("li", {}, sentence));
+}
+
+/** A sentence, or the row of a table that it is. */
+function drawn(said, citations) {
+  const sentence = sentenceOf(said, citations);
+  const made = said.sign === "|" ? rowOf(sentence) : sentence;
+  if (said.n) made.dataset.n = said.n;
+  told.set(made, said);
+  return made;
+}
+
+/** Give a sentence that is on screen its mark, and what decided it; returns its text, or nothing where there is none. */
+export function remark(answer, mark) {
+  const old = [...answer.querySelectorAll("[data-n]")].find((one) => one.dataset.n === String(mark.n));
+  if (!old) return "";
+  const said = { ...told.get(old), support: mark.support, says: mark.says };
+  old.replaceWith(drawn(said, mark.citations));
+  return said.text;
 }
 
 /** Write all sentences of an answer into an element, each with what it rests on. */

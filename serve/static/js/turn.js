@@ -9,7 +9,7 @@ import { saysUnread } from "./quotes.js";
 import { rail } from "./rail.js";
 import { refusal } from "./refusal.js";
 import { said, told } from "./said.js";
-import { lay, tally, write } from "./sentence.js";
+import { lay, remark, tally, write } from "./sentence.js";
 import { openShares } from "./share.js";
 import { state } from "./state.js";
 import { Trail } from "./trail.js";
@@ -61,6 +61,7 @@ export class Turn {
       this.trail.begin(event.budget);
     } else if (event.type === "step") this.trail.add(event);
     else if (event.type === "sentence") this.sentence(event, live);
+    else if (event.type === "mark") this.mark(event, live);
     else if (event.type === "note") this.note(event.text);
     else if (event.type === "consent") this.consent(event, live);
     else if (event.type === "consented") this.consented();
@@ -85,6 +86,13 @@ export class Turn {
     if (live) announce(event.text);
   }
 
+  /** Mark a sentence that is shown already; only what does not hold is read out at once. */
+  mark(event, live) {
+    const text = remark(this.answer, event);
+    this.marked = true;
+    if (live && text && event.support !== "verified") announce(t(`mark.${event.support}`, { text, says: event.says }));
+  }
+
   /** Show the answer object: it holds the same sentences, numbered for good. */
   whole(answer, live) {
     if (answer.abstained) {
@@ -96,10 +104,10 @@ export class Turn {
     if (answer.sentences.some((s) => s.support === "model") && answer.citations.length) {
       this.note(t("turn.dotted"));
     }
-    if (answer.dropped) this.note(t("turn.dropped", { n: answer.dropped }));
     // Quotes are their own sources, and no check has anything to say of them.
     const bare = answer.abstained || answer.kind === "quotes";
     fill(this.tally, bare ? null : tally(answer.sentences));
+    if (live && this.marked) announce([...this.tally.querySelectorAll("li")].map((li) => li.textContent).join(", "));
     fill(this.sources, bare ? null : rail(answer.citations, this.answer));
     // With pictures, a note says how they were read.
     if (answer.question && answer.question !== this.question && !this.pictures.length) {

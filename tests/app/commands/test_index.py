@@ -15,7 +15,7 @@ import pytest
 from rich.console import Console
 
 from ragweave.app.commands.index import Watcher, print_report
-from ragweave.app.render import short_path
+from ragweave.app.places import short_path
 from ragweave.corpora.ingest.events import Event, Report
 from ragweave.corpora.store.folders import uploads_of
 from ragweave.corpora.store.libraries import Libraries

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from ragweave.app.commands.options import at_seconds
-from ragweave.app.render import place, place_in
+from ragweave.app.places import place, place_in
 from ragweave.models.errors import InputError
 from ragweave.tests.support.library import build_library
 
