@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -50,6 +51,8 @@ def create_app(settings: ServeSettings | None = None, *, exposed: bool = False) 
         stay()
         async with opened(settings, store, slots, pictures) as app_state, assistants.session_manager.run():
             app.state.app_state = app_state
+            # What has been imported stays: the collector need not go through it again and again.
+            gc.freeze()
             with drained(app_state):
                 yield
 
