@@ -13,10 +13,9 @@ from ragweave.corpora.settings import corpora_settings
 from ragweave.corpora.store.folders import of_the_disk
 from ragweave.corpora.store.stores import close_stores
 from ragweave.models.errors import LibraryError
-from ragweave.serve.conversations import in_database, latest
 from ragweave.tests.conftest import Main
 from ragweave.tests.support.library import build_library
-from ragweave.tests.support.postgres import Postgres, binaries, private_postgres
+from ragweave.tests.support.postgres import binaries, private_postgres
 
 TEXTS = {"lighthouse.md": "# The lighthouse\n\nThe lamp of the lighthouse was first lit in 1874.\n"}
 
@@ -61,20 +60,3 @@ def test_a_database_that_went_away_is_a_sentence_and_when_it_is_back_the_convers
             pass
         close_stores()
         server.start()
-
-
-@pytest.mark.cluster
-def test_a_database_that_was_started_anew_is_used_at_once_by_those_who_had_just_asked_it(home: Path) -> None:
-    found = binaries()
-    if found is None:
-        pytest.skip("no PostgreSQL is installed (Debian: apt install postgresql-15)")
-
-    async def two_around_a_restart(server: Postgres) -> list[list[str]]:
-        async with in_database(server.url("postgres")) as saver:
-            await asyncio.gather(latest(saver, 5), latest(saver, 5))
-            server.stop()
-            server.start()
-            return await asyncio.gather(latest(saver, 5), latest(saver, 5))
-
-    with private_postgres(found) as server:
-        assert asyncio.run(two_around_a_restart(server)) == [[], []]

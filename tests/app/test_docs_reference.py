@@ -1,4 +1,4 @@
-"""The reference of commands and of the API is what the programs say."""
+"""The reference of settings, commands and endpoints is what the programs say."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from ragweave.docs import write_api, write_cli
+from ragweave.components.context import Context
+from ragweave.docs import write_api, write_cli, write_configuration
 
-ROOT = Path(__file__).resolve().parents[2]
+DOCS = Path(__file__).resolve().parents[2] / "docs"
 SCHEMA = {
     "paths": {
         "/api/ask": {
@@ -18,54 +19,28 @@ SCHEMA = {
             },
             "head": {"description": "Nothing."},
         },
-        "/odd": {
-            "get": {
-                "description": "Say one|two.",
-                "parameters": [
-                    {"name": "q", "in": "query", "required": False},
-                    {"name": "library", "in": "query", "required": True},
-                    {"name": "id", "in": "path", "required": True},
-                ],
-            }
-        },
     },
     "components": {"schemas": {"Question": {"properties": {"text": {}, "graph": {}}, "required": ["text"]}}},
 }
 
 
-def test_the_commands_in_docs_are_up_to_date() -> None:
-    assert (ROOT / "docs" / "cli.md").read_text(encoding="utf-8") == write_cli.page(), "run `make docs`"
+def test_the_references_are_up_to_date(home: Path) -> None:
+    written = {name: (DOCS / f"{name}.md").read_text(encoding="utf-8") for name in ("configuration", "cli", "api")}
+    made = {"configuration": write_configuration.page(), "cli": write_cli.page()}
+    assert {**made, "api": write_api.page(written["api"])} == written, "run `make docs`"
 
 
-def test_the_endpoints_in_docs_are_up_to_date(home: Path) -> None:
-    written = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
-    assert written == write_api.page(written), "run `make docs`"
+def test_every_row_says_what_its_setting_means_and_every_knob_has_one() -> None:
+    page = write_configuration.page()
+    rows = [line for line in page.splitlines() if line.startswith("| `")]
+    assert len(rows) > 40 and all(f"| `{name}` |" in page for name in Context.model_fields)
+    for row in rows:
+        cells = row.replace("\\|", "/").strip("|").split("|")
+        assert len(cells) == 4 and all(c.strip() for c in cells), row
 
 
-def test_an_endpoint_is_told_with_what_is_sent_and_what_may_be_left_out() -> None:
+def test_an_endpoint_is_told_with_what_is_sent_and_a_page_without_the_marks_is_refused(home: Path) -> None:
     told = write_api.tables(SCHEMA)
-    assert "| `POST /api/ask` `text, graph?` | Begin to answer. |" in told
-    assert "| `GET /odd?library&q?` | Say one\\|two. |" in told
-    assert "Nothing" not in told
-
-
-def test_a_path_of_no_group_stands_in_the_last_table() -> None:
-    last = write_api.tables(SCHEMA).split("### ")[-1]
-    assert last.startswith(write_api.REST) and "/odd" in last
-
-
-def test_an_option_of_several_commands_is_explained_once() -> None:
-    assert write_cli.page().count("Print JSON for programs.") == 1
-
-
-def test_a_page_without_the_marks_is_refused_before_anything_is_written(tmp_path: Path, home: Path) -> None:
-    page = tmp_path / "api.md"
-    page.write_text("# API\n", encoding="utf-8")
+    assert "| `POST /api/ask` `text, graph?` | Begin to answer. |" in told and "Nothing" not in told
     with pytest.raises(ValueError, match="end of endpoints"):
-        write_api.page(page.read_text(encoding="utf-8"))
-
-
-def test_the_commands_can_be_written_or_printed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    write_cli.main([str(tmp_path / "c.md")])
-    write_cli.main([])
-    assert (tmp_path / "c.md").read_text(encoding="utf-8") == capsys.readouterr().out
+        write_api.page("# API\n")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import importlib.util
 import itertools
 import threading
@@ -14,7 +13,6 @@ import pytest
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
 from langgraph.checkpoint.memory import InMemorySaver
 
-import ragweave
 from ragweave import Context, RagweaveError, Retriever, aask, aindex, ask, astream, build_agent, index, search
 from ragweave.models.errors import InputError
 from ragweave.tests.support import build_library
@@ -57,11 +55,6 @@ async def test_it_is_a_tool_of_another_agent(example: ModuleType) -> None:
     assert "1874" in end["messages"][-1].text and "[1]" in end["messages"][-1].text
 
 
-async def test_the_synchronous_calls_work_where_a_loop_is_running_as_in_a_notebook(example: ModuleType) -> None:
-    assert "1874" in ask(QUESTION).text
-    assert "1874" in (await aask(QUESTION)).text
-
-
 async def test_a_library_is_named_beside_the_question(tmp_path: Path, home: Path) -> None:
     (tmp_path / "b.md").write_text("# The ferry\n\nThe ferry Marten was built in 1931.\n", encoding="utf-8")
     assert (await aindex(str(tmp_path / "b.md"), "boats")).files == 1
@@ -85,13 +78,6 @@ async def test_the_graph_runs_with_and_without_await_from_messages_or_a_question
     assert any("check" in part for part in agent.stream(sent))
 
 
-async def test_a_question_goes_on_with_the_thread_of_the_last_one(example: ModuleType) -> None:
-    agent, config = build_agent(checkpointer=InMemorySaver()), {"configurable": {"thread_id": "1"}}
-    agent.invoke({"question": QUESTION}, config)
-    end = agent.invoke({"question": "Hello!"}, config)
-    assert [m.type for m in end["messages"]] == ["human", "ai", "human", "ai"] and end["messages"][2].text == "Hello!"
-
-
 def test_a_stream_that_is_left_ends_its_run_and_its_thread(example: ModuleType) -> None:
     parts = build_agent().stream({"question": QUESTION})
     next(parts)
@@ -111,17 +97,6 @@ def test_a_setting_that_cannot_be_used_says_which_would(home: Path) -> None:
         Context(from_time=2, to_time=1)
 
 
-async def test_a_context_may_be_a_dict_and_is_checked_alike(example: ModuleType) -> None:
-    assert "1874" in ask(QUESTION, context={"library": "default", "mode": "extractive"}).text
-    assert search(QUESTION, context={"top_k": 1})[0]["text"]
-    with pytest.raises(InputError, match="topk: there is no such setting"):
-        ask(QUESTION, context={"topk": 3})
-    with pytest.raises(InputError, match=r"context is a str\. Give a ragweave\.Context"):
-        ask(QUESTION, context="default")  # type: ignore[arg-type]
-    with pytest.raises(InputError, match="library is named by a int"):
-        search(QUESTION, library=3)  # type: ignore[arg-type]
-
-
 async def test_where_there_is_nothing_to_go_on_with_the_remedy_is_told(example: ModuleType) -> None:
     async def run(question: Any, **options: Any) -> None:
         async for _ in astream(question, **options):
@@ -137,15 +112,6 @@ async def test_where_there_is_nothing_to_go_on_with_the_remedy_is_told(example: 
         await run(None, resume=True, thread="new")
     with pytest.raises(InputError, match="there is no question"):
         await run(None, resume=True, thread="new", checkpointer=InMemorySaver())
-
-
-def test_what_is_public_is_listed_and_seen_by_type_checkers() -> None:
-    tree = ast.parse(Path(ragweave.__file__).read_text(encoding="utf-8"))
-    (typed,) = [node for node in tree.body if isinstance(node, ast.If)]
-    names = {alias.name for made in typed.body if isinstance(made, ast.ImportFrom) for alias in made.names}
-    assert {*names, "__version__"} == set(dir(ragweave)) == set(ragweave.__all__)
-    assert all(getattr(ragweave, name) for name in names)
-    assert Path(ragweave.__file__).with_name("py.typed").exists()
 
 
 async def test_errors_reach_the_caller_of_a_synchronous_call(home: Path, tmp_path: Path) -> None:
@@ -179,14 +145,6 @@ async def test_a_run_that_waits_for_consent_says_so_and_goes_on_with_it(web: Non
         ask(question, **options)
     assert ask(question, resume=False, **options).abstained
     assert "1874" in ask(QUESTION, **{**options, "thread": "another"}).text
-
-
-def test_what_the_commands_fall_back_on_does_not_count_from_python(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, value in (("LIBRARY", "house"), ("WEB", "auto"), ("MODE", "llm")):
-        monkeypatch.setenv(f"RAGWEAVE_{name}", value)
-    assert (Context().library, Context().web, Context().mode) == ("default", "off", "auto")
-    with pytest.raises(RagweaveError, match="no library named 'default'"):
-        search(QUESTION)
 
 
 def test_what_is_of_another_type_is_refused_at_every_door_in_a_sentence(home: Path) -> None:

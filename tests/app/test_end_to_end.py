@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 import os
 import shutil
 import subprocess
@@ -13,7 +12,6 @@ from typing import Any
 
 import pytest
 
-from ragweave.components.phrases import QUOTED
 from ragweave.nodes.answer import Answer
 
 EXAMPLES = Path(__file__).resolve().parent.parent.parent / "examples"
@@ -59,39 +57,6 @@ def test_a_quote_holds_the_fact_and_cites_its_file(main: Any, question: str, fac
         assert sentence.support == "quoted" and len(sentence.citations) == 1
 
 
-def test_what_is_quoted_says_once_that_no_language_model_read_it(main: Any) -> None:
-    out = " ".join(main("ask", QUESTIONS[0][0])[1].split())
-    assert out.count(QUOTED) == 1 and "ragweave setup" in out and "Sources" not in out
-
-
-def test_a_page_is_named_for_a_pdf(main: Any) -> None:
-    out = main("ask", "How much water does the desalination unit make a day?")[1]
-    assert "40 cubic metres" in out
-    assert "council-2024.pdf, page 2" in out
-
-
-def test_what_nothing_in_the_library_is_near_to_is_not_answered(main: Any) -> None:
-    code, out, _ = main("ask", "Which vaccine cures malaria?", "--json")
-    answer = Answer.model_validate_json(out)
-    assert code == 3
-    assert answer.abstained and answer.why and not answer.sentences
-
-
-def test_a_citation_opens_with_show(main: Any) -> None:
-    answer = Answer.model_validate_json(main("ask", QUESTIONS[0][0], "--json")[1])
-    code, out, _ = main("show", answer.citations[0].id)
-    assert code == 0
-    assert "3 October 1874" in out
-
-
-def test_search_ranks_the_right_item_first(main: Any) -> None:
-    code, out, _ = main("search", "timetable of the ferry in winter", "--json")
-    found = json.loads(out)
-    assert code == 0
-    assert found[0]["locator"]["file"].endswith("ferry.md")
-    assert [e["score"] for e in found] == sorted((e["score"] for e in found), reverse=True)
-
-
 def test_a_conversation_goes_on_in_another_process(main: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     def typed(*lines: str, options: tuple[str, ...] = ()) -> str:
         monkeypatch.setattr(sys, "stdin", io.StringIO("".join(f"{line}\n" for line in lines)))
@@ -105,19 +70,6 @@ def test_a_conversation_goes_on_in_another_process(main: Any, monkeypatch: pytes
     assert "2 turns" in listed and QUESTIONS[0][0] in listed
     name = listed.split()[0]
     assert "31 metres" in typed("How tall is it?", options=("--thread", name[:12]))
-
-
-def test_a_trace_names_every_step_of_the_road(main: Any) -> None:
-    out = main("ask", QUESTIONS[3][0], "--trace", "full")[1]
-    for words in ("Chose where to look", "Searched", "Judged what came back", "Checked the answer"):
-        assert words in out
-
-
-async def test_the_api_answers_where_a_loop_is_running() -> None:
-    import ragweave
-
-    answer = ragweave.ask(QUESTIONS[0][0])
-    assert "1874" in answer.text
 
 
 def test_a_chat_server_that_is_down_leaves_quotes_and_a_note(main: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
 from langchain_core.messages import ToolCall
 from langchain_core.runnables import RunnablePassthrough
 
@@ -49,11 +48,3 @@ async def test_a_library_is_a_tool_whose_artifact_is_the_answer(home: Any, tmp_p
     assert "No language model read these passages" in message.content
     assert isinstance(message.artifact, ragweave.Answer) and message.artifact.citations
     assert "March" in str(tool.invoke({"question": "When is the hedge cut?"}))
-
-
-async def test_a_model_reads_what_was_wrong_with_its_question_and_a_retriever_takes_no_unknown_word(home: Any) -> None:
-    tool = ragweave.as_tool()
-    message = await tool.ainvoke(ToolCall(name=tool.name, args={"question": ""}, id="1", type="tool_call"))
-    assert message.status == "error" and "empty" in message.content
-    with pytest.raises(ragweave.RagweaveError, match="libary"):
-        ragweave.Retriever(libary="house")

@@ -10,7 +10,6 @@ from typing import TypeVar
 import pytest
 from pydantic import BaseModel, Field
 
-from ragweave.models import chat_json
 from ragweave.models.chat import Chat, chat
 from ragweave.models.errors import ModelError
 from ragweave.models.meter import Meter
@@ -66,14 +65,6 @@ async def test_a_stream_comes_in_parts_and_its_tokens_are_counted(llm_server: ob
     assert len(parts) - 2 <= meter.spent.output_tokens <= len(parts) + 5
 
 
-async def test_four_calls_at_once_are_all_answered(llm_server: object) -> None:
-    meter = Meter()
-    model = writer()
-    replies = await asyncio.gather(*(model.text(ask(c), node="generate", meter=meter) for c in CAPITALS))
-    assert all(replies)
-    assert meter.spent.calls == 4
-
-
 async def test_most_structured_replies_are_read_and_the_server_enforces_the_schema(
     llm_server: object, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -87,30 +78,6 @@ async def test_most_structured_replies_are_read_and_the_server_enforces_the_sche
     with capsys.disabled():
         print(f"\n  json: {_share(grades)} grades and {_share(queries)} query lists parsed, the others fell back")
     assert any(grades) and any(queries)
-
-
-async def test_most_labels_are_read(llm_server: object, capsys: pytest.CaptureFixture[str]) -> None:
-    labels = ["yes", "no"]
-    prompt = "Is {0} a country? Reply with yes or no."
-    found = await _each(lambda c, m: writer().label([("user", prompt.format(c))], labels, node="grade", meter=m))
-    with capsys.disabled():
-        print(f"\n  label: {_share(found)} labels parsed, the others fell back")
-    assert any(found)
-    assert set(found) <= {"yes", "no", None}
-
-
-@pytest.mark.parametrize("enforces", [True, False])
-async def test_either_way_to_ask_for_json_ends_in_a_value_or_none(
-    llm_server: object, monkeypatch: pytest.MonkeyPatch, enforces: bool
-) -> None:
-    if not enforces:
-        monkeypatch.setattr("ragweave.models.chat_json._binder", _no_binder)
-    found = await writer().json([("user", "Write two web searches about Peru.")], Queries, node="n", meter=Meter())
-    assert found is None or isinstance(found, Queries)
-
-
-def _no_binder(schema: object) -> object:
-    raise chat_json._NoMethod
 
 
 async def test_a_wrong_key_is_named(llm_server: object, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from ragweave.tests.page.asked import QUESTION
+
 expect = pytest.importorskip("playwright.sync_api").expect
 
 AXE = (Path(__file__).parent / "vendor" / "axe.min.js").read_text(encoding="utf-8")
-QUESTION = "When was the lamp of the lighthouse first lit?"
 
 
 def findings(page: Any) -> list[str]:
@@ -22,9 +22,7 @@ def findings(page: Any) -> list[str]:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_no_part_of_the_page_has_a_serious_finding(
-    window: Callable[..., Any], ask: Callable[..., Any], scheme: str
-) -> None:
+def test_no_part_of_the_page_has_a_serious_finding(window: Any, ask: Any, scheme: str) -> None:
     page = window(color_scheme=scheme, reduced_motion="reduce")
     page.locator(".front").wait_for(state="attached")
     assert findings(page) == [], "the front page"
@@ -46,7 +44,7 @@ def test_no_part_of_the_page_has_a_serious_finding(
     assert findings(page) == [], "a refusal"
 
 
-def test_a_phone_has_no_serious_finding(window: Callable[..., Any], ask: Callable[..., Any]) -> None:
+def test_a_phone_has_no_serious_finding(window: Any, ask: Any) -> None:
     page = window(viewport={"width": 390, "height": 800}, reduced_motion="reduce", has_touch=True)
     ask(page, QUESTION)
     assert findings(page) == []

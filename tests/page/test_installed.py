@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import socket
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any
 
@@ -13,7 +13,7 @@ import pytest
 expect = pytest.importorskip("playwright.sync_api").expect
 
 
-def test_the_manifest_names_what_a_browser_needs_to_install_the_page(window: Callable[..., Any], site: Any) -> None:
+def test_the_manifest_names_what_a_browser_needs_to_install_the_page(window: Any, site: Any) -> None:
     page = window()
     told = page.request.get(site.url + page.locator("link[rel=manifest]").get_attribute("href"))
     assert told.headers["content-type"].startswith("application/manifest+json")
@@ -23,20 +23,6 @@ def test_the_manifest_names_what_a_browser_needs_to_install_the_page(window: Cal
         sent = page.request.get(site.url + icon["src"])
         assert sent.ok and sent.headers["content-type"] == icon["type"]
     assert {"192x192", "512x512"} <= {icon["sizes"] for icon in manifest["icons"]}
-
-
-def test_something_is_painted_while_the_page_is_put_together(window: Callable[..., Any]) -> None:
-    page = window()
-    held: list[Any] = []
-    page.route("**/api/me", lambda route: held.append(route))
-    with page.expect_request("**/api/me"):
-        page.reload(wait_until="commit")
-    expect(page.locator(".starting img")).to_be_visible()
-    expect(page.locator("#app")).to_be_hidden()
-    for route in held:
-        route.continue_()
-    expect(page.locator("#question")).to_be_visible()
-    expect(page.locator(".starting")).to_be_hidden()
 
 
 def until(page: Any, holds: str, given: Any = None) -> None:
@@ -82,7 +68,7 @@ class Way:
 
 
 @pytest.fixture
-def installed(window: Callable[..., Any], ask: Callable[..., Any], site: Any) -> Iterator[tuple[Way, Any]]:
+def installed(window: Any, ask: Any, site: Any) -> Iterator[tuple[Way, Any]]:
     """A way to the server, and a window over it whose service worker is at work and in which was asked."""
     way = Way(site.url)
     page = window(strict=False, service_workers="allow")
@@ -175,7 +161,7 @@ def test_a_page_of_another_version_is_never_put_together_from_files_that_were_ke
     assert page.evaluate("fetch('/static/js/main.js').then(() => 'kept', () => 'gone')") == "gone"
 
 
-def test_a_page_whose_script_does_not_come_begins_again(window: Callable[..., Any], site: Any) -> None:
+def test_a_page_whose_script_does_not_come_begins_again(window: Any, site: Any) -> None:
     page = window(strict=False)
     lost: list[Any] = []
 

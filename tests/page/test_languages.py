@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -45,9 +44,7 @@ DATA = ", ".join(
 """What is not the page's own: names, what sources and questions say, and the descriptions that the server gives."""
 
 
-def test_the_page_speaks_the_language_of_the_browser_and_another_by_choice(
-    window: Callable[..., Any], ask: Callable[..., Any]
-) -> None:
+def test_the_page_speaks_the_language_of_the_browser_and_another_by_choice(window: Any, ask: Any) -> None:
     page = window(locale="de-AT")
     expect(page.locator("html")).to_have_attribute("lang", "de")
     expect(page.get_by_role("button", name="Web aus")).to_be_visible()
@@ -66,26 +63,7 @@ def test_the_page_speaks_the_language_of_the_browser_and_another_by_choice(
     expect(page.get_by_label("语言")).to_have_value("zh")
 
 
-def test_files_can_be_dropped_in_every_language(window: Callable[..., Any]) -> None:
-    page = window(locale="zh-CN")
-    carried = page.evaluate_handle(
-        "() => { const d = new DataTransfer(); d.items.add(new File(['x'], 'x.md')); return d; }"
-    )
-    page.dispatch_event("body", "dragenter", {"dataTransfer": carried})
-    expect(page.locator(".dropover")).to_be_visible()
-
-
-def test_a_language_that_lacks_words_has_the_english_ones(window: Callable[..., Any]) -> None:
-    page = window()
-    short = {k: v for k, v in json.loads((LANG / "de.json").read_text("utf-8")).items() if k != "threads"}
-    page.route("**/lang/de.json", lambda route: route.fulfill(json=short))
-    page.get_by_role("button", name="Menu").click()
-    page.get_by_label("Language").select_option(label="Deutsch")
-    expect(page.get_by_role("heading", name="Quellen", exact=True)).to_be_visible()
-    expect(page.get_by_role("heading", name="Conversations", exact=True)).to_be_visible()
-
-
-def test_what_the_server_refuses_is_said_in_the_language_of_the_page(window: Callable[..., Any], site: Any) -> None:
+def test_what_the_server_refuses_is_said_in_the_language_of_the_page(window: Any, site: Any) -> None:
     page = window(locale="de-DE")
     page.locator("button.library").click()
     page.get_by_role("button", name="Neue Bibliothek").click()
@@ -114,55 +92,7 @@ def test_what_the_server_refuses_is_said_in_the_language_of_the_page(window: Cal
     assert page.request.delete(f"{site.url}/api/libraries/{made['id']}").ok
 
 
-@pytest.mark.parametrize(
-    ("title", "remedy", "german", "chinese"),
-    [
-        (
-            "The disk cannot be used (Permission denied)",
-            "check the folder that RAGWEAVE_HOME names, its permissions and its free space",
-            "Der Datenträger ist nicht zu benutzen (keine Berechtigung). Prüfen Sie den Ordner, den RAGWEAVE_HOME "
-            "nennt, seine Rechte und seinen freien Platz.",
-            "无法使用磁盘（没有权限）。请检查 RAGWEAVE_HOME 所指文件夹的权限和剩余空间。",
-        ),
-        (
-            "The server of gpt at api.example.org cannot be reached or dropped the connection",
-            "start it, or correct RAGWEAVE_CHAT_URL",
-            "Der Server von gpt bei api.example.org ist nicht zu erreichen oder hat die Verbindung abgebrochen. "
-            "Starten Sie ihn, oder berichtigen Sie RAGWEAVE_CHAT_URL.",
-            "无法连接 api.example.org 上 gpt 的服务器，或连接被断开。请启动它，或更正 RAGWEAVE_CHAT_URL。",
-        ),
-        (
-            "The library 'a.b (c)' is being written by process 12, since 08:00:00",
-            "wait until it has finished, or stop it",
-            "In die Bibliothek „a.b (c)“ schreibt gerade der Prozess 12, seit 08:00:00. "
-            "Warten Sie, bis er fertig ist, oder beenden Sie ihn.",
-            "进程 12 自 08:00:00 起正在写入资料库“a.b (c)”。请等它完成，或将其结束。",
-        ),
-        ("Something new [went] wrong", "try <b>it</b>", *("Something new [went] wrong. Try <b>it</b>.",) * 2),
-    ],
-    ids=["clause in a clause", "two slots", "a name with dots", "unknown"],
-)
-def test_a_turn_that_fails_says_why_in_the_language_of_the_page(
-    window: Callable[..., Any], title: str, remedy: str, german: str, chinese: str
-) -> None:
-    problem = {"title": title, "remedy": remedy, "status": 507, "code": "library"}
-    english = f"{title}. {remedy[0].upper()}{remedy[1:]}."
-    for locale, told in (
-        ("de-DE", german),
-        ("zh-CN", chinese),
-        ("en-GB", english),
-    ):
-        page = window(locale=locale)
-        page.route("**/api/ask", lambda route: route.fulfill(status=507, json=problem))
-        page.fill("#question", "?")
-        page.keyboard.press("Enter")
-        shown = page.locator(".turn div.problem p")
-        expect(shown).to_have_text(told)
-
-
-def test_nothing_that_the_page_says_stands_outside_its_words(
-    window: Callable[..., Any], ask: Callable[..., Any]
-) -> None:
+def test_nothing_that_the_page_says_stands_outside_its_words(window: Any, ask: Any) -> None:
     page = window()
 
     def marked(value: Any) -> Any:

@@ -6,12 +6,11 @@ What a reader would see is measured in the browser itself, so that the fonts of 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from ragweave.tests.page.frames import drawn
+from ragweave.tests.page.asked import drawn
 
 pytest.importorskip("playwright.sync_api")
 
@@ -81,9 +80,7 @@ def _check(page: Any, what: str) -> None:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_nothing_is_cut_off_covered_or_wider_than_the_window(
-    window: Callable[..., Any], ask: Callable[..., Any], scheme: str
-) -> None:
+def test_nothing_is_cut_off_covered_or_wider_than_the_window(window: Any, ask: Any, scheme: str) -> None:
     page = window(color_scheme=scheme, reduced_motion="reduce")
     page.locator(".documents li").first.wait_for()
     _check(page, "the front page")
@@ -105,9 +102,7 @@ def test_nothing_is_cut_off_covered_or_wider_than_the_window(
 
 
 @pytest.mark.parametrize("language", ["de", "zh"])
-def test_in_other_languages_nothing_is_cut_off_either(
-    window: Callable[..., Any], ask: Callable[..., Any], language: str
-) -> None:
+def test_in_other_languages_nothing_is_cut_off_either(window: Any, ask: Any, language: str) -> None:
     page = window(keep={"language": json.dumps(language)}, reduced_motion="reduce")
     page.locator(".documents li").first.wait_for()
     _check(page, "the front page")
@@ -118,7 +113,7 @@ def test_in_other_languages_nothing_is_cut_off_either(
     _check(page, "the settings")
 
 
-def test_the_measure_finds_what_is_cut_off_covered_or_too_wide(window: Callable[..., Any]) -> None:
+def test_the_measure_finds_what_is_cut_off_covered_or_too_wide(window: Any) -> None:
     page = window()
     assert page.evaluate(_WRONG) == []
     page.evaluate("""() => {

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -12,7 +11,7 @@ from ragweave.tests.page.test_axe import findings
 expect = pytest.importorskip("playwright.sync_api").expect
 
 
-def test_the_models_that_are_set_up_can_be_tried(window: Callable[..., Any]) -> None:
+def test_the_models_that_are_set_up_can_be_tried(window: Any) -> None:
     page = window()
     page.get_by_role("button", name="Menu").click()
     page.get_by_role("button", name="Models").click()
@@ -26,9 +25,7 @@ def test_the_models_that_are_set_up_can_be_tried(window: Callable[..., Any]) -> 
     assert findings(page) == []
 
 
-def test_a_question_is_answered_by_the_model_that_is_chosen_for_it(
-    window: Callable[..., Any], ask: Callable[..., Any], site: Any
-) -> None:
+def test_a_question_is_answered_by_the_model_that_is_chosen_for_it(window: Any, ask: Any, site: Any) -> None:
     page = window()
     page.get_by_role("button", name="Web off · Search with quotes").click()
     page.get_by_label("Who decides").select_option("language model")
@@ -44,7 +41,7 @@ def test_a_question_is_answered_by_the_model_that_is_chosen_for_it(
     assert {request.model for request in site.model.requests[-1:]} == {"understudy"}
 
 
-def test_without_a_model_the_page_says_what_to_set(window: Callable[..., Any]) -> None:
+def test_without_a_model_the_page_says_what_to_set(window: Any) -> None:
     page = window()
     page.route("**/api/me", lambda route: route.fulfill(json={**route.fetch().json(), "chat": None}))
     ships = {"role": "embed", "model": "wordllama", "host": "", "own": False, "variable": "RAGWEAVE_EMBED"}
@@ -62,7 +59,7 @@ def test_without_a_model_the_page_says_what_to_set(window: Callable[..., Any]) -
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_a_link_is_made_listed_and_taken_back(window: Callable[..., Any], ask: Callable[..., Any], scheme: str) -> None:
+def test_a_link_is_made_listed_and_taken_back(window: Any, ask: Any, scheme: str) -> None:
     page = window(color_scheme=scheme, reduced_motion="reduce")
     made = {"id": "1", "thread": "t", "title": "The lamp", "created": "2026-01-01", "expires": "2026-01-08T00:00:00Z"}
     held = [made]

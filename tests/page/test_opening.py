@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 expect = pytest.importorskip("playwright.sync_api").expect
 
-LLM = json.dumps({"mode": "llm", "route_by": "local", "grade_by": "local", "expand_when": "never", "max_hops": 1})
-
 
 @pytest.fixture
-def kept(window: Callable[..., Any]) -> Any:
+def kept(window: Any) -> Any:
     """The conversation that cites a web page."""
     page = window(keep={"library": json.dumps("media")})
     page.get_by_role("link", name="What about the pump?").click()
@@ -22,9 +19,7 @@ def kept(window: Callable[..., Any]) -> Any:
     return page
 
 
-def test_text_opens_under_its_heading_with_the_words_marked_and_gives_the_focus_back(
-    window: Callable[..., Any], ask: Callable[..., Any]
-) -> None:
+def test_text_opens_under_its_heading_with_the_words_marked_and_gives_the_focus_back(window: Any, ask: Any) -> None:
     page = window()
     turn = ask(page, "When was the lamp of the lighthouse first lit?")
     chip = turn.locator(".answer .cite").first
@@ -40,7 +35,7 @@ def test_text_opens_under_its_heading_with_the_words_marked_and_gives_the_focus_
 
 
 @pytest.fixture
-def sheet(window: Callable[..., Any], ask: Callable[..., Any]) -> Any:
+def sheet(window: Any, ask: Any) -> Any:
     """A window in which the PDF is open at what the pier costs."""
     page = window()
     ask(page, "Is the work paid half by the county and half by the harbour fund?").locator(
@@ -65,27 +60,6 @@ def test_a_pdf_opens_at_its_page_with_exactly_the_cited_words_marked(sheet: Any)
     expect(panel.locator(".sheet .box")).to_have_count(2)
 
 
-def test_words_of_a_pdf_lie_over_their_picture_and_can_be_asked_about(sheet: Any) -> None:
-    line = sheet.locator(".letters span", has_text="spring tides, and is to be finished")
-    mark = sheet.locator(".sheet .box.line").first.bounding_box()
-    at, paper = line.bounding_box(), sheet.locator(".sheet img").bounding_box()
-    assert (at["x"] - paper["x"]) / paper["width"] == pytest.approx(0.121, abs=0.01)
-    assert at["width"] / paper["width"] == pytest.approx(0.456, abs=0.01)
-    assert abs(at["height"] - mark["height"]) < 5
-    line.evaluate("e => getSelection().selectAllChildren(e)")
-    sheet.get_by_role("button", name="Ask about this").click()
-    assert sheet.input_value("#question") == "About “spring tides, and is to be finished within sixteen months.”: "
-    assert sheet.evaluate("document.activeElement.id") == "question"
-
-
-def test_a_link_to_the_passage_is_copied_and_opens_it(sheet: Any) -> None:
-    sheet.context.grant_permissions(["clipboard-read", "clipboard-write"])
-    sheet.get_by_role("button", name="Copy a link to this passage").click()
-    expect(sheet.get_by_text("Copied.")).to_be_visible()
-    sheet.goto(sheet.evaluate("navigator.clipboard.readText()"))
-    expect(sheet.get_by_role("complementary").locator(".sheet .box").first).to_be_visible()
-
-
 def test_words_are_searched_in_a_pdf_and_a_page_that_is_made_larger_cuts_no_line(sheet: Any) -> None:
     sheet.get_by_label("Find in this file").fill("the council")
     sheet.keyboard.press("Enter")
@@ -107,12 +81,12 @@ def test_words_are_searched_in_a_pdf_and_a_page_that_is_made_larger_cuts_no_line
 
 
 @pytest.fixture
-def media(window: Callable[..., Any]) -> Any:
+def media(window: Any) -> Any:
     """A window on the library of the picture and the recording."""
     return window(keep={"library": '"media"'})
 
 
-def test_a_picture_opens_with_the_box_around_its_words(media: Any, ask: Callable[..., Any]) -> None:
+def test_a_picture_opens_with_the_box_around_its_words(media: Any, ask: Any) -> None:
     ask(media, "How many pumps does the pump house hold?").locator(".answer .cite").first.click()
     panel = media.get_by_role("complementary")
     expect(panel.locator(".sheet .box")).to_be_visible()
@@ -127,7 +101,7 @@ def test_a_picture_opens_with_the_box_around_its_words(media: Any, ask: Callable
     expect(panel.locator(".quoted")).to_contain_text("two pumps")
 
 
-def test_a_recording_opens_at_its_second_and_stops_where_the_passage_ends(media: Any, ask: Callable[..., Any]) -> None:
+def test_a_recording_opens_at_its_second_and_stops_where_the_passage_ends(media: Any, ask: Any) -> None:
     ask(media, "Who replaced the crane?").locator(".answer .cite").first.click()
     panel = media.get_by_role("complementary")
     expect(panel.get_by_text("The passage stands at 0:21–0:26 of 0:40.")).to_be_visible()
@@ -142,48 +116,6 @@ def test_a_recording_opens_at_its_second_and_stops_where_the_passage_ends(media:
     assert video.evaluate("v => v.currentTime") == pytest.approx(26, abs=2)
 
 
-def test_a_line_of_a_transcript_is_played_where_it_is_pressed(media: Any, ask: Callable[..., Any]) -> None:
-    ask(media, "Who replaced the crane?").locator(".answer .cite").first.click()
-    panel = media.get_by_role("complementary")
-    lines = panel.get_by_role("list", name="What is said").locator(".line")
-    expect(lines).to_have_count(3)
-    expect(panel.locator(".lines .here")).to_contain_text("Otto Brandt")
-    expect(lines.nth(2).locator("time")).to_have_text("0:30")
-    lines.nth(2).click()
-    expect(lines.nth(2)).to_have_attribute("aria-current", "time")
-    assert panel.locator("video").evaluate("v => v.currentTime") >= 29.9
-
-
-def test_a_recording_opened_from_the_sources_cites_nothing(media: Any) -> None:
-    media.locator(".source-list").get_by_role("button", name="talk").first.click()
-    panel = media.get_by_role("complementary")
-    expect(panel.locator(".line")).to_have_count(3)
-    expect(panel.get_by_role("button", name="Play")).to_be_hidden()
-    assert panel.locator(".here, .quoted").count() == 0
-    assert not any(part.strip().isdigit() for part in panel.inner_text().split("\n"))
-
-
-def test_a_citation_of_a_pdf_shows_the_strip_of_its_page(
-    window: Callable[..., Any], ask: Callable[..., Any], site: Any
-) -> None:
-    site.script.answer = ["The work costs 2.6 million crowns [1]."]
-    page = window(keep={"settings": LLM}, viewport={"width": 1000, "height": 800})
-    chip = ask(page, "What does the new pier cost?").locator(".answer .cite").first
-    chip.hover()
-    strip = page.locator(".card img")
-    expect(strip).not_to_have_js_property("naturalWidth", 0)
-    box = strip.bounding_box()
-    assert box["width"] > 2 * box["height"] > 60
-    page.set_viewport_size(
-        {"width": 1440, "height": 900}
-    )  # the same strip stands beside the sentence, and no card over it
-    expect(page.locator(".sources.beside .source img").first).to_be_visible()
-    page.mouse.move(0, 0)
-    chip.hover()
-    page.wait_for_timeout(400)
-    expect(page.locator(".card")).to_have_count(0)
-
-
 def test_a_web_page_is_an_address_that_only_the_reader_opens(kept: Any) -> None:
     kept.locator(".answer .cite").nth(0).click()
     panel = kept.get_by_role("complementary")
@@ -195,26 +127,7 @@ def test_a_web_page_is_an_address_that_only_the_reader_opens(kept: Any) -> None:
     assert panel.locator("iframe, img").count() == 0
 
 
-def test_what_the_model_knows_by_itself_is_marked_as_such(kept: Any) -> None:
-    own = kept.locator(".sentence.model")
-    assert "the model's own knowledge" in own.text_content()
-    assert own.locator(".cite").count() == 0
-
-
-def test_a_link_from_another_program_opens_the_place(window: Callable[..., Any], ask: Callable[..., Any]) -> None:
-    page = window()
-    ask(page, "When was the lamp of the lighthouse first lit?")
-    thread = page.evaluate("location.hash.split('/')[2]")
-    href = page.evaluate(
-        "async t => (await (await fetch(`/api/threads/${t}`)).json()).turns[0].answer.citations[0].open.href", thread
-    )
-    page.goto(page.url.split("#")[0] + href.lstrip("/"))
-    expect(page.get_by_role("complementary").locator("mark")).to_contain_text("3 October 1874")
-
-
-def test_what_has_been_removed_since_says_so_and_still_shows_the_quote(
-    window: Callable[..., Any], ask: Callable[..., Any], tmp_path: Any
-) -> None:
+def test_what_has_been_removed_since_says_so_and_still_shows_the_quote(window: Any, ask: Any, tmp_path: Any) -> None:
     page = window()
     note = tmp_path / "windmill.md"
     note.write_text("# The windmill\n\nThe windmill of Osmund ground barley until 1931.\n")

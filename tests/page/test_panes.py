@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from ragweave.tests.page.frames import drawn
+from ragweave.tests.page.asked import LLM, QUESTION, drawn
 
 expect = pytest.importorskip("playwright.sync_api").expect
 
-LLM = json.dumps({"mode": "llm", "route_by": "local", "grade_by": "local", "expand_when": "never", "max_hops": 1})
 
-QUESTION = "When was the lamp of the lighthouse first lit?"
 WIDE = {"width": 1440, "height": 900}
 
 
-def test_only_ticked_sources_are_searched(window: Callable[..., Any], ask: Callable[..., Any]) -> None:
+def test_only_ticked_sources_are_searched(window: Any, ask: Any) -> None:
     page = window(viewport=WIDE)
     pane = page.locator(".sources-pane")
     pane.get_by_label("Search council-2024.pdf").check()
@@ -32,40 +29,7 @@ def test_only_ticked_sources_are_searched(window: Callable[..., Any], ask: Calla
     assert "1874" in ask(page, QUESTION).locator(".answer").inner_text()
 
 
-def test_a_group_is_ticked_as_a_whole_and_says_when_only_some_are(window: Callable[..., Any]) -> None:
-    page = window(viewport=WIDE)
-    pane = page.locator(".sources-pane")
-    every = pane.get_by_label("Search all of Text")
-    every.focus()
-    page.keyboard.press("Space")
-    boxes = pane.get_by_role("list", name="Text").get_by_role("checkbox")
-    assert boxes.count() > 1 and all(box.is_checked() for box in boxes.all())
-    assert page.evaluate("document.activeElement.ariaLabel") == "Search all of Text"
-    boxes.first.uncheck()
-    assert every.evaluate("box => box.indeterminate")
-    pane.get_by_role("button", name="Text").click()
-    expect(boxes).to_have_count(0)
-    assert pane.get_by_role("button", name="Text").get_attribute("aria-expanded") == "false"
-
-
-def test_a_source_opens_beside_the_answer_from_its_beginning(
-    window: Callable[..., Any], ask: Callable[..., Any]
-) -> None:
-    page = window(viewport=WIDE)
-    ask(page, QUESTION)
-    panel = page.get_by_role("complementary")
-    page.locator(".sources-pane .open", has_text="The lighthouse").click()
-    expect(panel.locator(".passage h3").first).to_be_visible()
-    assert "Three families shared the watch" in panel.locator(".passage").inner_text()
-    assert panel.locator("mark, .here, .quoted").count() == 0
-    page.keyboard.press("Escape")
-    assert "The lighthouse" in page.evaluate("document.activeElement.textContent")
-    page.locator(".sources-pane .open", has_text="council-2024.pdf").click()
-    expect(panel.get_by_text("Page 1 of 2")).to_be_visible()
-    assert panel.locator(".sheet .box").count() == 0 and page.locator(".turn.over").is_visible()
-
-
-def test_many_sources_are_filtered_and_removed_together(window: Callable[..., Any], tmp_path: Path) -> None:
+def test_many_sources_are_filtered_and_removed_together(window: Any, tmp_path: Path) -> None:
     page = window(viewport=WIDE)
     page.locator("button.library").click()
     page.get_by_role("button", name="New library").click()
@@ -99,9 +63,7 @@ def test_many_sources_are_filtered_and_removed_together(window: Callable[..., An
     expect(table.get_by_role("cell")).to_have_text(["ash", "900"])
 
 
-def test_what_a_sentence_rests_on_stands_beside_it_and_each_marks_the_other(
-    window: Callable[..., Any], ask: Callable[..., Any], site: Any
-) -> None:
+def test_what_a_sentence_rests_on_stands_beside_it_and_each_marks_the_other(window: Any, ask: Any, site: Any) -> None:
     site.script.answer = ["The lamp of the lighthouse was first lit on 3 October 1874 [1]."]
     page = window(keep={"settings": LLM}, viewport=WIDE)
     turn = ask(page, QUESTION)
@@ -130,22 +92,6 @@ def test_what_a_sentence_rests_on_stands_beside_it_and_each_marks_the_other(
     assert card.bounding_box()["y"] - sentence.bounding_box()["y"] == pytest.approx(before, abs=1)
 
 
-def test_the_place_that_is_read_stays_where_it_is_when_a_source_opens_beside_it(
-    window: Callable[..., Any], ask: Callable[..., Any]
-) -> None:
-    page = window(viewport=WIDE, reduced_motion="reduce")  # what moves is scrolled to before it is pressed
-    ask(page, "What did the council decide about the pier, the school and the ferry?")
-    chip = ask(page, QUESTION).locator(".answer .cite").first
-    before = chip.bounding_box()["y"]
-    chip.click()
-    page.get_by_role("complementary").locator("mark").first.wait_for()
-    drawn(page, 18)  # the cards fold below their answers first
-    assert chip.bounding_box()["y"] == pytest.approx(before, abs=2)
-    page.keyboard.press("Escape")
-    drawn(page, 18)
-    assert chip.bounding_box()["y"] == pytest.approx(before, abs=2)
-
-
 _LAID = """
 () => {
   const box = (e) => e.getBoundingClientRect();
@@ -159,7 +105,7 @@ _LAID = """
 
 
 def test_cards_are_laid_out_anew_when_anything_changes_its_height_and_fold_below_where_there_is_no_room(
-    window: Callable[..., Any], ask: Callable[..., Any], site: Any
+    window: Any, ask: Any, site: Any
 ) -> None:
     site.script.answer = ["The council decided [1]. ", "The council met again [2]. ", "The ferry sails [3]."]
     page = window(keep={"settings": LLM}, viewport=WIDE)
@@ -182,7 +128,7 @@ def test_cards_are_laid_out_anew_when_anything_changes_its_height_and_fold_below
     assert card["y"] > answer["y"] + answer["height"] - 1
 
 
-def test_the_three_states_of_a_sentence_are_seen_and_read(window: Callable[..., Any]) -> None:
+def test_the_three_states_of_a_sentence_are_seen_and_read(window: Any) -> None:
     page = window(keep={"library": json.dumps("media")}, viewport=WIDE)
     page.get_by_role("link", name="What about the pump?").click()
     turn = page.locator(".turn.over")
@@ -202,18 +148,3 @@ def test_the_three_states_of_a_sentence_are_seen_and_read(window: Callable[..., 
         for state in ("unverified", "contradicted", "model")
     }
     assert drawn == {"unverified": "dashed", "contradicted": "wavy", "model": "dotted"}
-
-
-def test_thousands_of_sources_are_drawn_as_they_come_near(window: Callable[..., Any], site: Any) -> None:
-    page = window()
-    (one, *_) = page.request.get(f"{site.url}/api/sources?library=default").json()["sources"]
-    many = [{**one, "id": f"s{n}", "name": f"note-{n:04}.md", "title": "", "kind": "md"} for n in range(3000)]
-    page.route("**/api/sources?*", lambda route: route.fulfill(json={"library": "default", "sources": many}))
-    page.reload()
-    page.get_by_role("button", name="Text 3,000").click()
-    rows = page.locator(".source-list li")
-    expect(rows.first).to_contain_text("note-0000.md")
-    page.locator(".source-list").evaluate("box => { box.scrollTop = box.scrollHeight }")
-    expect(rows.last).to_contain_text("note-2999.md")
-    expect(page.locator(".source-list li", has_text="note-0000.md")).to_have_count(0)
-    assert rows.count() < 300

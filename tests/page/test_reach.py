@@ -2,99 +2,17 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 
+from ragweave.tests.page.asked import QUESTION
+from ragweave.tests.page.test_axe import findings
+
 expect = pytest.importorskip("playwright.sync_api").expect
 
-QUESTION = "When was the lamp of the lighthouse first lit?"
-_CONTRAST = """
-() => {
-  const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
-  const rgba = (colour) => {
-    canvas.clearRect(0, 0, 1, 1);
-    canvas.fillStyle = colour;
-    canvas.fillRect(0, 0, 1, 1);
-    return [...canvas.getImageData(0, 0, 1, 1).data];
-  };
-  const light = (c) => {
-    const straight = (v) => (v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
-    const [r, g, b] = c.slice(0, 3).map((v) => straight(v / 255));
-    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
-  };
-  const ground = (e) => {
-    for (let at = e; at; at = at.parentElement) {
-      const colour = rgba(getComputedStyle(at).backgroundColor);
-      if (colour[3] > 250) return colour;
-    }
-    return [255, 255, 255, 255];
-  };
-  const low = [];
-  for (const e of document.querySelectorAll("body *")) {
-    const own = [...e.childNodes].some((n) => n.nodeType === 3 && n.textContent.trim());
-    if (!own || !e.checkVisibility() || e.closest(".unseen, :disabled, .skip")) continue;
-    const [a, b] = [light(rgba(getComputedStyle(e).color)), light(ground(e))];
-    const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
-    if (ratio < 4.5) low.push(`${e.className || e.localName} ${ratio.toFixed(2)} ${e.textContent.slice(0, 30)}`);
-  }
-  return low;
-}
-"""
-_NAMELESS = """
-() => [...document.querySelectorAll("button, a[href], input, select, textarea, video, img")]
-  .filter((e) => e.checkVisibility())
-  .filter((e) => !(e.getAttribute("aria-label") || e.getAttribute("aria-labelledby") || e.innerText?.trim()
-    || e.labels?.length || e.alt || (e.localName === "img" && e.hasAttribute("alt"))))
-  .map((e) => e.outerHTML.slice(0, 90))
-"""
 
-
-def _fits(page: Any) -> bool:
-    return bool(page.evaluate("document.documentElement.scrollWidth <= innerWidth"))
-
-
-def test_a_phone_shows_everything_without_scrolling_sideways(
-    window: Callable[..., Any], ask: Callable[..., Any]
-) -> None:
-    page = window(viewport={"width": 360, "height": 740}, is_mobile=True, has_touch=True)
-    assert _fits(page)
-    expect(page.locator("#side")).to_be_hidden()
-    turn = ask(page, QUESTION + " " + "Donaudampfschiff" * 12)
-    turn.locator(".trail summary").click()
-    assert _fits(page)
-    turn = ask(page, "What does the new pier cost?")
-    turn.locator(".answer .cite").first.click()
-    expect(page.locator(".sheet .box").first).to_be_visible()
-    assert _fits(page)
-    assert page.locator("#panel").bounding_box()["width"] == 360
-    page.get_by_role("button", name="Close").click()
-    page.get_by_role("button", name="Show the side").click()
-    expect(page.locator("#side")).to_be_visible()
-    assert _fits(page)
-    page.get_by_role("button", name="Hide the side").click()
-    page.locator(".how").click()
-    assert _fits(page)
-
-
-def test_what_is_opened_never_covers_the_answer_on_a_small_screen(
-    window: Callable[..., Any], ask: Callable[..., Any]
-) -> None:
-    page = window(viewport={"width": 1024, "height": 700})
-    turn = ask(page, "What does the new pier cost?")
-    turn.locator(".answer .cite").first.click()
-    panel = page.locator("#panel")
-    expect(panel.locator(".sheet .box").first).to_be_visible()
-    said, opened = turn.locator(".quotation").first.bounding_box(), panel.bounding_box()
-    assert said["x"] + said["width"] <= opened["x"] and opened["x"] + opened["width"] <= 1024
-    expect(page.locator("#side")).to_be_hidden()
-    page.keyboard.press("Escape")
-    expect(page.locator("#side")).to_be_visible()
-
-
-def test_the_keyboard_alone_asks_reads_and_opens(window: Callable[..., Any]) -> None:
+def test_the_keyboard_alone_asks_reads_and_opens(window: Any) -> None:
     page = window()
     page.keyboard.press("Tab")
     page.evaluate("document.body.tabIndex = -1; document.body.focus()")
@@ -116,9 +34,7 @@ def test_the_keyboard_alone_asks_reads_and_opens(window: Callable[..., Any]) -> 
     expect(page.get_by_role("dialog")).to_have_count(0)
 
 
-def test_the_focus_stays_where_the_reader_is_when_a_list_is_drawn_anew(
-    window: Callable[..., Any], ask: Callable[..., Any]
-) -> None:
+def test_the_focus_stays_where_the_reader_is_when_a_list_is_drawn_anew(window: Any, ask: Any) -> None:
     page = window()
     page.locator("button.library").press("Enter")
     here = page.get_by_role("dialog").locator("button.choose[aria-current]")
@@ -137,19 +53,7 @@ def test_the_focus_stays_where_the_reader_is_when_a_list_is_drawn_anew(
     expect(page.locator("#side :focus, #composer :focus")).to_have_count(1)
 
 
-def test_nothing_that_is_shown_speaks_of_items_strips_or_papers_variables(
-    window: Callable[..., Any], ask: Callable[..., Any]
-) -> None:
-    page = window()
-    turn = ask(page, QUESTION)
-    turn.locator(".trail summary").click()
-    page.locator(".how").click()
-    page.get_by_text("All settings").click()
-    told = turn.inner_text() + page.get_by_role("dialog").inner_text()
-    assert not re.search(r"\b(?:items?|strips?|corpora|hops?|top k|Auto-RAG [TE]|RAGWEAVE_\w+|ids?)\b", told), told
-
-
-def test_tab_reaches_every_part_in_the_order_of_the_page(window: Callable[..., Any], ask: Callable[..., Any]) -> None:
+def test_tab_reaches_every_part_in_the_order_of_the_page(window: Any, ask: Any) -> None:
     page = window()
     ask(page, QUESTION)
     page.locator(".skip").focus()
@@ -165,42 +69,7 @@ def test_tab_reaches_every_part_in_the_order_of_the_page(window: Callable[..., A
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_text_has_the_contrast_of_level_aa_and_every_control_a_name(
-    window: Callable[..., Any], ask: Callable[..., Any], scheme: str
-) -> None:
-    page = window(color_scheme=scheme, reduced_motion="reduce")
-    turn = ask(page, QUESTION)
-    turn.locator(".trail summary").click()
-    turn.locator(".answer .cite").first.click()
-    page.locator(".panel mark").wait_for()
-    page.wait_for_timeout(300)
-    assert page.evaluate(_CONTRAST) == []
-    assert page.evaluate(_NAMELESS) == []
-    page.locator(".how").click()
-    assert page.evaluate(_CONTRAST) == []
-    assert page.evaluate(_NAMELESS) == []
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_a_button_can_be_read_under_the_mouse(window: Callable[..., Any], scheme: str) -> None:
-    page = window(color_scheme=scheme, reduced_motion="reduce")
-    for kind in ("button", "button primary", "button danger", "button danger primary", "button small"):
-        page.evaluate(
-            """(kind) => {
-          const button = Object.assign(document.createElement("button"), { className: kind, textContent: "Press" });
-          document.getElementById("main").replaceChildren(button);
-        }""",
-            kind,
-        )
-        page.locator("#main > button").hover()
-        page.wait_for_timeout(200)
-        assert page.evaluate(_CONTRAST) == [], kind
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_every_control_can_be_read_under_the_mouse_pressed_and_focused(
-    window: Callable[..., Any], ask: Callable[..., Any], scheme: str
-) -> None:
+def test_every_control_can_be_read_under_the_mouse_pressed_and_focused(window: Any, ask: Any, scheme: str) -> None:
     page = window(color_scheme=scheme, reduced_motion="reduce")
     ask(page, QUESTION).locator(".trail > summary").click()
     _every_state(page)
@@ -220,10 +89,10 @@ def _every_state(page: Any) -> None:
         for control in controls:
             browser.send("CSS.forcePseudoState", {"nodeId": control, "forcedPseudoClasses": state})
         page.wait_for_timeout(200)  # colours fade in
-        assert page.evaluate(_CONTRAST) == [], state
+        assert findings(page) == [], state
 
 
-def test_colours_follow_the_system_until_the_reader_chooses(window: Callable[..., Any]) -> None:
+def test_colours_follow_the_system_until_the_reader_chooses(window: Any) -> None:
     page = window(color_scheme="dark")
     theme = "document.documentElement.dataset.theme"
     assert page.evaluate(theme) == "dark"
@@ -235,7 +104,7 @@ def test_colours_follow_the_system_until_the_reader_chooses(window: Callable[...
     assert page.evaluate(theme) == "light"
 
 
-def test_a_locked_server_asks_for_a_key_and_keeps_it_from_scripts(window: Callable[..., Any], site: Any) -> None:
+def test_a_locked_server_asks_for_a_key_and_keeps_it_from_scripts(window: Any, site: Any) -> None:
     import subprocess
     import sys
 

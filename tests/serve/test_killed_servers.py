@@ -15,14 +15,12 @@ from typing import Any
 
 import httpx
 import pytest
-import uvicorn
 
 from ragweave.corpora.settings import corpora_settings
 from ragweave.corpora.store.stores import close_stores
 from ragweave.models.subprocess_env import import_path
 from ragweave.serve.app import create_app
 from ragweave.serve.settings import ServeSettings
-from ragweave.serve.workers import config_of
 from ragweave.tests.serve.conftest import QUESTION, TEXTS
 from ragweave.tests.support.library import build_library
 from ragweave.tests.support.postgres import binaries, private_postgres
@@ -186,16 +184,3 @@ async def test_a_signal_is_heard_while_the_workers_have_not_begun_to_speak(home:
         assert await process.wait() == 0
     assert "Received SIGTERM" in said
     assert "died" not in said
-
-
-@pytest.mark.filterwarnings("ignore:coroutine 'Server.serve' was never awaited")
-def test_an_app_is_loaded_while_a_signal_still_ends_its_process_at_once() -> None:
-    heard: list[Any] = []
-
-    def load() -> Any:
-        heard.append(signal.getsignal(signal.SIGTERM))
-        raise SystemExit
-
-    with pytest.raises(SystemExit):
-        uvicorn.Server(config_of(load, 1, factory=True)).run()
-    assert heard == [signal.getsignal(signal.SIGTERM)]

@@ -19,7 +19,6 @@ from ragweave.graphs.settings import run_settings
 from ragweave.nodes.answer import Answer
 from ragweave.serve.app import create_app
 from ragweave.serve.settings import ServeSettings
-from ragweave.tests.serve.test_pictures import ASKED, SIGN
 from ragweave.tests.support.serving import BASE, bearer, in_process, on_loopback
 
 QUESTION = {"question": "When was the lamp of the lighthouse first lit?"}
@@ -46,26 +45,6 @@ async def test_stream_log_sends_no_inner_state_and_the_playground_can_use_it(cli
     page = await client.get(f"{AT}/playground/")
     assert page.status_code == 200 and "script-src 'self' 'unsafe-inline'" in page.headers["content-security-policy"]
     assert (await client.get(page.text.split('src="', 1)[1].split('"', 1)[0])).status_code == 200
-
-
-@pytest.mark.parametrize(
-    "said",
-    [
-        [["human", "Tell me about the ferry."], ["ai", "It sails."], ["human", QUESTION["question"]]],
-        [{"type": "system", "content": "Be brief."}, {"type": "human", "content": QUESTION["question"]}],
-    ],
-)
-async def test_messages_are_taken_where_the_graphs_take_them(client: httpx.AsyncClient, said: list[Any]) -> None:
-    answer = await client.post(f"{AT}/invoke", json={"input": {"messages": said}})
-    assert "1874" in answer.json()["output"]["text"]
-
-
-async def test_a_picture_is_taken_in_the_form_of_langchain(client: httpx.AsyncClient) -> None:
-    head, _, data = SIGN.partition(",")
-    part = {"type": "image", "base64": data, "mime_type": head[5:].partition(";")[0]}
-    message = {"role": "user", "content": [{"type": "text", "text": ASKED}, part]}
-    answer = await client.post(f"{AT}/invoke", json={"input": {"messages": [message]}})
-    assert "four times" in answer.json()["output"]["text"]
 
 
 @pytest.mark.parametrize("pictures", [[["a"]], ["another's"]])

@@ -1,6 +1,5 @@
 """`/metrics`, one trace from the request to its answer, and a log of JSON."""
 
-import asyncio
 import json
 import logging
 import re
@@ -11,9 +10,8 @@ import pytest
 from ragweave.models.settings import model_settings
 from ragweave.serve.access import Keys
 from ragweave.serve.app import create_app
-from ragweave.serve.process import Json
 from ragweave.serve.settings import ServeSettings
-from ragweave.tests.support.serving import ask_over_http, in_process
+from ragweave.tests.support.serving import ask_over_http
 
 ROOT = Path(__file__).resolve().parents[2]
 QUESTION = "When was the lamp of the lighthouse first lit?"
@@ -38,21 +36,6 @@ async def test_metrics_count_requests_answers_and_nodes_by_pattern(client):
     assert "ragweave_runs_under_way 0.0" in text
 
 
-async def test_uploads_that_wait_or_are_indexed_are_counted(client, monkeypatch):
-    may = asyncio.Event()
-
-    async def waiting(*_, **__):
-        await may.wait()
-
-    monkeypatch.setattr("ragweave.serve.jobs.aindex", waiting)
-    assert "ragweave_uploads_under_way 0.0" in (await client.get("/metrics")).text
-    for name in ("one.md", "two.md"):
-        files = [("files", (name, b"# Tea\n\nTea is hot.\n"))]
-        assert (await client.post("/api/upload", data={"library": "tea room"}, files=files)).status_code == 202
-    assert "ragweave_uploads_under_way 2.0" in (await client.get("/metrics")).text
-    may.set()
-
-
 async def test_metrics_are_for_whoever_may_change_libraries(client, app):
     keys: Keys = app.state.keys
     _, bound = keys.create("one", ("some-library",))
@@ -60,11 +43,6 @@ async def test_metrics_are_for_whoever_may_change_libraries(client, app):
     assert (await client.get("/metrics")).status_code == 401
     assert (await client.get("/metrics", headers={"Authorization": f"Bearer {bound}"})).status_code == 403
     assert (await client.get("/metrics", headers={"Authorization": f"Bearer {every}"})).status_code == 200
-
-
-async def test_without_the_setting_there_are_no_metrics(notes, home):
-    async with in_process(create_app(ServeSettings())) as client:
-        assert (await client.get("/metrics")).status_code == 404
 
 
 async def test_an_answer_bears_the_trace_of_its_request_and_of_its_caller(client, caplog):
@@ -90,12 +68,3 @@ async def test_the_board_and_the_signals_to_scale_on_ask_for_metrics_that_exist(
     }
     there = set(re.findall(r"^# HELP (\w+)", (await client.get("/metrics")).text, re.M))
     assert asked and {re.sub("_(bucket|count)$", "", name) for name in asked} <= there
-
-
-def test_a_line_of_json_holds_the_facts_of_a_request():
-    record = logging.LogRecord("ragweave.serve.guard", logging.INFO, "", 0, "GET %s 200", ("/x\n",), None)
-    record.request, record.status, record.seconds, record.trace = "r1", 200, 0.01, "ab"
-    line = Json().format(record)
-    assert "\n" not in line
-    told = json.loads(line)
-    assert {"request": "r1", "status": 200, "seconds": 0.01, "trace": "ab", "level": "info"}.items() <= told.items()

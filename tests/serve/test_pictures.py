@@ -14,7 +14,6 @@ import pytest
 from openai import AsyncOpenAI
 from PIL import Image, ImageDraw, ImageFont
 
-from ragweave.components import attachments
 from ragweave.models.chat import override
 from ragweave.serve.pictures import bytes_of
 from ragweave.tests.support import ScriptedChat
@@ -53,16 +52,6 @@ async def test_the_words_in_a_picture_are_searched_with_the_question_and_that_is
     ]
     answer = await chat.chat.completions.create(model="agent", messages=follow)
     assert "October" in str(answer.choices[0].message.content)
-
-
-async def test_a_picture_whose_words_are_not_read_changes_nothing_and_that_is_said(
-    monkeypatch: pytest.MonkeyPatch, chat: AsyncOpenAI
-) -> None:
-    monkeypatch.setenv("RAGWEAVE_OCR", "off")  # for the reading process
-    messages = asked(picture(), text="How often does the ferry sail?")
-    answer = await chat.chat.completions.create(model="agent", messages=messages)
-    text = str(answer.choices[0].message.content)
-    assert "four times" in text and "were not read" in text and "RAGWEAVE_VISION" in text
 
 
 @pytest.mark.parametrize(
@@ -132,9 +121,3 @@ async def test_a_conversation_keeps_small_copies_and_its_state_no_pixels(client:
     await client.delete(f"/api/threads/{thread}")
     with sqlite3.connect(home / "serve.sqlite") as db:
         assert db.execute("SELECT count(*) FROM pictures").fetchone() == (0,)
-
-
-def test_pictures_that_are_kept_in_memory_are_the_last_ones() -> None:
-    for n in range(300):
-        attachments.asked_with("?", [attachments.Attachment(f"kept-{n}", b"", "")])
-    assert attachments.held("kept-299") and attachments.held("kept-0") is None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import io
-import itertools
 import json
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -15,13 +14,11 @@ import pytest
 from fastapi import FastAPI
 
 from ragweave.corpora.store.stores import stores
-from ragweave.serve import runs, uploads
+from ragweave.serve import uploads
 from ragweave.serve.access import OWNER
 from ragweave.serve.app import create_app
-from ragweave.serve.direct import events_of
 from ragweave.serve.journal import Entry
-from ragweave.serve.records import Record, Records, RunLost, Status
-from ragweave.serve.run import ServedRun
+from ragweave.serve.records import Record, Records, RunLost
 from ragweave.serve.settings import ServeSettings
 from ragweave.serve.store import Store
 from ragweave.tests.serve.conftest import QUESTION, TEA, TEXTS
@@ -38,7 +35,6 @@ from ragweave.tests.support.serving import (
     on_loopback,
     parse_events,
     told,
-    until,
 )
 
 pytestmark = pytest.mark.both
@@ -110,33 +106,6 @@ async def test_a_run_is_stopped_and_its_conversation_deleted_through_the_other_s
     assert (await a.get(f"/api/runs/{second['run']}")).status_code == 404
 
 
-async def test_a_run_that_failed_leaves_the_steps_of_the_one_that_replaced_it_on_the_other_server(
-    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    await build_library(tmp_path / "notes", TEXTS)
-    end, failing = runs.Runs._end, [RuntimeError("the model is gone")]
-
-    def once(*given: Any, **how: Any) -> Any:
-        if failing:
-            raise failing.pop()
-        return events_of(*given, **how)
-
-    async with in_process(create_app(ServeSettings(workers=2))) as b:
-
-        async def replaced(self: runs.Runs, run: ServedRun, status: Status, *events: Any, **kept: Any) -> None:
-            await end(self, run, status, *events, **kept)
-            if status == "failed":
-                await ask_over_http(b, QUESTION, thread=run.thread, replaces=1)
-
-        monkeypatch.setattr(runs.Runs, "_end", replaced)
-        monkeypatch.setattr(runs, "events_of", once)
-        async with in_process(create_app(ServeSettings(workers=2))) as a:
-            thread = (await begin(a, QUESTION))["thread"]
-            await until(lambda: not failing)
-        answer = (await ask_over_http(b, "And how often does the ferry sail?", thread=thread))[-2]["answer"]
-        assert "four times" in answer["text"]
-
-
 async def test_two_servers_do_not_answer_one_conversation_at_once(two: Any, graph: Graph) -> None:
     a, b = two
     thread = (await a.post("/api/threads", json={})).json()["id"]
@@ -176,13 +145,6 @@ async def test_a_key_a_link_and_a_limit_of_one_server_count_on_the_other(
             assert (await tea.get("/api/libraries")).status_code == 401
 
 
-async def test_an_upload_is_followed_on_the_other_server(two: Any) -> None:
-    a, b = two
-    sent = await a.post("/api/upload", data={"library": "default"}, files={"files": ("m.md", b"# Mill\n\nBuilt 1702.")})
-    events = parse_events((await b.get(f"/api/jobs/{sent.json()['job']}/events")).text)
-    assert [e["type"] for e in events][-2:] == ["finished", "end"]
-
-
 async def test_what_a_server_that_is_gone_had_in_hand_is_ended_and_its_uploads_are_indexed(
     two: Any, home: Path
 ) -> None:
@@ -208,21 +170,3 @@ async def test_what_a_server_that_is_gone_had_in_hand_is_ended_and_its_uploads_a
     assert turn["trail"] == [shown] and turn["problem"]["code"] == "interrupted"
     with pytest.raises(RunLost):  # what it still sends after all
         records.tell("run-1", [Entry(2, "sentence", json.dumps(shown))])
-
-
-async def test_no_server_tells_one_key_what_the_library_of_another_one_holds(home: Path, tmp_path: Path) -> None:
-    names = ("mine", "vault")
-    for name in names:
-        texts = {f"{n}.md": f"# Vault {n}\n\nThe code word of vault {n} is {name.upper()}-{n}.\n" for n in range(3)}
-        await build_library(tmp_path / name, texts, name)
-    apps = [create_app(ServeSettings(workers=2)) for _ in names]
-    async with in_process(apps[0]), in_process(apps[1]):
-        ids = {row.name: row.id for row in stores().catalog.libraries()}
-        keys = {name: apps[0].state.keys.create(name, (ids[name],))[1] for name in names}
-        for app, name, n in itertools.product(apps, names, range(3)):
-            async with direct_client(app, headers=bearer(keys[name])) as client:
-                said = str(await ask_over_http(client, f"What is the code word of vault {n}?"))
-                said += (await client.post("/search", json={"query": f"code word of vault {n}"})).text
-                said += (await client.get("/api/threads", params={"q": "code word"})).text
-            assert f"{name.upper()}-{n}" in said
-            assert not any(f"{other.upper()}-" in said for other in names if other != name)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import io
-import sqlite3
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,13 +14,11 @@ from fastapi import FastAPI
 
 from ragweave.corpora.store.library import delete_library
 from ragweave.corpora.store.stores import stores
-from ragweave.models.errors import LibraryError
 from ragweave.serve import uploads
 from ragweave.serve.access import OWNER
 from ragweave.serve.app import create_app
 from ragweave.serve.records import Record, Records
 from ragweave.serve.settings import ServeSettings
-from ragweave.serve.store import Store
 from ragweave.tests.support.serving import events_until, in_process, killed_at_the_end, on_loopback
 
 QUESTION = "Who painted the ceiling of the town hall?"
@@ -94,13 +91,3 @@ async def test_what_can_no_longer_go_on_is_refused(notes: Path, context: dict[st
         if status == 409:
             (turn,) = (await client.get(f"/api/threads/{thread}")).json()["turns"]
             assert turn["status"] == "cancelled"
-
-
-def test_a_file_of_another_version_is_refused_with_the_remedy_and_left_alone(tmp_path: Path) -> None:
-    path = tmp_path / "serve.sqlite"
-    with sqlite3.connect(path) as db:
-        db.execute("PRAGMA user_version = 99")
-    with pytest.raises(LibraryError, match="another version of Ragweave"):
-        Store(path)
-    with sqlite3.connect(path) as db:
-        assert db.execute("SELECT count(*) FROM sqlite_master").fetchone() == (0,)

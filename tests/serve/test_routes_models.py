@@ -59,26 +59,6 @@ async def test_without_a_chat_model_the_encoder_alone_can_be_tried_and_by_no_bou
     assert (await client.post("/api/models/embed/test", json={}, headers=bearer(guest))).status_code == 403
 
 
-async def test_the_six_newest_documents_stand_first_and_those_without_a_date_last(
-    client: httpx.AsyncClient, tmp_path: Path
-) -> None:
-    for n in range(1, 9):
-        (tmp_path / f"note{n}.md").write_text(f"---\ndate: 2024-0{n}-01\n---\n# Note {n}\n\nNumber {n}.\n")
-    await index([tmp_path], "days")
-    told = (await client.get("/api/overview", params={"library": "days"})).json()
-    assert [row["title"] for row in told["documents"]] == [f"Note {n}" for n in (8, 7, 6, 5, 4, 3)]
-    assert told["documents"][0]["date"] == "2024-08-01" and told["questions"] == []
-
-
-async def test_what_comes_next_are_the_sections_after_the_one_where_the_answer_stood(client: httpx.AsyncClient) -> None:
-    await index([LIBRARY / "lighthouse.md"], "island")
-    hits = (await client.post("/tools/search", json={"query": "When was the lamp lit?", "library": "island"})).json()
-    lamp = next(row for row in hits if "1874" in row["text"])
-    told = (await client.get("/api/next", params={"library": "island", "item": f"{lamp['id']}#0"})).json()
-    assert [row["locator"]["heading"][-1] for row in told["places"]][:2] == ["Keepers", "The lamp today"]
-    assert (await client.get("/api/next?library=island&item=nothing")).json() == {"places": []}
-
-
 def _reply(messages: Any) -> str:
     """Write one good question, and three that cannot be used."""
     parts = re.findall(r"(\d+)\.\n<<<\n(.*?)\n>>>", str(messages[-1].content), re.S)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from pathlib import Path
 from typing import Any
 
@@ -35,17 +34,6 @@ def _overlaps(a: list[float], b: list[float]) -> bool:
     return a[1] < b[1] + b[3] / 2 < a[1] + a[3]
 
 
-async def test_a_page_is_a_picture_of_the_asked_width(client: httpx.AsyncClient, pdf: str) -> None:
-    from PIL import Image
-
-    response = await client.get(f"{pdf}/page/1", params={"width": 400})
-    assert response.headers["vary"] == "Authorization, Cookie"
-    assert (response.status_code, response.headers["content-type"]) == (200, "image/png")
-    assert response.headers["x-page-count"] == "2"
-    with Image.open(io.BytesIO(response.content)) as picture:
-        assert picture.width == pytest.approx(400, abs=1)
-
-
 async def test_a_quote_is_marked_where_it_begins_and_ends_and_nowhere_else(client: httpx.AsyncClient, pdf: str) -> None:
     told = (await client.get(f"{pdf}/page/1/text", params={"quote": COST})).json()
     assert told["count"] == 2
@@ -57,16 +45,6 @@ async def test_a_quote_is_marked_where_it_begins_and_ends_and_nowhere_else(clien
     first, second = told["marks"]
     whole = {line["text"]: line["box"] for line in told["lines"]}
     assert first[0] > whole[marked[0]][0] + 0.05 and second[2] < 0.7 * whole[marked[1]][2]
-
-
-async def test_what_the_page_sets_otherwise_is_marked_by_the_lines_of_its_box(
-    client: httpx.AsyncClient, pdf: str
-) -> None:
-    box = "72,600,540,730"  # the lines of the new pier and the heading of the next part
-    told = (await client.get(f"{pdf}/page/1/text", params={"quote": "spring tides, concrete pier", "box": box})).json()
-    assert len(told["marks"]) >= 3
-    none = (await client.get(f"{pdf}/page/2/text", params={"quote": "spring tides, concrete pier"})).json()
-    assert none["marks"] == [] and none["lines"]
 
 
 async def test_words_are_found_across_a_line_end_with_what_stands_around(client: httpx.AsyncClient, pdf: str) -> None:

@@ -14,7 +14,6 @@ from fastapi import FastAPI
 
 from ragweave.serve.app import create_app
 from ragweave.serve.conversations import latest
-from ragweave.serve.direct import events_of
 from ragweave.serve.records import Record, Records
 from ragweave.serve.settings import ServeSettings
 from ragweave.serve.store import ConversationTurn, Store
@@ -26,7 +25,6 @@ from ragweave.tests.support.serving import (
     in_process,
     parse_events,
     told,
-    until,
 )
 
 
@@ -38,17 +36,6 @@ async def wait_for(client: httpx.AsyncClient, run: str, status: str) -> None:
     async with asyncio.timeout(60):
         while (await client.get(f"/api/runs/{run}")).json()["status"] != status:  # noqa: ASYNC110 - over HTTP
             await asyncio.sleep(0.01)
-
-
-async def test_a_cancelled_run_stops_working(client: httpx.AsyncClient, graph: Graph) -> None:
-    run = await begin(client, QUESTION)
-    await until(graph.waits.is_set)
-    assert (await client.post(f"/api/runs/{run['run']}/cancel", json={})).json()["status"] == "cancelled"
-    assert graph.stopped == 1
-    assert (await told(client, run["run"]))[-1] == {"type": "end", "status": "cancelled", "id": 3}
-    (turn,) = (await client.get(f"/api/threads/{run['thread']}")).json()["turns"]
-    assert turn["status"] == "cancelled" and turn["answer"] is None
-    assert (await client.post(f"/api/runs/{run['run']}/cancel", json={})).json()["status"] == "cancelled"
 
 
 async def test_a_run_goes_on_without_listeners_and_tells_all_who_come(client: httpx.AsyncClient, graph: Graph) -> None:
@@ -65,49 +52,6 @@ async def test_a_run_goes_on_without_listeners_and_tells_all_who_come(client: ht
         assert (await client.get(at, params={"after": number})).status_code == 400, number
     assert (await client.get(at, headers={"last-event-id": "4"})).status_code == 204
     assert (await client.get(at, params={"after": "9999"})).status_code == 204
-
-
-async def test_consent_is_asked_once_and_answered_once(client: httpx.AsyncClient, graph: Graph) -> None:
-    graph.consent = True
-    graph.may.set()
-    run = await begin(client, QUESTION, context={"web": "ask"})
-    await wait_for(client, run["run"], "waiting")
-    resume = f"/api/runs/{run['run']}/resume"
-    for body in ({}, {"consent": "yes"}, {"consent": 1}, {"consent": None}):
-        assert (await client.post(resume, json=body)).status_code == 422
-    answers = await asyncio.gather(*(client.post(resume, json={"consent": True}) for _ in range(5)))
-    assert sorted(a.status_code for a in answers) == [202, 409, 409, 409, 409]
-    await wait_for(client, run["run"], "done")
-    assert (await client.post(resume, json={"consent": False})).status_code == 409
-    events = await told(client, run["run"])
-    assert [e["type"] for e in events] == ["start", "step", "consent", "consented", "step", "answer", "end"]
-    assert events[-2]["answer"]["text"] == f"{QUESTION}: True"
-
-
-async def test_who_consents_goes_on_in_the_library_that_was_asked_whatever_has_its_name_by_now(
-    client: httpx.AsyncClient, graph: Graph, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    graph.consent = True
-    graph.may.set()
-    asked: list[str] = []
-    monkeypatch.setattr("ragweave.serve.runs.events_of", _kept(asked, events_of))
-    run = (await begin(client, QUESTION, context={"web": "ask"}))["run"]
-    await wait_for(client, run, "waiting")
-    held = (await client.get("/api/libraries")).json()
-    library = next(one for one in held["libraries"] if one["name"] == held["default"])
-    await client.patch(f"/api/libraries/{library['id']}", json={"name": "notes of 2025"})
-    assert (await client.post("/api/libraries", json={"name": library["name"]})).status_code == 201
-    assert (await client.post(f"/api/runs/{run}/resume", json={"consent": True})).status_code == 202
-    await wait_for(client, run, "done")
-    assert asked == [library["name"], "notes of 2025"]
-
-
-def _kept(names: list[str], events: Any) -> Any:
-    def kept(library: Any, messages: Any, context: Any, **how: Any) -> Any:
-        names.append(context.library)
-        return events(library, messages, context, **how)
-
-    return kept
 
 
 async def test_who_comes_while_consent_is_taken_is_told_the_rest(

@@ -72,12 +72,6 @@ async def test_a_body_that_does_not_arrive_is_given_up_with_a_problem(hasty: Non
         assert "did not arrive" in json.loads(body)["title"]
 
 
-async def test_a_head_without_end_is_refused(app: FastAPI) -> None:
-    async with on_loopback(app) as address:
-        told = await talk(address, b"GET / HTTP/1.1\r\nX-Long: " + b"a" * 80_000)
-        assert told.startswith(b"HTTP/1.1 400")
-
-
 async def test_who_does_not_read_an_answer_is_hung_up_on_and_the_work_for_it_ends(
     hasty: None, app: FastAPI, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:

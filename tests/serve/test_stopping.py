@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import io
-import sqlite3
 import threading
 from dataclasses import dataclass
 from typing import Any
@@ -64,28 +63,6 @@ async def test_a_job_tells_that_end(
     await asyncio.wait([stopped, task])
     assert [entry.type for entry in journal.entries] == ["end"] and journal.closed
     assert (await here.get(Caller(), record.id)).status == "done" and await here.mine(Caller()) == []
-
-
-async def test_who_stops_a_run_whose_end_cannot_be_kept_has_it_stopped(
-    client: httpx.AsyncClient, app: FastAPI, graph: Graph, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    begun, may, end = asyncio.Event(), threading.Event(), Records.end
-    loop = asyncio.get_running_loop()
-
-    def refused(self: Records, *told: Any, **kept: Any) -> None:
-        monkeypatch.setattr(Records, "end", end)
-        loop.call_soon_threadsafe(begun.set)
-        assert may.wait(60)
-        raise sqlite3.OperationalError("disk I/O error")
-
-    monkeypatch.setattr(Records, "end", refused)
-    graph.may.set()
-    run = (await begin(client, QUESTION))["run"]
-    await begun.wait()
-    stopped = asyncio.create_task(client.post(f"/api/runs/{run}/cancel", json={}))
-    await asyncio.sleep(0.1)
-    may.set()
-    assert (await stopped).json()["status"] == "cancelled"
 
 
 @pytest.mark.parametrize("asks", [False, True])

@@ -9,7 +9,6 @@ import httpx
 import pytest
 
 from ragweave.corpora.store.library import open_library
-from ragweave.models.errors import InputError
 from ragweave.serve import studio
 from ragweave.serve.access import Keys
 from ragweave.serve.store import Store
@@ -30,12 +29,6 @@ def browser(address: str = "127.0.0.1", **headers: str) -> httpx.AsyncClient:
     return httpx.AsyncClient(transport=transport, base_url=BASE, headers=headers)
 
 
-def test_the_graph_server_shows_the_sentence_of_an_error() -> None:
-    serde = pytest.importorskip("langgraph_api.serde")
-    error = InputError("there is no question", "send one")
-    assert serde.default(error)["message"] == "there is no question. Send one."
-
-
 async def test_its_routes_only_read(notes: Path) -> None:
     async with browser() as client:
         assert (await client.get("/ragweave/healthz")).json() == {"status": "ok"}
@@ -44,14 +37,6 @@ async def test_its_routes_only_read(notes: Path) -> None:
         for method in ("POST", "PUT", "PATCH", "DELETE"):
             answer = await client.request(method, "/ragweave/api/libraries")
             assert answer.status_code == 405 and answer.json()["remedy"]
-
-
-async def test_the_address_that_an_item_has_here_leads_to_it(notes: Path) -> None:
-    library = await open_library("default")
-    (item, *_) = await library.items_of((await library.sources())[0].id, "paragraph")
-    async with browser() as client:
-        named = (await client.get(f"/ragweave/api/items/{item.id}?library=default")).json()
-        assert (await client.get(f"/ragweave{named['open']['item']}")).json() == named
 
 
 @pytest.mark.parametrize(

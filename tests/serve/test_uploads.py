@@ -22,7 +22,6 @@ from ragweave.corpora.store.objects import discard
 from ragweave.corpora.store.stores import stores
 from ragweave.models.errors import InputError
 from ragweave.serve import jobs, uploads
-from ragweave.serve.access import Caller
 from ragweave.tests.support.exports import slack
 from ragweave.tests.support.serving import bearer, parse_events
 
@@ -229,21 +228,6 @@ async def test_a_deleted_source_or_library_takes_its_uploads_along_and_nothing_e
     kept = uploads.folder_of(stores().catalog.library("Mills").id)
     await delete_library("Mills")
     assert not kept.exists()
-
-
-async def test_a_job_takes_what_an_earlier_one_left_and_finds_its_library_under_another_name(
-    client: httpx.AsyncClient, app: FastAPI
-) -> None:
-    library = stores().catalog.library("default")
-    uploads.keep("left.md", io.BytesIO(MILL[1]), library.id)
-    gone = uploads.keep("gone.md", io.BytesIO(b"# Gone\n\nThe mill fell in 1803.\n"), library.id)
-    gone.unlink()
-    stores().catalog.rename("default", "renamed")
-    desk = app.state.app_state
-    job = await desk.jobs.start(Caller(), library, [gone], [])
-    assert [entry.type async for entry in (await desk.jobs.journal(job)).follow()][-1] == "end"
-    assert "default" not in [row.name for row in stores().catalog.libraries()]
-    assert any(s.path.endswith("left.md") and s.items for s in stores().catalog.sources(library.id))
 
 
 async def test_a_library_is_made_renamed_followed_by_its_id_and_deleted_with_what_belongs_to_it(

@@ -1,9 +1,11 @@
-"""The words of the page: three languages with the same keys, all of them used, and no words left in its scripts."""
+"""The words of the page in three languages, those of the server that it shows, and nothing in it that is not used."""
 
 from __future__ import annotations
 
+import ast
 import json
 import re
+from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -13,10 +15,11 @@ import pytest
 from ragweave.graphs.run import GRAPHS
 from ragweave.graphs.steps import STEPS
 
-STATIC = Path(__file__).resolve().parents[2] / "serve" / "static"
-LANGUAGES = ("en", "de", "zh")
-SCRIPTS = {path.name: path.read_text(encoding="utf-8") for path in sorted((STATIC / "js").glob("*.js"))}
+ROOT = Path(__file__).resolve().parents[2]
+STATIC = ROOT / "serve" / "static"
 _COMMENT = re.compile(r'("(?:[^"\\\n]|\\.)*"|`(?:[^`\\]|\\.)*`)|/\*.*?\*/|//[^\n]*', re.S)
+CODE = {path.name: _COMMENT.sub(r"\1", path.read_text("utf-8")) for path in sorted((STATIC / "js").glob("*.js"))}
+EVERYTHING = "\n".join(CODE.values()) + (STATIC / "index.html").read_text(encoding="utf-8")
 _LITERAL = re.compile(r'"((?:[^"\\\n]|\\.)*)"|`((?:[^`\\]|\\.)*)`')
 _SHOWN = re.compile(r'(?:\b(?:text|title|placeholder|alt)|"aria-label"): (?:"((?:[^"\\\n]|\\.)*)"|`((?:[^`\\]|\\.)*)`)')
 _NO_WORDS = re.compile(
@@ -26,8 +29,8 @@ _NO_WORDS = re.compile(
 """Literals that are no words for people: a command, a name, names of events."""
 
 
-def words(language: str) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((STATIC / "lang" / f"{language}.json").read_text(encoding="utf-8"))
+def of(language: str, said: str = "") -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((STATIC / "lang" / f"{said}{language}.json").read_text(encoding="utf-8"))
     return found
 
 
@@ -39,26 +42,21 @@ def slots(value: Any) -> set[str]:
     return {slot for form in forms(value) for slot in re.findall(r"\{(\w+)\}", form)}
 
 
-def literals(script: str, pattern: re.Pattern[str]) -> list[str]:
-    """Return what the string literals of a script say, without what is put into them."""
-    found = []
-    for match in pattern.finditer(_COMMENT.sub(r"\1", script)):
-        said = match[1] if match[1] is not None else match[2]
-        found.append(re.sub(r"\$\{(?:[^{}]|\{[^{}]*\})*\}", "\0", said))
-    return [said for said in found if not _NO_WORDS.fullmatch(said.strip())]
-
-
 @pytest.mark.parametrize("language", ["de", "zh"])
-def test_every_language_has_the_keys_and_the_slots_of_english(language: str) -> None:
-    english, other = words("en"), words(language)
-    assert list(other) == list(english)
+def test_every_language_has_the_keys_and_the_slots_of_english_and_the_same_sentences_of_the_server(
+    language: str,
+) -> None:
+    english, other, table = of("en"), of(language), of(language, "said.")
+    assert list(other) == list(english) and list(table) == list(of("de", "said."))
     for key, value in english.items():
-        assert slots(value) == slots(other[key]), key
-        assert all(form.strip() for form in forms(other[key])), key
+        assert slots(value) == slots(other[key]) and all(form.strip() for form in forms(other[key])), key
+    for told, own in table.items():
+        assert slots(told) == slots(own) == {str(n) for n in range(len(slots(told)))}, told
+        assert own.strip() and not re.search(r"[^.]\.$|。$", own), told
 
 
 def test_every_key_that_a_script_names_has_words_and_all_words_are_named_by_a_script() -> None:
-    keys, code = set(words("en")), "\n".join(_COMMENT.sub(r"\1", script) for script in SCRIPTS.values())
+    keys, code = set(of("en")), "\n".join(CODE.values())
     named = set(re.findall(r'\b(?:t|known)\("([^"]+)"', code))
     assert named - keys == set()
     # Keys that are put together, such as `step.${id}.name`, and those chosen by a condition, stand as literals.
@@ -66,30 +64,135 @@ def test_every_key_that_a_script_names_has_words_and_all_words_are_named_by_a_sc
     joined = [
         re.sub(r"\\\$\\\{[^}]*\\\}", r"[\\w.]+", re.escape(k)) for k in re.findall(r"\b(?:t|known)\(`([^`]+)`", code)
     ]
-    unused = {k for k in keys - named - literal if not any(re.fullmatch(pattern, k) for pattern in joined)}
-    assert unused == set()
+    assert {k for k in keys - named - literal if not any(re.fullmatch(pattern, k) for pattern in joined)} == set()
 
 
-@pytest.mark.parametrize("name", sorted(set(SCRIPTS) - {"i18n.js", "icons.js"}))
-def test_no_words_for_people_are_left_in_a_script(name: str) -> None:
-    shown = [said for said in literals(SCRIPTS[name], _SHOWN) if re.search(r"[^\W\d_]", said)]
-    sentences = [s for s in literals(SCRIPTS[name], _LITERAL) if re.search(r"\b[a-z]+ [a-z]+\b", s, re.I)]
-    markup = [s for s in sentences if not re.search(r"<code|\(min-|\(max-|\(prefers|\(pointer|noopener|^\.\./|=\"", s)]
-    assert shown + [s for s in markup if not re.match(r"[\w-]+(?:\.[\w-]+)+ |[.#\[]", s)] == []
+def literals(script: str, pattern: re.Pattern[str]) -> list[str]:
+    """Return what the string literals of a script say, without what is put into them."""
+    found = [match[1] if match[1] is not None else match[2] for match in pattern.finditer(script)]
+    found = [re.sub(r"\$\{(?:[^{}]|\{[^{}]*\})*\}", "\0", said) for said in found]
+    return [said for said in found if not _NO_WORDS.fullmatch(said.strip())]
 
 
-def test_a_method_is_told_as_its_module_tells_it() -> None:
-    told = {k: v for k, v in words("en").items() if k.startswith("method.")}
-    assert told == {
-        f"method.{name}": str(import_module(module).__doc__).strip().split("\n")[0] for name, module in GRAPHS.items()
-    }
+def test_no_words_for_people_are_left_in_a_script() -> None:
+    for name in set(CODE) - {"i18n.js", "icons.js"}:
+        shown = [said for said in literals(CODE[name], _SHOWN) if re.search(r"[^\W\d_]", said)]
+        sentences = [s for s in literals(CODE[name], _LITERAL) if re.search(r"\b[a-z]+ [a-z]+\b", s, re.I)]
+        markup = r"<code|\(min-|\(max-|\(prefers|\(pointer|noopener|^\.\./|=\"|^[\w-]+(?:\.[\w-]+)+ |^[.#\[]"
+        assert shown + [s for s in sentences if not re.search(markup, s)] == [], name
 
 
-def test_the_words_of_a_step_are_those_of_the_trail_elsewhere() -> None:
-    told = {k: v for k, v in words("en").items() if k.startswith("step.")}
-    wanted: dict[str, str] = {}
+def test_methods_and_steps_are_told_as_elsewhere() -> None:
+    docs = {name: str(import_module(module).__doc__).strip().split("\n")[0] for name, module in GRAPHS.items()}
+    wanted = {f"method.{name}": told for name, told in docs.items()}
     for id, step in STEPS.items():
-        wanted[f"step.{id}"], wanted[f"step.{id}.next"] = step.words, step.next
-        if step.name:
-            wanted[f"step.{id}.name"] = step.name
-    assert told == wanted
+        wanted |= {f"step.{id}": step.words, f"step.{id}.next": step.next}
+        wanted |= {f"step.{id}.name": step.name} if step.name else {}
+    assert {k: v for k, v in of("en").items() if k.startswith(("method.", "step."))} == wanted
+
+
+def words(text: str) -> list[str]:
+    return re.findall(r"[\w-]+", text)
+
+
+def test_nothing_lies_in_the_scripts_and_styles_that_nothing_uses() -> None:
+    for name, code in CODE.items():
+        elsewhere = "\n".join(other for n, other in CODE.items() if n != name and f'"./{name}"' in other)
+        exports = re.findall(r"^export (?:async )?(?:function|const|let|class) (\w+)", code, re.M)
+        assert [one for one in exports if one not in words(elsewhere)] == [], name
+        taken = [n for names in re.findall(r"^import \{([^}]*)\}", code, re.M) for n in words(names) if n != "as"]
+        own = re.findall(r"^(?:async )?(?:function|const|let|class) (\w+)", code, re.M)
+        assert [n for n in [*taken, *own] if words(code).count(n) < 2] == [], name
+    styles = "\n".join(path.read_text(encoding="utf-8") for path in (STATIC / "css").glob("*.css"))
+    selectors = re.findall(r"([^{}]+)\{", re.sub(r"/\*.*?\*/", "", styles, flags=re.S))
+    styled = {c for selector in selectors for c in re.findall(r"[.#]([A-Za-z][\w-]*)", selector)}
+    assert styled - {"tml-display"} - set(words(EVERYTHING)) == set()  # that one is of what lies in `vendor`
+    icons = re.findall(r"^  (\w+): \"", CODE["icons.js"], re.M)
+    assert len(icons) > 30 and [icon for icon in icons if f'"{icon}"' not in EVERYTHING] == []
+    properties = set(re.findall(r"(--[\w-]+):", styles))
+    assert {p for p in properties if f"var({p}" not in styles + EVERYTHING} == set()
+
+
+ELSEWHERE = frozenset(
+    "batch chat_request conversations database langserve mcp openai responses studio tools workers".split()
+)
+"""Modules of the server that the page does not call: they serve other programs, or end its start."""
+BELOW = (
+    *("corpora/archive.py", "corpora/decode.py", "corpora/formats/*.py", "corpora/images/*.py"),
+    *("corpora/ingest/readers.py", "corpora/ingest/stages.py", "corpora/store/files.py", "corpora/store/folders.py"),
+    *("corpora/store/libraries.py", "corpora/store/locks.py", "corpora/store/temporary.py", "corpora/web/*.py"),
+    *("corpora/video/cues.py", "corpora/video/ffmpeg.py", "corpora/video/frames.py", "components/run_context.py"),
+    *(
+        "corpora/loaders/*.py",
+        "models/chat.py",
+        "models/chat_client.py",
+        "models/failures.py",
+        "models/meter.py",
+        "models/pictures.py",
+    ),
+    "nodes/condense.py",
+)
+"""What the server calls, and whose refusals a reader of the page meets."""
+_COMPOSED = re.compile(
+    r"\{0\}: (?:input|string|list) should|.*(?:no space left|permission denied|since \{2\}|hidden part|"
+    r"it addresses assistants|the words in)",
+    re.I,
+)
+"""Sentences of pydantic and of the operating system, and those whose parts are joined elsewhere."""
+_ERRORS = frozenset(
+    "NotFound Refused InputError LibraryError LibraryNotFound StorageError SourceError ModelError ModelTransient "
+    "ReplyCut BudgetSpent WebError RagweaveError".split()
+)
+
+
+def sentences(module: ast.Module) -> Iterator[str]:
+    """Yield the sentences that the errors of a module are made of, where it holds them."""
+    for scope, call in _calls(module, module):
+        for given in call.args:
+            for said in _said(given, scope, module):
+                if " " in said and re.search(r"[a-z]{3}", said):
+                    yield said.rstrip(".")
+
+
+def _calls(node: ast.AST, scope: ast.AST) -> Iterator[tuple[ast.AST, ast.Call]]:
+    for child in ast.iter_child_nodes(node):
+        inner = child if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef) else scope
+        if isinstance(child, ast.Call):
+            called = ast.unparse(child.func)
+            if called.split(".")[-1] in _ERRORS or called == "super().__init__":
+                yield scope, child
+        yield from _calls(child, inner)
+
+
+def _said(node: ast.AST, scope: ast.AST, module: ast.Module) -> Iterator[str]:
+    """Yield what an argument may say; of a name, what the function or the module puts into it."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        yield node.value
+    elif isinstance(node, ast.JoinedStr):
+        numbers = iter(range(len(node.values)))
+        yield "".join(str(p.value) if isinstance(p, ast.Constant) else f"{{{next(numbers)}}}" for p in node.values)
+    elif isinstance(node, ast.IfExp | ast.Starred | ast.Tuple):
+        inner = getattr(node, "elts", None) or [
+            getattr(node, n) for n in ("body", "orelse", "value") if hasattr(node, n)
+        ]
+        for one in inner:
+            yield from _said(one, scope, module)
+    elif isinstance(node, ast.Name):
+        puts = [a for a in ast.walk(scope) if isinstance(a, ast.Assign) and ast.unparse(a.targets[0]) == node.id]
+        for put in puts or [a for a in module.body if isinstance(a, ast.Assign)]:
+            if ast.unparse(put.targets[0]) == node.id:
+                yield from _said(put.value, scope, module)
+
+
+def test_every_sentence_of_the_server_that_the_page_shows_is_told_in_each_language_and_no_other() -> None:
+    known = {english[:1].lower() + english[1:] for english in of("de", "said.")}
+    own = [path for path in (ROOT / "serve").glob("*.py") if path.stem not in ELSEWHERE]
+    files = [*own, *(path for pattern in BELOW for path in ROOT.glob(pattern))]
+    found = [(path.name, said) for path in files for said in sentences(ast.parse(path.read_text(encoding="utf-8")))]
+    assert len(found) > 150  # else nothing is found any more
+    assert [(at, said) for at, said in found if said[:1].lower() + said[1:] not in known] == []
+    every = [path for path in ROOT.rglob("*.py") if not {"tests", ".venv"} & set(path.relative_to(ROOT).parts)]
+    nodes = (node for path in every for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+    told = "\0".join(n.value.lower() for n in nodes if isinstance(n, ast.Constant) and isinstance(n.value, str))
+    longest = {one: max(re.split(r"\{\d+\}", one), key=len).strip().lower() for one in of("de", "said.")}
+    assert [e for e, part in longest.items() if part not in told and not _COMPOSED.match(e)] == []

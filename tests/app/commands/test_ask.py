@@ -12,8 +12,6 @@ import pytest
 
 from ragweave.components.evidence import Sentence
 from ragweave.components.phrases import QUOTED
-from ragweave.graphs.settings import run_settings
-from ragweave.models.errors import LibraryNotFound, ModelError
 from ragweave.nodes.answer import Answer
 
 
@@ -69,38 +67,6 @@ def test_options_become_the_context_of_the_run(main: Any, agent: Any) -> None:
     assert context.rerank is False
     assert context.corpora == ("document", "paragraph")
     assert agent.options[0]["graph"] == "crag"
-
-
-@pytest.mark.parametrize("command", ["ask", "chat"])
-def test_limits_of_a_run_have_options_of_their_own(
-    main: Any, agent: Any, command: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("sys.stdin", io.StringIO("Q?\n"))
-    main(command, *(["Q?"] if command == "ask" else []), "--strict", "--max-calls", "2", "--max-cost", "0.5",
-         "--max-seconds", "9")  # fmt: skip
-    context = agent.options[0]["context"]
-    assert (context.strict, context.max_model_calls, context.max_cost, context.max_seconds) == (True, 2, 0.5, 9)
-
-
-def test_settings_stand_in_for_options(main: Any, agent: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("RAGWEAVE_LIBRARY", "from-settings")
-    run_settings.cache_clear()
-    try:
-        main("ask", "Q?")
-    finally:
-        run_settings.cache_clear()
-    assert agent.options[0]["context"].library == "from-settings"
-
-
-def test_a_question_can_come_from_standard_input(main: Any, agent: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "stdin", io.StringIO("灯塔什么时候建成?"))
-    assert main("ask", "-")[0] == 0
-    assert agent.asked == ["灯塔什么时候建成?"]
-
-
-def test_where_nobody_sits_at_a_terminal_consent_is_not_asked(main: Any, agent: Any) -> None:
-    main("ask", "Q?", "--web", "ask")
-    assert agent.options[0]["checkpointer"] is None
 
 
 class Terminal(io.StringIO):
@@ -171,12 +137,6 @@ def test_bad_input_gets_one_line_and_exit_code_2(main: Any, argv: list[str], wor
     assert "Traceback" not in err
 
 
-def test_a_named_error_of_the_run_is_one_line(main: Any, agent: Any) -> None:
-    agent.error = ModelError("the server at localhost refused the key", "set RAGWEAVE_CHAT_KEY")
-    code, out, err = main("ask", "Q?")
-    assert (code, out, err) == (2, "", "error: the server at localhost refused the key; set RAGWEAVE_CHAT_KEY.\n")
-
-
 def test_an_unexpected_error_says_where_its_traceback_is(main: Any, agent: Any, home: Path) -> None:
     agent.error = KeyError("lost")
     code, _, err = main("ask", "Q?")
@@ -184,22 +144,6 @@ def test_an_unexpected_error_says_where_its_traceback_is(main: Any, agent: Any, 
     assert err.count("\n") == 1
     assert str(home / "ragweave.log") in err
     assert "KeyError: 'lost'" in (home / "ragweave.log").read_text(encoding="utf-8")
-
-
-def test_debug_shows_the_traceback(main: Any, agent: Any) -> None:
-    agent.error = KeyError("lost")
-    code, _, err = main("--debug", "ask", "Q?")
-    assert code == 1
-    assert "Traceback" in err
-
-
-def test_a_setting_that_cannot_be_used_is_named(main: Any, agent: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("RAGWEAVE_MODE", "enormous")
-    run_settings.cache_clear()
-    code, _, err = main("ask", "Q?")
-    run_settings.cache_clear()
-    assert code == 2
-    assert err.startswith("error: RAGWEAVE_MODE cannot be used")
 
 
 def test_search_lists_places_ids_and_the_lines_that_match(main: Any, stock: Any) -> None:
@@ -210,15 +154,3 @@ def test_search_lists_places_ids_and_the_lines_that_match(main: Any, stock: Any)
     assert code == 0 and "ferry.md" in out and row["id"] in out
     assert "The ferry sails at 7:10." in out and "village 39 has" in out and "village 12 has" not in out
     assert set(row) >= {"id", "corpus", "title", "text", "locator", "score", "relevance"}
-
-
-def test_a_search_that_finds_nothing_says_so(main: Any) -> None:
-    assert main("library", "create", "made")[0] == 0
-    code, out, _ = main("search", "the ferry", "-l", "made")
-    assert code == 3 and out == "Nothing in this library matches.\n"
-    assert main("search", "the ferry", "-l", "made", "--json")[1] == "[]\n"
-
-
-def test_a_missing_library_names_the_command_that_makes_one(main: Any, agent: Any) -> None:
-    agent.error = LibraryNotFound("there is no library named 'x'", "make it with: ragweave index FOLDER")
-    assert main("ask", "Q?")[2] == "error: there is no library named 'x'; make it with: ragweave index FOLDER.\n"

@@ -43,11 +43,6 @@ def test_a_library_travels_in_one_file(main: Any, notes: Path, monkeypatch: pyte
     assert "2 unchanged" in main("index", "notes", "-l", "carried")[1]
 
 
-def test_a_file_that_is_no_bundle_is_one_line(main: Any, notes: Path) -> None:
-    code, out, err = main("import", "notes/ferry.md")
-    assert (code, out) == (2, "") and err.count("\n") == 1 and "no bundle" in err
-
-
 def test_index_with_another_encoder_says_what_to_set(main: Any, notes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     class Other:
         name, dim, max_words = "other:model", 200, 60

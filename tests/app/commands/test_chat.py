@@ -34,36 +34,12 @@ def test_the_turns_of_a_conversation_share_a_thread(typed: Typed, agent: Any) ->
     assert f"ragweave chat --thread {agent.options[0]['thread']}" in out
 
 
-def test_a_new_conversation_has_a_thread_of_its_own(typed: Typed, agent: Any) -> None:
-    typed("One?", "/new", "Two?")
-    assert len({o["thread"] for o in agent.options}) == 2
-
-
-def test_leaving_without_a_question_keeps_nothing(typed: Typed, agent: Any) -> None:
-    for lines in ((), ("/quit",), ("", "/quit", "never asked")):
-        code, out, _ = typed(*lines)
-        assert code == 0
-        assert "Kept." not in out
-    assert agent.asked == []
-
-
 def test_an_error_ends_the_turn_and_not_the_conversation(typed: Typed, agent: Any) -> None:
     agent.error = ModelError("the server is down", "start it")
     code, _, err = typed("One?", "Two?")
     assert code == 0
     assert err == "error: the server is down; start it.\n" * 2
     assert len(agent.asked) == 2
-
-
-def test_trace_can_be_turned_on_within_a_conversation(typed: Typed, agent: Any) -> None:
-    out = typed("One?", "/trace", "Two?", "/trace", "Three?")[1]
-    assert out.count("Checked the answer") == 1
-
-
-def test_an_unknown_command_lists_those_there_are(typed: Typed, agent: Any) -> None:
-    out = typed("/what")[1]
-    assert "/threads" in out and "/quit" in out
-    assert agent.asked == []
 
 
 def test_interrupting_an_answer_leads_back_to_the_prompt(typed: Typed, agent: Any) -> None:
@@ -87,7 +63,3 @@ def test_an_unknown_thread_is_named(main: Any) -> None:
     code, _, err = main("chat", "--thread", "nope")
     assert code == 2
     assert "no conversation is named 'nope'" in err
-
-
-def test_there_is_nothing_to_list_before_the_first_conversation(main: Any) -> None:
-    assert main("chat", "--list")[:2] == (0, "There is no conversation yet.\n")

@@ -43,17 +43,6 @@ def test_only_what_follows_the_step_is_done_anew(main: Any, saved: Path, monkeyp
     assert out.endswith("The answer is the saved one.\n")
 
 
-def test_an_answer_that_other_knobs_change_is_told_to_be_another(main: Any, saved: Path) -> None:
-    code, out, _ = main("replay", str(saved), "--set", "top_k=1")
-    assert code == 0 and out.endswith("The answer is not the saved one.\n")
-
-
-def test_a_replay_can_be_saved_and_gone_back_in_too(main: Any, saved: Path, tmp_path: Path) -> None:
-    other = tmp_path / "two.run"
-    assert main("replay", str(saved), "--set", "max_hops=1", "--save", str(other))[0] == 0
-    assert main("replay", str(other), "--from", "check")[0] == 0
-
-
 def bad_file(tmp_path: Path, name: str) -> Path:
     path = tmp_path / name
     if name == "empty.run":

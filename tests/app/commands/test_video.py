@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from ragweave.app.commands.options import at_seconds
-from ragweave.app.places import place, place_in
 from ragweave.models.errors import InputError
 from ragweave.tests.support.library import build_library
 
@@ -51,24 +50,7 @@ def test_a_recording_that_is_not_there_is_told_with_those_that_are(main: Any, ta
     assert "lecture.mp4" in out and "comet.vtt" in out
 
 
-def test_search_lists_clips_with_their_seconds(main: Any, talks: Path) -> None:
-    code, out, _ = main("search", "bread of Boris Tamm", "--set", "corpora=clip")
-    assert code == 0 and "bread.vtt 0:00-" in out
-
-
-@pytest.mark.parametrize(("text", "seconds"), [("90", 90.0), ("1:30", 90.0), ("1:02:03", 3723.0), ("2.5", 2.5)])
-def test_a_time_is_read_as_a_player_shows_it(text: str, seconds: float) -> None:
-    assert at_seconds(text) == seconds
-
-
 @pytest.mark.parametrize("text", ["soon", "1:2:3:4", "-5", "1:-3", ""])
 def test_what_is_no_time_is_refused(text: str) -> None:
     with pytest.raises(InputError, match="is not a time"):
         at_seconds(text)
-
-
-def test_a_place_names_the_recording_where_its_file_holds_several() -> None:
-    at: Any = {"kind": "time", "file": "/x/talks.jsonl", "start": 751.0, "end": 778.0}
-    assert place(at).endswith("talks.jsonl 12:31-12:58")
-    assert place_in("episode 7", at).endswith("talks.jsonl (episode 7) 12:31-12:58")
-    assert place_in("talks", at).endswith("talks.jsonl 12:31-12:58")

@@ -1,9 +1,12 @@
-"""Waiting for what the page measures as it is drawn."""
+"""What the tests of the page share: a question, the settings of a model that answers at once, and a wait."""
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
+QUESTION = "When was the lamp of the lighthouse first lit?"
+LLM = json.dumps({"mode": "llm", "route_by": "local", "grade_by": "local", "expand_when": "never", "max_hops": 1})
 _DRAWN = """
 (frames) => new Promise((done) => {
   const next = () => (frames-- ? requestAnimationFrame(next) : done());
