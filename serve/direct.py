@@ -7,6 +7,7 @@ as `off`, and the answer's notes say so.
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import AsyncGenerator, Awaitable, Mapping, Sequence
 from contextlib import aclosing
 from typing import Any, TypeVar
@@ -24,9 +25,11 @@ from ragweave.nodes.condense import check_question
 from ragweave.serve.access import Slots
 from ragweave.serve.media import answer_with_openings, with_openings
 from ragweave.serve.nearest import nearest
-from ragweave.serve.problems import Left, Refused, invalid
+from ragweave.serve.problems import Left, Refused, foreseen, invalid
 
 T = TypeVar("T")
+logger = logging.getLogger(__name__)
+
 Events = AsyncGenerator[dict[str, Any], None]
 
 
@@ -126,6 +129,11 @@ async def answering(
                         event = await anext(run, None)
                 except TimeoutError:
                     raise interrupted() if slots.ended else too_long(slots.seconds) from None
+                except RagweaveError:
+                    raise
+                except Exception as error:  # a stream that has begun tells it in the form of its door
+                    logger.error("a run failed", exc_info=error)
+                    raise foreseen(error) from None
                 if event is None:
                     return
                 yield event

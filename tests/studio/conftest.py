@@ -39,20 +39,12 @@ async def dev_server(folder: Path, *options: str, **environment: str) -> AsyncIt
     """Start the server in a folder that holds a langgraph.json, and yield its address."""
     port = free_port()
     command = [str(Path(sys.executable).with_name("langgraph")), "dev", "--no-browser", *options]
+    command += ["--host", "127.0.0.1", "--port", str(port)]
     log = folder / "server.log"
     quiet = {"LANGGRAPH_CLI_NO_ANALYTICS": "1", "LANGGRAPH_NO_VERSION_CHECK": "true"}
     with log.open("wb") as out:
-        process = await asyncio.create_subprocess_exec(
-            *command,
-            "--host",
-            "127.0.0.1",
-            "--port",
-            str(port),
-            cwd=folder,
-            env={**os.environ, **quiet, **environment},
-            stdout=out,
-            stderr=out,
-        )
+        env = {**os.environ, **quiet, **environment}
+        process = await asyncio.create_subprocess_exec(*command, cwd=folder, env=env, stdout=out, stderr=out)
     try:
         url = f"http://127.0.0.1:{port}"
         async with httpx.AsyncClient(trust_env=False) as client:
