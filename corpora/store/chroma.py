@@ -129,7 +129,7 @@ class FolderIndexes:
         for name in self.there(library) - kept:
             shutil.rmtree(self._folder(library) / name, ignore_errors=True)
         if not kept:
-            self._folder(library).with_name("chroma").unlink(missing_ok=True)
+            _remove_link(self._folder(library).with_name("chroma"))
 
     def close(self) -> None:
         """Let go of every snapshot."""
@@ -189,13 +189,20 @@ class FolderIndexes:
     def _link(self, folder: Path, name: str) -> None:
         link, new = folder.with_name("chroma"), folder.with_name(f".chroma.{name}")
         with suppress(OSError):  # a system without links: the folder itself can be opened there
-            if link.is_dir() and not link.is_symlink():
-                shutil.rmtree(link)
             new.symlink_to(f"{folder.name}/{name}")
+            if not link.is_symlink():
+                _remove_link(link)
             new.replace(link)
 
     def _folder(self, library: str) -> Path:
         return folder_of(self._home, library) / "indexes"
+
+
+def _remove_link(link: Path) -> None:
+    if link.is_dir() and not link.is_symlink():  # of a home that was copied without its links
+        shutil.rmtree(link, ignore_errors=True)
+    else:
+        link.unlink(missing_ok=True)
 
 
 def _send(pipe: Any, connection: Connection, change: CollectionChange, words: int) -> None:

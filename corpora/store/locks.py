@@ -22,7 +22,7 @@ from ragweave.corpora.store.folders import unwritable
 from ragweave.models.errors import LibraryError
 
 _WAIT = 120.0
-"""Seconds; a change of names takes no time, the move of an old home a minute."""
+"""Seconds; a change of names takes no time."""
 
 
 @contextmanager

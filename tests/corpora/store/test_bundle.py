@@ -11,7 +11,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from pydantic import TypeAdapter
 
 from ragweave.corpora.ingest.readers import Readers
 from ragweave.corpora.ingest.run import index
@@ -106,11 +105,6 @@ async def test_another_machine_opens_it_without_embedding(bundle, tmp_path, monk
     assert (report.unchanged, report.indexed) == (3, 0)
 
 
-async def test_files_are_looked_for_in_a_folder_that_is_there(bundle, tmp_path):
-    with pytest.raises(InputError, match="There is no folder at"):
-        await import_library(bundle.path, files=tmp_path / "nowhere")
-
-
 async def test_a_bundle_tells_nothing_of_where_the_files_lay(bundle, _indexed):
     everything = b"".join(parts(bundle.path).values())
     assert b"rome.md" in everything and "deeper/长安.md".encode() in everything
@@ -121,28 +115,6 @@ async def test_what_was_imported_is_exported_as_it_was(bundle, tmp_path):
     await import_library(bundle.path)
     again = await export_library("default", tmp_path / "again.ragweave")
     assert rows(again.path) == rows(bundle.path)
-
-
-async def test_how_its_documents_age_travels_with_a_library(bundle, tmp_path):
-    await import_library(bundle.path)
-    stores().catalog.set_ageing("default", "on", 30)
-    again = await export_library("default", tmp_path / "again.ragweave")
-    await import_library(again.path, "second")
-    about = await (await open_library("second")).about()
-    assert (about.recency, about.half_life) == ("on", 30)
-
-
-async def test_files_that_are_not_here_are_indexed_later_without_reading(bundle, tmp_path):
-    await import_library(bundle.path, "carried")
-    report = await index([tmp_path / "notes"], "carried")
-    assert (report.linked, report.indexed) == (3, 0)
-
-
-async def test_what_checks_items_is_made_once_for_all_of_them(bundle, monkeypatch):
-    made = []
-    monkeypatch.setattr(module, "TypeAdapter", lambda kind: made.append(kind) or TypeAdapter(kind))
-    assert (await import_library(bundle.path)).items == 6
-    assert len(made) == len(set(map(str, made)))
 
 
 async def test_an_export_removes_what_one_that_was_killed_left_and_nothing_else(bundle, tmp_path):
@@ -184,14 +156,6 @@ def test_where_a_colon_or_a_backslash_leads_elsewhere_paths_that_hold_one_are_re
         windows.setattr(module.os, "name", "nt")
         with pytest.raises(ValueError, match="leads out"):
             module._inside(path)
-
-
-async def test_a_name_that_is_taken_is_refused(bundle):
-    await import_library(bundle.path)
-    with pytest.raises(LibraryError, match="exists"):
-        await import_library(bundle.path)
-    await import_library(bundle.path, "second")
-    assert [row.name for row in stores().catalog.libraries()] == ["default", "second"]
 
 
 def left(home):

@@ -36,27 +36,6 @@ def test_two_spellings_of_the_same_name_are_one_library(catalog):
         catalog.create("cafe\u0301", "enc", 3)
 
 
-def test_a_rename_keeps_the_id_and_refuses_a_taken_name(catalog):
-    first = catalog.create("a", "enc", 3)
-    catalog.create("b", "enc", 3)
-    catalog.rename("a", "c")
-    assert catalog.library("c").id == first.id
-    with pytest.raises(LibraryNotFound):
-        catalog.library("a")
-    with pytest.raises(LibraryError, match="exists"):
-        catalog.rename("c", "b")
-
-
-def test_libraries_come_by_name_and_a_deleted_one_is_gone(catalog):
-    for name in ("b", "a"):
-        catalog.create(name, "enc", 3)
-    assert [row.name for row in catalog.libraries()] == ["a", "b"]
-    gone = catalog.library("a").id
-    catalog.delete(gone)
-    with pytest.raises(LibraryNotFound):
-        catalog.row(gone)
-
-
 def file_of(catalog, tmp_path, name):
     return tmp_path / "home" / "libraries" / catalog.library(name).id / "catalog.sqlite"
 
@@ -128,14 +107,6 @@ def test_a_library_is_made_whole_or_not_at_all(catalog, tmp_path):
     with pytest.raises(KeyError), catalog.making("f" * 16, "half"):
         raise KeyError
     assert [p.name for p in (tmp_path / "home" / "libraries").iterdir()] == [row.id]
-
-
-def test_another_process_sees_that_a_library_was_deleted(catalog, tmp_path):
-    gone = catalog.create("a", "enc", 3).id
-    Catalog(tmp_path / "home").delete(gone)
-    with pytest.raises(LibraryNotFound):
-        catalog.row(gone)
-    assert list((tmp_path / "home" / "libraries").iterdir()) == []
 
 
 def test_a_library_says_how_its_documents_age_and_forgets_it_again(catalog):

@@ -140,13 +140,3 @@ def test_what_a_disk_refuses_has_a_sentence_and_what_it_does_not_has_none(error,
     found = of_the_disk(error)
     assert (found and found.what) == told
     assert found is None or found.remedy
-
-
-@pytest.mark.parametrize("error", [by_number(errno.ENOSPC), of_sqlite("SQLITE_FULL")])
-def test_a_command_that_the_disk_refuses_ends_with_a_sentence_and_the_code_of_a_named_problem(main, monkeypatch, error):
-    def refused(name):
-        raise error
-
-    monkeypatch.setattr("ragweave.corpora.store.library._open", refused)
-    code, out, err = main("search", "lighthouse")
-    assert (code, out) == (2, "") and err.startswith("error: The disk cannot be used") and "Traceback" not in err

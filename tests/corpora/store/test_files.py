@@ -30,12 +30,6 @@ def test_a_file_is_hashed_unless_everything_about_it_is_as_it_was(change, status
     assert Known("s", status, "p", SETTLED).unchanged(Stat(**{**values, **change}), params) is unchanged
 
 
-@pytest.mark.parametrize("ctime, unchanged", [(97.0, True), (98.5, False), (101.0, False)])
-def test_a_file_that_was_read_right_after_a_change_is_hashed_again(ctime, unchanged):
-    stat = Stat(5, 10**9, int(ctime * 1e9), 7, 100.0)
-    assert Known("s", "ok", "p", stat).unchanged(stat, "p") is unchanged
-
-
 def test_identity_is_the_bytes_and_not_the_name(tmp_path):
     for name in ("a.md", "b.txt"):
         (tmp_path / name).write_text("same")

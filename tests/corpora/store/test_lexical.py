@@ -96,24 +96,11 @@ def test_a_term_with_a_null_character_is_counted_as_absent_beside_one_that_occur
         assert known.of(connection, "paragraph", ["map", "\0", "a\0b"]) == {"map": 2, "\0": 0, "a\0b": 0}
 
 
-def test_the_source_filter_leaves_the_others_out(filled):
-    assert [i for i, _ in find(*filled, "maps", only=["s-plain"])] == ["plain"]
-    assert find(*filled, "maps", only=["s-zh"]) == []
-
-
 def test_libraries_do_not_see_each_other(filled):
     catalog, library = filled
     other = fill(catalog, "other", {"plain": "Only scrolls here."})
     assert [i for i, _ in find(catalog, other, "maps scrolls")] == ["plain"]
     assert len(find(catalog, library, "maps")) == 2
-
-
-def test_a_deleted_source_is_found_no_more_and_counts_no_more(filled):
-    catalog, library = filled
-    with catalog.writing(library) as connection:
-        lexical.delete(connection, "s-maps")
-        assert Frequencies(connection).of(connection, "paragraph", ["map"]) == {"map": 1}
-    assert [i for i, _ in find(catalog, library, "maps")] == ["plain"]
 
 
 def test_frequencies_are_kept_until_somebody_commits(filled):

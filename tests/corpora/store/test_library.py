@@ -10,8 +10,8 @@ from ragweave.corpora.store.library import (
     delete_library,
     open_library,
 )
-from ragweave.corpora.store.stores import close_stores, stores
-from ragweave.models.errors import InputError, LibraryError, LibraryNotFound
+from ragweave.corpora.store.stores import stores
+from ragweave.models.errors import LibraryError, LibraryNotFound
 
 pytestmark = pytest.mark.both
 
@@ -36,12 +36,6 @@ async def test_each_query_gets_its_own_two_lists_best_first(library):
     for one in lists:
         for hits in (one.dense, one.lexical):
             assert [h.score for h in hits] == sorted((h.score for h in hits), reverse=True)
-
-
-async def test_a_search_without_queries_or_in_an_empty_corpus_finds_nothing(library):
-    assert await library.search("paragraph", []) == []
-    [lists] = await library.search("video", ["lighthouse"])
-    assert lists.dense == lists.lexical == ()
 
 
 async def test_k_and_sources_narrow_both_lists(library):
@@ -87,28 +81,6 @@ async def test_idf_follows_its_formula(library):
     }
 
 
-async def test_removing_a_source_removes_it_from_both_stores_at_once(library):
-    rome = next(s for s in await library.sources() if s.path.endswith("rome.md"))
-    await library.remove(rome.id)
-    for corpus in ("paragraph", "document"):
-        [lists] = await library.search(corpus, ["aqueducts and fountains of Rome"])
-        found = await library.items([h.id for h in (*lists.dense, *lists.lexical)])
-        assert found and rome.id not in {i.source for i in found.values()}
-        row = library.held.catalog.row(library.id)
-        ids = library.held.vectors.ids(library.id, corpus, row.encoder)
-        assert len(ids) == 2
-    assert (await library.idf(["aqueduct"]))["aqueduct"] == pytest.approx(math.log(53 / 1.5))
-    with pytest.raises(InputError, match="no source"):
-        await library.remove(rome.id)
-
-
-async def test_a_library_is_opened_again_after_the_stores_were_closed(library):
-    assert (await open_library()).id == (await open_library(" default ")).id
-    close_stores()
-    again = await open_library()
-    assert (await again.counts())["paragraph"] == 3
-
-
 async def test_libraries_are_made_listed_renamed_and_deleted(library):
     await create_library("ملاحظات")
     assert [row.name for row in stores().catalog.libraries()] == ["default", "ملاحظات"]
@@ -125,11 +97,6 @@ async def test_libraries_are_made_listed_renamed_and_deleted(library):
     assert await (await open_library("первая")).counts() == {}
 
 
-async def test_a_library_that_was_never_made_names_the_command_that_makes_it():
-    with pytest.raises(LibraryNotFound, match="ragweave index"):
-        await open_library()
-
-
 async def test_many_searches_run_beside_a_run_of_index(library, tmp_path):
     for n in range(30):
         (tmp_path / "notes" / f"{n}.md").write_text(f"# Note {n}\n\nObelisk number {n} stood in Karnak.\n")
@@ -143,14 +110,6 @@ async def test_many_searches_run_beside_a_run_of_index(library, tmp_path):
     await asyncio.gather(index([tmp_path / "notes"]), *(asking() for _ in range(4)))
     [lists] = await library.search("paragraph", ["obelisk"])
     assert len(lists.lexical) == 30
-
-
-async def test_hits_that_the_catalog_does_not_know_are_dropped(library, monkeypatch):
-    vectors = library.held.vectors
-    monkeypatch.setattr(vectors, "query", lambda *a, **k: [[("ghost", 0.9)]])
-    [lists] = await library.search("paragraph", ["lighthouse"])
-    assert lists.dense == ()
-    assert lists.lexical
 
 
 async def test_a_search_sees_one_state_though_a_writer_commits_in_the_middle(library, monkeypatch):

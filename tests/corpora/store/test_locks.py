@@ -54,23 +54,6 @@ def test_the_lock_of_a_killed_process_is_not_held(home, engine, holder):
     assert waited == []
 
 
-def test_two_threads_exclude_each_other_and_two_libraries_do_not(home):
-    with locks.writer("lib", "notes", 0, print), locks.writer("other", "b", 0, print):
-        failed = []
-
-        def second():
-            try:
-                with locks.writer("lib", "notes", 0):
-                    pass
-            except LibraryError as error:
-                failed.append(error)
-
-        thread = threading.Thread(target=second)
-        thread.start()
-        thread.join()
-        assert failed
-
-
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"pid": "x", "since": 1}', '{"pid": 1}'])
 def test_a_note_that_cannot_be_read_names_nobody(tmp_path, text):
     (tmp_path / "note").write_text(text)

@@ -49,30 +49,6 @@ def over(monkeypatch: pytest.MonkeyPatch, url: str) -> None:
     close_stores()
 
 
-@pytest.mark.cluster
-def test_a_moved_library_answers_as_before_and_comes_back(
-    postgres: Postgres, home: Path, tmp_path: Path, main: Main, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    asyncio.run(build_library(tmp_path / "notes", TEXTS))
-    row = stores().catalog.library("default")
-    before = main("search", QUESTION, "--json")[1]
-    with postgres.database() as url:
-        code, out, err = main("library", "move", "default", "--to", url)
-        assert code == 0 and "2 sources" in out, err
-        assert not list(home.rglob("catalog.sqlite*"))
-        assert "There is no library" in main("library", "list")[1]
-        over(monkeypatch, url)
-        assert stores().catalog.library("default") == row
-        assert main("search", QUESTION, "--json")[1] == before
-        assert "2 unchanged" in "".join(main("index", str(tmp_path / "notes"))[1:])
-        assert main("library", "move", "default", "--to", url)[0] == 2
-        assert main("library", "move", "default", "--to", "home")[0] == 0
-        assert "There is no library" in main("library", "list")[1]
-        over(monkeypatch, "")
-        assert main("search", QUESTION, "--json")[1] == before
-        close_stores()
-
-
 def isles() -> dict[str, str]:
     """Return a file about each isle."""
     builders = ("Ines Varga", "Otto Brandt", "the parish", "a company of Bergen")
@@ -112,11 +88,11 @@ def test_questions_are_answered_alike_before_a_move_after_it_and_back(
 
 
 @pytest.mark.cluster
+@pytest.mark.chroma
 @pytest.mark.parametrize("back", [False, True])
 def test_a_new_vector_is_not_taken_for_one_that_an_index_which_moved_along_still_holds(
     postgres: Postgres, home: Path, tmp_path: Path, main: Main, monkeypatch: pytest.MonkeyPatch, back: bool
 ) -> None:
-    monkeypatch.setattr("ragweave.corpora.store.vectors.INDEX_FROM", 10)
     notes = tmp_path / "notes"
     asyncio.run(build_library(notes, isles()))
     new = "Zebras sleep standing in the Serengeti."

@@ -8,7 +8,7 @@ import pytest
 from ragweave.corpora.ingest.run import index
 from ragweave.corpora.store import blobs, locks
 from ragweave.corpora.store.catalog import Catalog
-from ragweave.corpora.store.library import create_library, delete_library, open_library
+from ragweave.corpora.store.library import delete_library, open_library
 from ragweave.corpora.store.postgres import PREFIX
 from ragweave.corpora.store.repair import repair
 from ragweave.corpora.store.schema import bump, sources
@@ -135,16 +135,6 @@ async def test_readers_go_on_while_a_writer_is_in_the_middle_and_see_nothing_of_
         assert await asked() == before == 1
 
 
-async def test_each_transaction_sees_the_tables_of_its_library_alone(notes):
-    await create_library("other")
-    held = stores()
-    other, first = held.catalog.library("other"), held.catalog.library("default")
-    for row, count in ((other, 0), (first, 3)):
-        with held.catalog.reading(row.id) as connection:
-            assert connection.exec_driver_sql("SELECT count(*) FROM sources").scalar_one() == count
-            assert connection.exec_driver_sql("SHOW search_path").scalar_one() == f"{PREFIX}{row.id}"
-
-
 @pytest.mark.parametrize(("version", "said"), [("99", "newer"), ("5", "earlier"), ("not ours", "earlier")])
 def test_a_library_of_another_version_is_refused_and_the_others_open(home, database, version, said):
     catalog = Catalog(home)
@@ -165,20 +155,6 @@ def test_what_was_deleted_half_way_goes_with_the_next_one(home, database):
         catalog.row(half)
     catalog.delete(other)
     assert database("SELECT nspname FROM pg_namespace WHERE nspname LIKE '%ragweave%'") == []
-
-
-async def test_a_text_with_a_null_character_is_stored_without_it(home, tmp_path, read_here):
-    (tmp_path / "notes").mkdir()
-    await create_library("default")
-    catalog = stores().catalog
-    row = catalog.library("default")
-    with catalog.writing(row.id) as connection:
-        from sqlalchemy import update
-
-        from ragweave.corpora.store.schema import about
-
-        connection.execute(update(about).values(encoder="a\0b"))
-    assert catalog.row(row.id).encoder == "a\ufffdb"
 
 
 def test_an_address_that_is_none_is_a_sentence(home, monkeypatch):

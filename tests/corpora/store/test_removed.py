@@ -31,21 +31,6 @@ async def diary(notes):
     return library, source, ("zyzzyva", "Xanthippe", "quincunx", "diary.md", source.id, vector.tobytes())
 
 
-@pytest.mark.sqlite
-async def test_a_removed_source_leaves_the_disk(notes, home):
-    library, source, needles = await diary(notes)
-    close_stores()
-    assert on_disk(home, *needles) == set(needles)
-    library = await open_library()
-    await library.remove(source.id)
-    close_stores()
-    assert on_disk(home, *needles) == set()
-    library = await open_library()
-    assert {s.title for s in await library.sources()} == {"Alexandria", "Rome", "长安"}
-    [lists] = await library.search("paragraph", ["lighthouse"])
-    assert len(lists.dense) == 3 and len(lists.lexical) == 1
-
-
 async def test_a_deleted_library_leaves_the_disk(notes, home):
     _, _, needles = await diary(notes)
     await create_library("other")

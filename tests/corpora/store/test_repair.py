@@ -5,7 +5,7 @@ from ragweave.corpora.store import lexical
 from ragweave.corpora.store.library import open_library
 from ragweave.corpora.store.repair import repair
 from ragweave.corpora.store.stores import close_stores, stores
-from ragweave.models.errors import LibraryError, LibraryNotFound
+from ragweave.models.errors import LibraryError
 from ragweave.tests.support.stored import sound
 
 pytestmark = pytest.mark.both
@@ -73,22 +73,6 @@ async def test_what_does_not_agree_is_counted_and_mended(notes, harm, seen):
         assert items[lists.dense[0].id].title == items[lists.lexical[0].id].title == title
 
 
-async def test_a_sound_library_stays_as_it_is(notes):
-    before = await (await open_library()).sources()
-    done = await repair()
-    assert done.sound and done.items == 6
-    assert await (await open_library()).sources() == before
-
-
-async def test_lost_vectors_are_made_again_of_the_catalog(notes):
-    run("DELETE FROM vectors")
-    for path in notes.rglob("*.md"):
-        path.unlink()
-    assert (await repair()).vectors == 6
-    [lists] = await (await open_library()).search("paragraph", ["lighthouse"])
-    assert len(lists.dense) == 3
-
-
 async def test_lost_vectors_are_made_again_by_the_next_run_of_index(notes):
     run("DELETE FROM vectors")
     assert (await index([notes])).unchanged == 3
@@ -114,8 +98,3 @@ async def test_a_damaged_catalog_is_a_sentence(notes, home):
     path.write_bytes(data)
     with pytest.raises(LibraryError, match="catalog"):
         await repair()
-
-
-async def test_a_library_that_is_not_there_is_a_sentence(notes):
-    with pytest.raises(LibraryNotFound):
-        await repair("nothing")

@@ -125,15 +125,6 @@ async def test_the_visual_list_holds_every_picture_that_the_text_found(home, loo
     assert set(names(lists.visual)) <= set(names(lists.dense))
 
 
-async def test_without_an_encoder_or_pictures_the_list_is_empty(home, look):
-    store({A: {"red": "sea"}})
-    [lists] = await (await library()).search("image", ["sea"])
-    assert lists.visual == () and lists.lexical and lists.note == ""
-    look(None)
-    catch_up()
-    assert (await (await library()).search("image", ["sea"]))[0].visual == ()
-
-
 async def test_another_encoder_is_said_and_the_next_run_makes_its_vectors(home, look):
     store({A: {"red": "sea"}})
     catch_up()
