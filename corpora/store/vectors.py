@@ -236,14 +236,15 @@ class Vectors:
     def _without(self, library: str, index: Index, error: Broken) -> int:
         """Return the row after which vectors are compared one by one, where an index cannot be asked.
 
-        One on the disk is not asked again; the next run of index, or the repair, makes another. A server may be back
-        soon, and what it has lost is made anew at once, beside the questions.
+        A damaged one on the disk is not asked again, and the next run of index makes another. What a server has lost is
+        made anew at once, beside the questions.
         """
         self._indexes.let_go(library, str(index["name"]))
         if not self._indexes.in_place:
-            logger.warning("%s; all vectors are compared instead", error)
-            with suppress(LibraryError):  # another process may hold the disk, or it may not be written
-                self._forget(library)
+            if not isinstance(error, IndexLost):  # what is only not here may lie in another home of the same database
+                logger.warning("%s; all vectors are compared instead", error)
+                with suppress(LibraryError):  # another process may hold the disk, or it may not be written
+                    self._forget(library)
             return 0
         if isinstance(error, IndexLost) and not self._mending.locked():
             threading.Thread(target=self._mend, args=(library,), name="ragweave-mend", daemon=True).start()
@@ -335,8 +336,7 @@ def _changes(connection: Connection, rows: Sequence[Index]) -> list[CollectionCh
 
 def _living(connection: Connection, index: Index) -> int:
     """Return how many rows of an index are in the catalog as they were when it was made."""
-    mine = _mine(index["corpus"], index["space"])(vectors)
-    query = select(func.count()).where(*mine, vectors.c.n <= index["upto"])
+    query = select(func.count()).where(*_mine(index["corpus"], index["space"])(vectors), vectors.c.n <= index["upto"])
     return int(connection.execute(query).scalar_one())
 
 

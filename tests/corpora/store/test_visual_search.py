@@ -145,16 +145,6 @@ async def test_an_encoder_that_fails_leaves_the_text_lists_and_says_so(home, loo
     assert "it is broken" in catch_up()[1]
 
 
-async def test_what_was_seen_goes_with_its_source(home, look):
-    store({A: {"red": "sea"}, B: {"blue": "sea"}})
-    catch_up()
-    held = stores()
-    row = held.catalog.library("default")
-    Committer(held.catalog, row, "p").remove_source(A)
-    assert names((await (await library()).search("image", ["red"]))[0].visual) == ["blue"]
-    assert Media.of(row.id).orphans([]) == [B]
-
-
 async def test_what_was_seen_outlives_compaction_and_another_text_encoder(home, look, monkeypatch):
     store({A: {"red": "sea"}, B: {"blue": "sea"}})
     catch_up()
