@@ -162,6 +162,7 @@ def reason(ended: Ended) -> str:
     for sign, words in (
         ("moov atom not found", "its index is missing, as in a recording that was cut off"),
         ("cannot allocate memory", f"it takes more than {MEMORY_MB} MiB"),
+        ("no space left", "the disk is full"),
         ("does not contain any stream", "it holds neither picture nor sound"),
         ("invalid data found", "it is damaged, or of another kind than its beginning says"),
         ("end of file", "it ends too early"),

@@ -13,7 +13,7 @@ import tempfile
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal
@@ -31,8 +31,8 @@ CANVAS = (1280, 720)
 """Pixels of a film of several recordings."""
 MOMENTS, LONGEST = 20, 60.0
 """Moments of a film, and seconds of each."""
-_CLIP = 1200.0
-"""Seconds of a clip."""
+_SHORTEST, _CLIP = 0.1, 1200.0
+"""Fewest and most seconds of a clip."""
 _LARGEST = 2 * 2**30
 """Bytes of what is written."""
 _SECONDS = 600.0
@@ -186,20 +186,19 @@ def _made(
     what: Literal["film", "sheet"], moments: Sequence[CitedMoment], recordings: dict[str, dict[str, Any]], to: Path
 ) -> float:
     """Have it made beside its place, and put it there when it is whole; returns its seconds."""
-    within = []
+    within: list[dict[str, Any]] = []
     for m in moments:
         whole = recordings[str(m.path)]["duration"]
         if not 0 <= m.start < (whole or m.start + 1):
             raise SourceError(f"{m.path.name} holds nothing from {clock(m.start)} to {clock(m.end)}", "index it anew")
-        within.append(replace(m, end=min(m.end, whole or m.end)))
+        end = max(m.end, m.start + _SHORTEST)
+        within.append({"path": str(m.path), "start": m.start, "end": min(end, whole or end), "card": m.card})
     for path, facts in recordings.items():
-        facts["duration"] = facts["duration"] or max(m.end for m in moments if str(m.path) == path)
+        facts["duration"] = facts["duration"] or max(m["end"] for m in within if m["path"] == path)
     part = to.with_name(f".{os.getpid()}.{to.name}")
     try:
         part.touch()
-        with _stage(
-            part, recordings, {"what": what, "moments": [{**asdict(m), "path": str(m.path)} for m in within]}
-        ) as job:
+        with _stage(part, recordings, {"what": what, "moments": within}) as job:
             ended, told = _run(job)
         if ended.code != 0 or not told:
             raise failed(moments[0].path.name, ended)
@@ -236,5 +235,5 @@ def _run(job: Path) -> tuple[Ended, bytes]:
         for block in process.blocks():
             told += block
             if time.monotonic() > deadline:
-                return Ended(1, f"it takes longer than {_SECONDS:.0f} seconds", False), b""
+                raise SourceError(f"It takes longer than {_SECONDS:.0f} seconds", "take fewer or shorter moments")
         return process.wait(), told.rpartition(b"\n")[2]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import sys
 import threading
@@ -101,18 +102,19 @@ def make(job: Mapping[str, Any]) -> float:
     return float(film.duration)
 
 
-def end_with(parent: int, part: Path) -> None:
+def end_with(parent: int, part: Path, folder: Path) -> None:
     """Wait until the parent is gone, then remove what is being written and end everything that writes it."""
     while os.getppid() == parent:
         time.sleep(0.5)
     part.unlink(missing_ok=True)
+    shutil.rmtree(folder, ignore_errors=True)
     os.killpg(0, signal.SIGKILL)
 
 
 def main(path: str) -> None:
     """Do the job in a file, and say how long what was made lasts."""
     job = json.loads(Path(path).read_text(encoding="utf-8"))
-    threading.Thread(target=end_with, args=(os.getppid(), Path(job["to"])), daemon=True).start()
+    threading.Thread(target=end_with, args=(os.getppid(), Path(job["to"]), Path(path).parent), daemon=True).start()
     sys.modules["dotenv"] = None  # type: ignore[assignment]  # moviepy would read the settings of whoever started it
     seconds = make(job)
     sys.stdout.write(f"\n{json.dumps({'seconds': seconds})}")

@@ -203,16 +203,19 @@ def test_whoever_is_killed_while_writing_leaves_no_half_file(film: Film, tmp_pat
     folder.mkdir()
     code = "import sys; from ragweave.corpora.video.film import *; "
     code += "make_film([CitedMoment(Path(sys.argv[1]), 0, 60)], Path('film.mp4'))"
-    child = subprocess.Popen([sys.executable, "-c", code, str(path)], cwd=folder, stderr=subprocess.DEVNULL)
+    (scratch := tmp_path / "scratch").mkdir()
+    given = {"cwd": folder, "stderr": subprocess.DEVNULL, "env": {**os.environ, "TMPDIR": str(scratch)}}
+    child = subprocess.Popen([sys.executable, "-c", code, str(path)], **given)  # type: ignore[call-overload]
     end = time.monotonic() + 60
     while not any(f.stat().st_size for f in folder.iterdir()) and time.monotonic() < end:
         time.sleep(0.05)
     assert [f.name for f in folder.iterdir()] == [f".{child.pid}.film.mp4"]
     os.kill(child.pid, signal.SIGKILL)
     child.wait()
-    while os.listdir(folder) and time.monotonic() < end:
+    end = time.monotonic() + 60
+    while os.listdir(folder) + os.listdir(scratch) and time.monotonic() < end:
         time.sleep(0.1)
-    assert os.listdir(folder) == []
+    assert os.listdir(folder) == os.listdir(scratch) == []
 
 
 def test_the_commands_write_clip_sheet_and_film_and_of_a_film_that_is_gone_its_frame(
