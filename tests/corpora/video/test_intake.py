@@ -12,8 +12,6 @@ from ragweave.corpora.ingest.events import Event
 from ragweave.corpora.ingest.run import index
 from ragweave.corpora.store.library import open_library
 from ragweave.corpora.store.media import Media
-from ragweave.corpora.video.listen import _heard_before
-from ragweave.corpora.video.perceived import Perceived
 from tests.corpora.video.conftest import Ffmpeg, Film, Hears, ScriptedAsr, items
 
 VTT = (
@@ -178,21 +176,6 @@ async def test_another_recogniser_hears_again_only_what_the_one_before_was_not_s
     (path.parent / "film.srt").unlink()
     await index([path.parent])
     assert len(better.heard) == 1 and (await items())[0].text == text
-
-
-@pytest.mark.parametrize(("before", "now", "longest"), [(15.0, 28.0, 15.0), (28.0, 15.0, 15.0), (None, 28.0, 28.0)])
-def test_speech_is_parted_as_it_was_for_another_recogniser_where_this_one_can_take_that(
-    tmp_path: Path, before: float | None, now: float, longest: float
-) -> None:
-    kept = Perceived(tmp_path)
-    one, two = ScriptedAsr("", name="one"), ScriptedAsr("", name="two")
-    if before is not None:
-        one.longest = before
-        assert _heard_before(kept, one) == ([], before)  # type: ignore[arg-type]
-    two.longest = now
-    for _ in range(2):
-        assert _heard_before(kept, two) == (["one"] if before else [], longest)  # type: ignore[arg-type]
-    kept.close()
 
 
 @pytest.mark.parametrize("between", [False, True])
