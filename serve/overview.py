@@ -16,6 +16,7 @@ from ragweave.components.llm.questions import questions_of
 from ragweave.corpora.store.catalog import LibraryRow
 from ragweave.corpora.store.rows import Source
 from ragweave.corpora.store.stores import stores
+from ragweave.corpora.titles import told_apart
 from ragweave.corpora.types import Item
 from ragweave.graphs import run as graphs
 from ragweave.models.chat import chat
@@ -52,7 +53,9 @@ async def overview(library: LibraryRow) -> dict[str, Any]:
     """Return the newest `documents`, and the `questions` that were written since the library last changed."""
     sources = await asyncio.to_thread(_sources, library)
     newest = sorted(sources, key=lambda s: (str(s.date or ""), s.indexed_at), reverse=True)[:_DOCUMENTS]
-    documents = [{"source": s.id, "title": s.title, "date": str(s.date.date()) if s.date else ""} for s in newest]
+    titles = told_apart([(s.title, s.path) for s in newest])
+    rows = zip(newest, titles, strict=True)
+    documents = [{"source": s.id, "title": t, "date": str(s.date.date()) if s.date else ""} for s, t in rows]
     return {"documents": documents, **_written.get((library.id, library.generation), {"questions": []})}
 
 

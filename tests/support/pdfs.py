@@ -5,10 +5,15 @@ from __future__ import annotations
 import io
 from collections.abc import Sequence
 
+import numpy as np
+from numpy.typing import NDArray
+
 Run = tuple[float, float, float, str, str]
 """One piece of text on a page: x, y, size, font (F1 regular, F2 bold, F3 Courier), text."""
 Rule = tuple[float, float, float]
 """A line across a page: from x, to x, y."""
+Picture = tuple[NDArray[np.uint8], tuple[float, float, float, float]]
+"""Pixels in three colours, and their box on a page: left, bottom, right, top."""
 _FONTS = ("Helvetica", "Helvetica-Bold", "Courier")
 _ESCAPES = str.maketrans({"(": "\\(", ")": "\\)", "\\": "\\\\"})
 _WIDTHS = (
@@ -32,23 +37,39 @@ def width(text: str, size: float, font: str = "F1") -> float:
 
 
 def pdf_bytes(
-    pages: Sequence[Sequence[Run]], info: str = "", encrypt: str = "", rules: Sequence[Sequence[Rule]] = ()
+    pages: Sequence[Sequence[Run]],
+    info: str = "",
+    encrypt: str = "",
+    rules: Sequence[Sequence[Rule]] = (),
+    pictures: Sequence[Sequence[Picture]] = (),
+    size: tuple[int, int] = (595, 842),
 ) -> bytes:
-    """Write a PDF with text at given places, and rules of each page."""
+    """Write a PDF with text at given places, and the rules and pictures of each page."""
     objects = ["", "<< /Type /Catalog /Pages 2 0 R >>", ""]
     for name in _FONTS:
         objects.append(f"<< /Type /Font /Subtype /Type1 /BaseFont /{name} /Encoding /WinAnsiEncoding >>")
     kids = []
     for n, page in enumerate(pages):
         drawn = "".join(
-            f"BT /{font} {size} Tf {x} {y} Td ({text.translate(_ESCAPES)}) Tj ET\n" for x, y, size, font, text in page
+            f"BT /{font} {points} Tf {x} {y} Td ({text.translate(_ESCAPES)}) Tj ET\n"
+            for x, y, points, font, text in page
         )
         drawn += "".join(f"{left} {y} m {right} {y} l S\n" for left, right, y in (rules[n] if rules else ()))
+        names = ""
+        for pixels, (x0, y0, x1, y1) in pictures[n] if pictures else ():
+            height, across = pixels.shape[:2]
+            names += f"/I{len(objects)} {len(objects)} 0 R "
+            drawn += f"q {x1 - x0} 0 0 {y1 - y0} {x0} {y0} cm /I{len(objects)} Do Q\n"
+            data = pixels.tobytes().hex()
+            objects.append(
+                f"<< /Type /XObject /Subtype /Image /Width {across} /Height {height} /ColorSpace /DeviceRGB "
+                f"/BitsPerComponent 8 /Filter /ASCIIHexDecode /Length {len(data)} >>\nstream\n{data}\nendstream"
+            )
         objects.append(f"<< /Length {len(drawn.encode('cp1252'))} >>\nstream\n{drawn}endstream")
         kids.append(len(objects))
         objects.append(
-            f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Contents {len(objects) - 1} 0 R "
-            "/Resources << /Font << /F1 3 0 R /F2 4 0 R /F3 5 0 R >> >> >>"
+            f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 {size[0]} {size[1]}] /Contents {len(objects) - 1} 0 R "
+            f"/Resources << /Font << /F1 3 0 R /F2 4 0 R /F3 5 0 R >> /XObject << {names}>> >> >>"
         )
     objects[2] = f"<< /Type /Pages /Kids [{' '.join(f'{k} 0 R' for k in kids)}] /Count {len(kids)} >>"
     trailer = "/Root 1 0 R"

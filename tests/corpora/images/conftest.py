@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from ragweave.models import ocr as read_module
 from ragweave.models.ocr import TextLine
 
 
@@ -72,6 +71,3 @@ def put(tmp_path: Path) -> Callable[[str, bytes | str], Path]:
         return path
 
     return make
-
-
-__all__ = ["BLACK", "BLUE", "GREEN", "RED", "Painted", "picture", "read_module"]

@@ -6,25 +6,21 @@ import os
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 from ragweave.corpora.images import reader as reader_module
-from ragweave.corpora.images.links import state_of
-from ragweave.corpora.images.reader import PictureReader, further
+from ragweave.corpora.images.reader import further
 from ragweave.corpora.ingest.events import Report
 from ragweave.corpora.ingest.readers import Readers
-from ragweave.corpora.ingest.run import incomplete, index
+from ragweave.corpora.ingest.run import index
 from ragweave.corpora.ingest.stages import prepare
 from ragweave.corpora.parts import part
-from ragweave.corpora.settings import corpora_settings
 from ragweave.corpora.store.prepared import Prepared
 from ragweave.corpora.store.stores import stores
 from ragweave.corpora.types import Item
 from ragweave.models.errors import MissingExtra, SourceError
-from ragweave.models.pictures import Picture
 from ragweave.models.settings import model_settings
-from tests.corpora.images.conftest import BLACK, BLUE, GREEN, RED, Painted, picture  # type: ignore[import-not-found]
+from tests.corpora.images.conftest import BLUE, GREEN, RED, Painted, picture  # type: ignore[import-not-found]
 
 
 def read_here(self: Readers, path: str, *more: Any) -> Prepared:
@@ -97,21 +93,6 @@ async def test_a_picture_that_comes_or_goes_later_is_noticed_and_one_that_was_to
     assert (await run(folder))[1] == ["port.md"]
 
 
-async def test_switching_the_words_on_reads_pictures_and_the_texts_around_them_again(
-    folder, painted, monkeypatch
-) -> None:
-    (folder / "photo.png").write_bytes(picture(RED, (210, 100)))
-    ocr(monkeypatch, "off", None)
-    await run(folder)
-    assert not any(part(i, "words") for i in images())
-    ocr(monkeypatch, "rapidocr", painted)
-    assert (await run(folder))[1] == ["photo.png", "port.md"]
-    assert all(part(i, "words") for i in images()) and len(images()) == 2
-    assert (await run(folder))[1] == []
-    ocr(monkeypatch, "off", None)
-    assert (await run(folder))[1] == []
-
-
 async def test_installing_the_extra_later_reads_what_was_left_without_it(folder, painted, monkeypatch) -> None:
     (folder / "photo.png").write_bytes(picture(BLUE, (210, 100)))
     with monkeypatch.context() as without:
@@ -132,28 +113,6 @@ def missing(*given: Any) -> None:
     raise MissingExtra("opening pictures", "images")
 
 
-def test_a_page_of_a_pdf_without_the_extra_costs_its_picture_and_not_the_text(media: Path, monkeypatch) -> None:
-    monkeypatch.setattr("ragweave.models.pictures._pillow", missing)
-    monkeypatch.setattr(reader_module, "ocr", lambda: None)
-    reader = PictureReader(media, 10.0)
-    pixels = np.zeros((100, 100, 3), dtype=np.uint8)
-    assert reader.shoot(Picture(pixels, 100, 100, None, 1, "PDF")) is None
-    assert reader.reached == "0 0" and "ragweave[images]" in reader.warnings()[0]
-
-
-@pytest.mark.parametrize(
-    ("seconds", "engine", "reached"), [(1e-9, True, "2 1e-09"), (9, True, "2 0"), (9, False, "1 0")]
-)
-def test_how_far_pictures_were_read(
-    media: Path, painted: Painted, seconds: float, engine: bool, reached: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(reader_module, "ocr", lambda: painted if engine else None)
-    reader = PictureReader(media, seconds)
-    assert reader.reached == ""
-    reader.look(picture(RED))
-    assert reader.reached == reached
-
-
 @pytest.mark.parametrize(
     ("reached", "how", "seconds", "expected"),
     [
@@ -170,21 +129,3 @@ def test_how_far_pictures_were_read(
 def test_what_would_be_read_further(reached: str, how: str, seconds: float, expected: bool, monkeypatch) -> None:
     ocr(monkeypatch, how, None)
     assert further(reached, seconds) is expected
-
-
-def test_the_state_of_a_file_is_that_of_its_bytes(tmp_path: Path) -> None:
-    path = tmp_path / "a.png"
-    assert state_of(str(path)) == ""
-    path.write_bytes(b"one")
-    first = state_of(str(path))
-    os.utime(path, (1, 1))
-    assert state_of(str(path), first) == first
-    path.write_bytes(b"two")
-    assert state_of(str(path), first) != first
-
-
-async def test_the_estimate_counts_what_would_be_read_again(folder: Path) -> None:
-    await run(folder)
-    (folder / ".img" / "mole.png").write_bytes(picture(BLACK))
-    row = stores().catalog.library("default")
-    assert len(incomplete(stores().catalog, row.id, corpora_settings().ocr_seconds)) == 1

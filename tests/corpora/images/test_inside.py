@@ -1,13 +1,10 @@
 """Pictures inside documents, each with its caption, its alternative text, its heading and the text around it."""
 
 import io
-import zipfile
 from collections.abc import Sequence
 
-import docx
 import pptx
 import pytest
-from docx.shared import Inches
 from pptx.util import Inches as SlideInches
 
 from ragweave.corpora.ingest.stages import prepare
@@ -55,6 +52,11 @@ def test_markdown_pictures_come_with_everything_that_is_written_about_them(paint
     assert bank.text.startswith("a view of the far bank") and "image" not in bank.locator
     assert warnings == ("a linked picture does not exist", "a picture on the web was not fetched")
     assert len(list(media.iterdir())) == 2
+    put("img/hall.png", picture(RED, format="BMP"))
+    [twice, _], _ = images(put("brest.md", MARKDOWN), media)
+    assert twice.heading == ("Brest", "The port") and [p["heading"] for p in twice.meta["also"]] == [
+        ["Brest", "The town"]
+    ]
 
 
 def test_a_text_outside_the_roots_opens_nothing(painted, put, media, tmp_path):
@@ -62,42 +64,6 @@ def test_a_text_outside_the_roots_opens_nothing(painted, put, media, tmp_path):
     found, warnings = images(put("brest.md", MARKDOWN), media, [str(tmp_path / "elsewhere")])
     assert all("image" not in i.locator for i in found)
     assert "a linked picture lies outside the indexed folders (3 pictures)" in warnings
-
-
-def test_html_figures_have_their_captions(painted, put, media):
-    put("a.png", picture(RED))
-    page = """<html><body><main><h1>Moles</h1><p>Some text before the figure stands here.</p>
-    <figure><img src="a.png" alt="red"><figcaption>Fig. 1: The <b>mole</b></figcaption></figure>
-    <p>Some text after the figure stands here.</p></main></body></html>"""
-    [item], _ = images(put("a.html", page), media)
-    assert part(item, "caption") == "Fig. 1: The mole" and item.heading == ("Moles",)
-    assert "before the figure" in part(item, "around") and "after the figure" in part(item, "around")
-
-
-def test_the_same_picture_twice_is_one_item_with_both_places(painted, put, media):
-    put("a.png", picture(RED))
-    put("b.bmp", picture(RED, format="BMP"))
-    [item], _ = images(put("a.md", "# A\n\n![x](a.png)\n\n# B\n\n![y](b.bmp)\n"), media)
-    assert item.heading == ("A",) and [p["heading"] for p in item.meta["also"]] == [["B"]]
-
-
-def test_word_pictures_have_alt_text_caption_and_heading(painted, put, media):
-    made = docx.Document()
-    made.add_heading("Harbours", 1)
-    made.add_paragraph("The mole was built long ago.")
-    made.add_picture(io.BytesIO(picture(RED)), width=Inches(2))
-    made.paragraphs[-1]._p.find(".//{*}docPr").set("descr", "a red wall")
-    made.add_paragraph("Figure 3: The mole of Brest")
-    made.add_paragraph("It is red.")
-    table = made.add_table(rows=1, cols=1)
-    table.cell(0, 0).paragraphs[0].add_run().add_picture(io.BytesIO(picture(GREEN)))
-    out = io.BytesIO()
-    made.save(out)
-    found, _ = images(put("a.docx", out.getvalue()), media)
-    mole = found[0]
-    assert part(mole, "caption") == "Figure 3: The mole of Brest" and part(mole, "alt") == "a red wall"
-    assert part(mole, "around") == "The mole was built long ago.\n\nIt is red." and mole.heading == ("Harbours",)
-    assert part(found[1], "words") == "Green valley" and len(found) == 2
 
 
 def test_every_slide_is_an_item_and_a_picture_that_fills_it_stands_for_it(painted, put, media):
@@ -113,31 +79,6 @@ def test_every_slide_is_an_item_and_a_picture_that_fills_it_stands_for_it(painte
     slides = [(i.locator["page"], i.text.split("\n")[0], "image" in i.locator) for i in found]
     assert slides == [(1, "One", True), (2, "Two", False), (2, "Green valley", True), (3, "Three", False)]
     assert part(found[0], "words") == "One\nRed harbour\nopen all night"
-
-
-def test_pictures_of_a_book_are_found_from_their_chapter(painted, put, media):
-    out = io.BytesIO()
-    with zipfile.ZipFile(out, "w") as z:
-        z.writestr("mimetype", "application/epub+zip")
-        z.writestr(
-            "META-INF/container.xml",
-            '<container xmlns="urn:oasis:names:tc:opendocument:xmlns:container"><rootfiles>'
-            '<rootfile full-path="OEBPS/a.opf"/></rootfiles></container>',
-        )
-        z.writestr(
-            "OEBPS/a.opf",
-            '<package xmlns="http://www.idpf.org/2007/opf"><manifest>'
-            '<item id="c" href="text/c.xhtml" media-type="application/xhtml+xml"/></manifest>'
-            '<spine><itemref idref="c"/></spine></package>',
-        )
-        z.writestr(
-            "OEBPS/text/c.xhtml",
-            "<html><body><h1>Chapter</h1><p>Words enough to be a text.</p>"
-            '<img src="../images/a.png" alt="mole"/><img src="http://example.org/b.png" alt="x"/></body></html>',
-        )
-        z.writestr("OEBPS/images/a.png", picture(RED))
-    [item], _ = images(put("a.epub", out.getvalue()), media)
-    assert item.heading == ("Chapter",) and part(item, "alt") == "mole" and item.locator["image"].startswith(S)
 
 
 @pytest.mark.parametrize("body", [b"no picture", b"", picture(BLUE)[:50]])
@@ -157,11 +98,3 @@ def test_without_the_packages_pictures_are_found_by_what_is_written_about_them(p
     found, warnings = images(put("brest.md", MARKDOWN), media)
     assert part(found[0], "caption") == "The mole at low water." and "image" not in found[0].locator
     assert any("ragweave[images]" in w for w in warnings)
-
-
-def test_what_is_written_for_another_picture_is_not_the_text_around_one(painted, put):
-    text = "# Harbour\n\nThe quay is new.\n\n![The crane](a.png)\n\n![The lock gate](b.png)\n\nBoth work.\n"
-    for name, colour in (("a.png", RED), ("b.png", BLUE)):
-        put(name, picture(colour))
-    crane, gate = images(put("harbour.md", text))[0]
-    assert part(crane, "around") == part(gate, "around") == "The quay is new.\n\nBoth work."

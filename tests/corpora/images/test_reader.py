@@ -1,18 +1,16 @@
 """Looking at the pictures of one file within its limits."""
 
-import numpy as np
-import pytest
-
 from ragweave.corpora.images import reader as module
 from ragweave.corpora.images.reader import PictureReader
-from ragweave.models.errors import MissingExtra
 from ragweave.models.pictures import open_picture
 from tests.corpora.images.conftest import BLUE, GREEN, RED, picture  # type: ignore[import-not-found]
 
 
 def test_a_copy_is_kept_and_the_words_are_placed_in_it(painted, media):
-    reader = PictureReader(media, 60)
+    told = []
+    reader = PictureReader(media, 60, lambda: told.append(True))
     shot = reader.look(picture(RED, (1_600, 800)))
+    assert told == [True]
     assert shot.size == (1_600, 800) and shot.stored == (1_024, 512)
     assert [line.text for line in shot.lines] == ["Red harbour", "open all night"]
     assert shot.lines[0].box == (6.4, 6.4, 1_017.6, 19.2)
@@ -52,16 +50,6 @@ def test_without_an_engine_pictures_are_kept_and_it_is_said(media, monkeypatch):
     assert "RAGWEAVE_OCR is off" in reader.warnings()[0]
 
 
-def test_without_the_packages_it_is_said_once(media, monkeypatch):
-    def missing(data, longest=0):
-        raise MissingExtra("opening pictures", "images")
-
-    monkeypatch.setattr(module, "open_picture", missing)
-    reader = PictureReader(media, 60)
-    assert reader.look(picture(RED)) is None and reader.look(picture(BLUE)) is None
-    assert reader.warnings() == [f"pictures were not opened: {module.MISSING} (2 pictures)"]
-
-
 def test_when_time_is_up_pictures_are_still_kept_but_not_read(painted, media, monkeypatch):
     reader = PictureReader(media, 10)
     now = 100.0
@@ -91,17 +79,3 @@ def test_no_more_pictures_are_looked_at_than_the_limit(painted, media, monkeypat
     found = [reader.look(picture((n * 40, 90, 90))) for n in range(4)]
     assert [f is not None for f in found] == [True, True, False, False]
     assert reader.warnings() == ["only the first 2 pictures were looked at (2 pictures)"]
-
-
-def test_it_says_when_reading_begins(painted, media):
-    told = []
-    reader = PictureReader(media, 60, lambda: told.append(True))
-    assert not told
-    reader.look(picture(RED))
-    reader.look(picture(GREEN))
-    assert told == [True]
-
-
-@pytest.mark.parametrize("shape", [(10, 20, 3), (20, 10, 3)])
-def test_the_key_tells_shapes_apart(shape):
-    assert module.key_of(np.zeros(shape, dtype=np.uint8)) != module.key_of(np.zeros((200, 1, 3), dtype=np.uint8))
