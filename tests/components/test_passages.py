@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
-from ragweave.components.passages import best_sentence, column_heads, distinct, headed
+from ragweave.components.passages import best_sentence, column_heads, distinct, evidence_of, headed
+from ragweave.corpora.types import Item
 
 
 def places(*files: str) -> list[Any]:
@@ -31,6 +33,13 @@ def places(*files: str) -> list[Any]:
 )
 def test_a_title_comes_with_its_date_and_a_few_other_places_on_one_line(row: Any, shown: str) -> None:
     assert headed("A\n title", row) == shown
+
+
+def test_a_newsletter_of_a_month_is_not_of_its_first_day() -> None:
+    text, place = "Newsletter March 2024\n\nA locker costs 18 EUR a year now.", places("/x/news_march.txt")[0]
+    item = Item("n", "paragraph", "s", "news_march", text, place, date=datetime(2024, 3, 1, tzinfo=UTC))
+    found = evidence_of(item, "locker", 1, 0.5, 0.5)
+    assert (found["date"], headed(found["title"], found)) == ("2024-03-01", "news_march.txt (2024-03)")
 
 
 def row(id: str, text: str, corpus: str = "paragraph", file: str = "/a.md", worth: float = 0.0) -> Any:
