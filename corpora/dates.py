@@ -86,12 +86,14 @@ def known(when: datetime, names: Sequence[str], text: str) -> str:
     return day.isoformat() if any(map(names_day, found)) else day.isoformat()[:7]
 
 
-def noted(when: datetime | None, blocks: Iterable[Block]) -> datetime | None:
+def noted(when: datetime | None, blocks: Iterable[Block], *names: str) -> datetime | None:
     """Return the date of a file's properties where the text can be of it: it names no date or year that lies later.
 
-    A template keeps the date at which it was made, years before the letter that was written with it.
+    A template keeps the date at which it was made, years before the letter that was written with it. A report whose
+    names say the year that it is about, and another than that of its file, is of neither for sure.
     """
-    if when is None:
+    about = {int(m[1]) for name in names for m in _YEAR.finditer(name.replace("_", " "))}
+    if when is None or (about and when.year not in about):
         return None
     text = " ".join(b.text for b in blocks if b.kind != "code")[:20_000]
     later = [d for _, _, d in days(text)] + [date(int(m[1]), 1, 1) for m in _YEAR.finditer(text)]

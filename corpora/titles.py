@@ -21,14 +21,13 @@ _JUNK = re.compile(
 """Titles that a program gave: its own name, that of a file, or a number under which it was filed."""
 _LONGEST = 100
 """Characters of a line that may name a document."""
-_SHORT = 14
-"""Words of a line on another page that may say what the document is."""
 _AGAIN = 2
 """Other pages that say a name again."""
 _MOST = 40
 """Lines of a first page that are looked at."""
 _PARTS = 2
 """Lines that are joined, such as a company and the name of its report."""
+_NUMBER = re.compile(r"\b\d")
 _WORD = re.compile(r"[^\W_]+")
 
 
@@ -43,7 +42,7 @@ def title_of(stated: str, blocks: Sequence[Block], running: Iterable[tuple[int, 
     # Headings are ranked by size: the largest of the first page, if it stands alone on top, is the title.
     top = headings[0].text if headings and (headings[0].level == 1 or stated) else ""
     lines = list(dict.fromkeys(_lines(headings)))[:_MOST]
-    again = _again(lines, blocks, running, name)
+    again = _again(lines, top, blocks, running, name)
     named = _folded(stated or top) in map(_folded, again) and not _is_numbered(stated or top)
     if named or not again:
         return stated or top
@@ -52,7 +51,7 @@ def title_of(stated: str, blocks: Sequence[Block], running: Iterable[tuple[int, 
         return stated
     if len(best) < _PARTS:
         level = min(b.level for b in headings if best[0] in b.text)
-        best += [b.text for b in headings if b.level <= level and _is_numbered(b.text) and b.text != best[0]][:1]
+        best += [b.text for b in headings if b.level <= level and _is_numbered(b.text) and b.text in lines][:1]
     # A name comes before the number of a form.
     return " ".join(sorted(sorted(best, key=lines.index), key=_is_numbered))
 
@@ -71,7 +70,7 @@ def _lines(headings: Sequence[Block]) -> Iterator[str]:
 
 
 def _is_numbered(text: str) -> bool:
-    return any(map(str.isdigit, text))
+    return bool(_NUMBER.search(text))
 
 
 def _folded(text: str) -> str:
@@ -79,20 +78,23 @@ def _folded(text: str) -> str:
 
 
 def _again(
-    lines: Sequence[str], blocks: Sequence[Block], running: Iterable[tuple[int, str]], name: str
+    lines: Sequence[str], top: str, blocks: Sequence[Block], running: Iterable[tuple[int, str]], name: str
 ) -> dict[str, int]:
     """Return the lines that other pages or the file's name say again, with how many; parts of others are left out."""
-    heard = [(b.page, b.text) for b in blocks if b.page > 1 and b.kind != "table"]
-    texts = {(page, _folded(t), len(t.split()) <= _SHORT) for page, t in (*heard, *running) if page > 1}
+    heads = {(b.page, _folded(b.text)) for b in blocks if b.page > 1 and b.kind == "heading"}
+    heads |= {(page, _folded(text)) for page, text in running if page > 1}
+    texts = heads | {(b.page, _folded(b.text)) for b in blocks if b.page > 1 and b.kind != "table"}
     stem = _WORD.findall(PurePath(name).stem.replace("_", " ").casefold())
     called = {w for w in stem if len(w) > 2 and not w.isdecimal()}
     counts: dict[str, int] = {}
     for line in lines:
         folded = _folded(line)
         words = folded.split()
-        # Words alone are said again by chance in what is long; the number of a form is not.
-        pages = len({page for page, text, short in texts if folded in text and (short or _is_numbered(line))})
+        # Words are said again by chance in running text, as the names of authors are; the number of a form is not.
+        pages = len({page for page, text in (texts if _is_numbered(line) else heads) if folded in text})
         named = len(called & {*words, "".join(words), "".join(words[-2:])})
-        if len(words) > 1 and (pages >= _AGAIN or named):
+        # One word is said again by chance, unless it is the largest of all.
+        if (len(words) > 1 or line == top) and (pages >= _AGAIN or named):
             counts[line] = pages + named
-    return {a: n for a, n in counts.items() if not any(_folded(a) in _folded(b) and a != b for b in counts)}
+    parts = {a for a in counts for b in counts if a not in (b, top) and _folded(a) in _folded(b)}
+    return {line: n for line, n in counts.items() if line not in parts}

@@ -90,7 +90,7 @@ def finished(read: Callable[[], Parsed], path: Path, *, noted_by_program: bool =
     parsed = replace(parsed, blocks=blocks, warnings=(*parsed.warnings, *warned))
     sample = "\n".join(b.text for b in islice((b for b in parsed.blocks if b.kind != "code"), 200))
     parsed = replace(parsed, language=parsed.language or guess_language(sample))
-    own = noted(parsed.date, parsed.blocks) if noted_by_program else parsed.date
+    own = noted(parsed.date, parsed.blocks, parsed.title, path.stem) if noted_by_program else parsed.date
     if noted_by_program or own is None:
         parsed = replace(parsed, date=stated(parsed.title, parsed.blocks, path.stem, parsed.language) or own)
     if not any(b.text.strip() for b in parsed.blocks) and not parsed.figures:

@@ -93,6 +93,7 @@ def test_what_a_program_noted_yields_to_a_text_that_speaks_of_a_later_time() -> 
     made = datetime(2019, 5, 1, tzinfo=UTC)
     assert noted(made, [Block("We met in June 2018.", "text")]) == made
     assert noted(made, [Block("We met in June 2024.", "text")]) is None
+    assert noted(made, [], "Annual report 2018") is None and noted(made, [], "Report 2019", "a") == made
 
 
 @pytest.mark.parametrize(
