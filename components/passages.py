@@ -19,7 +19,7 @@ from ragweave.corpora.types import Item, Locator
 from ragweave.corpora.video.title import filed_as
 from ragweave.models import relevance, tables
 from ragweave.models.relevance import Idf, Passage
-from ragweave.models.relevance_features import rare_weights, title_terms, vocabulary
+from ragweave.models.relevance_reading import rare_weights, title_terms, vocabulary
 from ragweave.models.text import clock, content_terms, sentences, terms, trimmed
 
 _WINDOW = 1_200

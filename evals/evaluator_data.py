@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 from ragweave.evals.data import read_jsonl
 from ragweave.models import text
 from ragweave.models.relevance import Passage, embed
-from ragweave.models.relevance_features import Idf, Looked, look
+from ragweave.models.relevance_features import Looked, look
+from ragweave.models.relevance_reading import Idf
 
 Labels = NDArray[np.int64]
 

@@ -18,7 +18,8 @@ import numpy as np
 from ragweave.evals.evaluator_data import LabelledQuestion, Labels, halves, hotpot, idf_of, looked, untitled
 from ragweave.evals.trees import arrays, from_dump
 from ragweave.models.relevance import HEAD, RelevanceHead, evidence, stand
-from ragweave.models.relevance_features import OWN, Idf, Looked, Matrix, comparison
+from ragweave.models.relevance_features import OWN, Looked, comparison
+from ragweave.models.relevance_reading import Idf, Matrix
 
 ROUNDS = 150
 BOOSTER: dict[str, Any] = {

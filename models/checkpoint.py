@@ -25,7 +25,7 @@ from ragweave.models.checkpoint_files import (
     usable_labels,
 )
 from ragweave.models.errors import InputError, ModelError, WeightsError
-from ragweave.models.relevance_features import Passage
+from ragweave.models.relevance_reading import Passage
 from ragweave.models.text import clip
 
 BATCH = 16

@@ -79,7 +79,7 @@ def normalise(vectors: Any) -> Vectors:
     return scaled
 
 
-class VectorRows:
+class VectorTable:
     """Vectors by their text, as rows of one array."""
 
     def __init__(self) -> None:
@@ -122,11 +122,11 @@ class Remembering:
         return kept.vectors[rows]
 
     @property
-    def kept(self) -> VectorRows:
+    def kept(self) -> VectorTable:
         """What is kept at present; who has the rows of its texts need not ask for them again."""
         return self._kept
 
-    def placed(self, texts: Sequence[str]) -> tuple[VectorRows, list[int]]:
+    def placed(self, texts: Sequence[str]) -> tuple[VectorTable, list[int]]:
         """Return what keeps the vectors of texts, and their rows there."""
         kept = self._kept
         if missing := [t for t in texts if t not in kept.row]:
@@ -144,7 +144,7 @@ class Remembering:
 
     def forget(self) -> None:
         """Drop what is kept: who compares times starts each from nothing."""
-        self._kept = VectorRows()
+        self._kept = VectorTable()
 
 
 ASKED = 1_000

@@ -22,17 +22,8 @@ from numpy.typing import NDArray
 
 from ragweave.models.embed import Remembering, encoder
 from ragweave.models.errors import WeightsError
-from ragweave.models.relevance_features import (
-    OWN,
-    Idf,
-    Looked,
-    Matrix,
-    Passage,
-    comparison,
-    look,
-    look_alone,
-    standardise,
-)
+from ragweave.models.relevance_features import OWN, Looked, comparison, look, look_alone, standardise
+from ragweave.models.relevance_reading import Idf, Matrix, Passage
 
 __all__ = ["LOWER", "UPPER", "Idf", "Passage", "Scores", "floors", "score", "scorer"]
 

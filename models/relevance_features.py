@@ -8,22 +8,26 @@ left out on purpose: in fitted models they learn how a data set was made.
 from __future__ import annotations
 
 import re
-import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from itertools import chain, pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ragweave.models import tables, text
-from ragweave.models.encoders import Remembering, VectorRows
-
-Idf = Callable[[str], float]
-"""Inverse document frequency of a stemmed term, as `ragweave.models.text.terms` makes them."""
-
-Matrix = NDArray[np.float64]
+from ragweave.models import text
+from ragweave.models.encoders import Remembering
+from ragweave.models.relevance_reading import (
+    LEAST,
+    Asked,
+    Idf,
+    Matrix,
+    Passage,
+    Read,
+    ask,
+    numbered,
+    rare_weights,
+    read,
+)
 
 OWN = (
     "coverage", "best_sentence", "bigrams", "rarest", "soft", "title_named", "title_phrase", "names", "cosine",
@@ -34,152 +38,7 @@ OWN = (
 LINKS = ("named_by", "named_count", "names_others", "joint", "complement", "shared", "bridge", "neighbour")
 """Features of a passage among the other candidates of its question."""
 
-LIMIT = 12_000
-"""Characters of a passage that are read; a longer one is judged by its beginning."""
-
-LEAST = 0.1
-"""The least that a term weighs."""
-
-FUNCTION_HAN = re.compile("[的了吗呢吧么谁哪什几怎是在和与及有我你他她它这那何]|多少")
-"""Chinese function characters: a character pair with one of them is no content."""
-_BRACKETS = re.compile(r"\s*[(（][^)）]*[)）]")
 _DATE = re.compile(r"\b1\d{3}\b|\b20\d{2}\b|世纪|年")
-_WHEN = re.compile(r"\bwhen\b|\b(?:what|which) (?:year|date|day|month|century)\b|什么时候|何时|哪年|哪一年", re.I)
-_COUNT = re.compile(r"\bhow (?:many|much|old|long|far|tall|large|big|high)\b|多少|几", re.I)
-_PERSON = re.compile(r"\bwho(?:m|se)?\b|谁", re.I)
-
-
-@dataclass(frozen=True)
-class Passage:
-    """What is scored: a text and the title of the document it stands in."""
-
-    title: str
-    text: str
-
-
-@dataclass
-class _Read:
-    """One passage, taken apart."""
-
-    title: list[str]
-    have: set[str]
-    rare: list[str]
-    """What it has that is no function word."""
-    numbers: NDArray[np.intp]
-    """The numbers of those terms, alike for all passages."""
-    pairs: set[tuple[str, str]]
-    sentences: list[str]
-    titled: list[str]
-    """The whole and each sentence under its title, as they are encoded."""
-    sentence_terms: list[set[str]]
-    words: list[str]
-    phrase: str
-    flat: str
-    placed: tuple[VectorRows | None, NDArray[np.intp]] = (None, np.zeros(0, np.intp))
-    """Where the vectors of `titled` and then of `words` are kept."""
-
-
-_numbers: dict[str, int] = {}
-_numbering = threading.Lock()
-_NUMBERED = 200_000
-"""Terms that have a number, before all passages are read again."""
-
-
-def _numbers_of(terms: Sequence[str]) -> NDArray[np.intp]:
-    with _numbering:
-        if len(_numbers) > _NUMBERED:
-            _numbers.clear()
-            _read.cache_clear()
-        return np.array([_numbers.setdefault(t, len(_numbers)) for t in terms], dtype=np.intp)
-
-
-def _flat(words: Sequence[str]) -> str:
-    """Join words so that a phrase can be looked up as a substring that starts and ends at word ends."""
-    return f" {' '.join(words)} "
-
-
-@lru_cache(maxsize=1_000)
-def _read(p: Passage) -> _Read:
-    """Take a passage apart; the last ones are kept, because each step of a question reads them again."""
-    bare = _BRACKETS.sub("", p.title).strip() or p.title
-    body = p.text[:LIMIT]
-    cut = tables.statements(body) or [body]
-    by_sentence = [text.words(s) for s in cut]
-    stems = [[text.stem(w) for w in ws] for ws in by_sentence]
-    body_words = list(chain.from_iterable(by_sentence))
-    title_words = text.words(p.title)
-    content = [t for t in chain.from_iterable(stems) if t not in text.STOP]
-    have = dict.fromkeys(chain(map(text.stem, title_words), chain.from_iterable(stems)))
-    rare = [t for t in have if t not in text.STOP]
-    return _Read(
-        title=text.content_terms(bare),
-        have=set(have),
-        rare=rare,
-        numbers=_numbers_of(rare),
-        pairs={*pairwise(content), *zip(content, content[2:], strict=False)},
-        sentences=cut,
-        titled=[f"{p.title}. {s}" for s in (body, *cut)],
-        sentence_terms=[set(s) for s in stems],
-        words=[w for w in dict.fromkeys([*title_words, *body_words]) if w not in text.STOP],
-        phrase=_flat(text.words(bare)),
-        flat=_flat(body_words),
-    )
-
-
-@dataclass
-class _Asked:
-    """The question, taken apart."""
-
-    terms: list[str]
-    words: list[str]
-    weights: Matrix
-    pairs: dict[tuple[str, str], float]
-    names: list[set[str]]
-    flat: str
-    kind: str
-
-
-def vocabulary(p: Passage) -> set[str]:
-    """Return the stems of a passage and its title."""
-    r = _read(p)
-    return r.have.union(r.title)  # a title that is parted by brackets has words without them
-
-
-def title_terms(p: Passage) -> list[str]:
-    """Return the stems of a passage's title that carry content."""
-    return _read(p).title
-
-
-def rare_weights(p: Passage, idf: Idf) -> Matrix:
-    """Return what the terms of a passage weigh that are no function words, in their order; none less than LEAST."""
-    return np.array([max(idf(t), LEAST) for t in _read(p).rare], dtype=np.float64)
-
-
-def content_words(of: str) -> dict[str, str]:
-    """Return the words that carry content by their stem, in order of appearance."""
-    found: dict[str, str] = {}
-    for w in text.words(of):
-        if w not in text.STOP and not FUNCTION_HAN.search(w):
-            found.setdefault(text.stem(w), w)
-    return found
-
-
-def _ask(question: str, idf: Idf) -> _Asked:
-    found = content_words(question)
-    terms = list(found)
-    weights = np.array([idf(t) for t in terms])
-    unspaced = np.array([bool(text.UNSPACED_LETTER.match(t)) for t in terms], dtype=bool)
-    if unspaced.any():
-        # Pairs that straddle two words are in no text; their high idf must not decide.
-        weights[unspaced] = np.minimum(weights[unspaced], np.median(weights[unspaced]))
-    content = [t for t in text.terms(question) if t not in text.STOP]
-    pairs = {(a, b): idf(a) + idf(b) for a, b in pairwise(content)}
-    kinds = {"count": _COUNT, "when": _WHEN, "who": _PERSON}
-    kind = next((name for name, pattern in kinds.items() if pattern.search(question)), "")
-    names = [set(text.content_terms(n)) for n in text.names(question)]
-    return _Asked(
-        terms, list(found.values()), weights, pairs, [n for n in names if n], _flat(text.words(question)), kind
-    )
 
 
 @dataclass(frozen=True)
@@ -235,7 +94,7 @@ class _Seen:
         def weigh(term: str) -> float:
             return max(idf(term), LEAST)
 
-        self.weigh, self.asked, self.read = weigh, _ask(question, weigh), [_read(p) for p in passages]
+        self.weigh, self.asked, self.read = weigh, ask(question, weigh), [read(p) for p in passages]
         vectors = _vectors(self.read, embed)
         self._ask = embed([question])[0].astype(np.float64)
         ends = np.cumsum([len(r.titled) for r in self.read])
@@ -259,7 +118,7 @@ class _Seen:
         return np.array([_own(asked, r, self.weigh, *row) for r, *row in rows])
 
 
-def _vectors(read: Sequence[_Read], embed: Remembering) -> NDArray[np.float32]:
+def _vectors(read: Sequence[Read], embed: Remembering) -> NDArray[np.float32]:
     """Return the array in which the vectors of all passages and their words are kept, each at its `placed` rows."""
     kept = embed.kept
     stale = [r for r in read if r.placed[0] is not kept]
@@ -283,7 +142,7 @@ def _share(weights: Matrix, has: Matrix) -> Matrix:
     return np.asarray(has @ weights / (weights.sum() or 1.0))
 
 
-def _near(asked: _Asked, read: Sequence[_Read], vectors: NDArray[np.float32], embed: Remembering) -> Matrix:
+def _near(asked: Asked, read: Sequence[Read], vectors: NDArray[np.float32], embed: Remembering) -> Matrix:
     """Return for each passage and question term the cosine of its nearest word, (n, terms), not below 0.
 
     Scripts without spaces are left out: their character pairs have no vectors of their own.
@@ -303,7 +162,7 @@ def _near(asked: _Asked, read: Sequence[_Read], vectors: NDArray[np.float32], em
 
 
 def _own(
-    asked: _Asked, r: _Read, idf: Idf, coverage: float, rarest: float, soft: float, cosine: float, by_sentence: Matrix
+    asked: Asked, r: Read, idf: Idf, coverage: float, rarest: float, soft: float, cosine: float, by_sentence: Matrix
 ) -> list[float]:
     weights = dict(zip(asked.terms, asked.weights.tolist(), strict=True))
     total = sum(weights.values()) or 1.0
@@ -360,11 +219,11 @@ def _part(weights: Mapping[str, float], sentence: set[str]) -> float:
     return sum(w for t, w in weights.items() if t in sentence) / sum(weights.values())
 
 
-def _rare_cosines(asked: _Asked, read: Sequence[_Read], weights: Sequence[Matrix]) -> Matrix:
+def _rare_cosines(asked: Asked, read: Sequence[Read], weights: Sequence[Matrix]) -> Matrix:
     """Return the cosines of the passages' idf vectors without the question's words, (n, n)."""
     numbers, column = np.unique(np.concatenate([r.numbers for r in read]), return_inverse=True)
     weight, row = np.concatenate(weights), np.repeat(np.arange(len(read)), [len(w) for w in weights])
-    weight[np.isin(numbers, [_numbers.get(t, -1) for t in asked.terms])[column]] = 0.0
+    weight[np.isin(numbers, [numbered.get(t, -1) for t in asked.terms])[column]] = 0.0
     norm = np.sqrt(np.bincount(row, weight**2, len(read)))[:, None]
     # What stands in one passage alone is no part of a product of two.
     shared = np.bincount(column, minlength=len(numbers)) > 1

@@ -22,7 +22,7 @@ from ragweave.models.checkpoint_files import find, torch_and_transformers
 from ragweave.models.embed import fastembed_options
 from ragweave.models.errors import InputError, ModelError, ModelTransient
 from ragweave.models.failures import BACKOFF, explain, loading
-from ragweave.models.relevance_features import Passage
+from ragweave.models.relevance_reading import Passage
 from ragweave.models.settings import ModelSettings, model_settings
 from ragweave.models.text import clip
 

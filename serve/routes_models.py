@@ -14,7 +14,7 @@ from ragweave.models import embed
 from ragweave.models.chat import Chat
 from ragweave.models.chat_client import Served
 from ragweave.models.meter import Meter
-from ragweave.models.relevance_features import Passage
+from ragweave.models.relevance_reading import Passage
 from ragweave.models.rerank import EMBEDDED, reranker
 from ragweave.models.settings import Role, model_settings
 from ragweave.serve.access import CallerNow

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+import os
 import re
 import subprocess
 import sys
@@ -167,6 +168,23 @@ def test_importing_ragweave_and_its_command_line_loads_nothing_heavy() -> None:
         "fastapi", "uvicorn", "mcp",
     }  # fmt: skip
     assert not loaded & heavy
+
+
+def test_a_question_loads_no_package_that_it_does_not_use(tmp_path: Path) -> None:
+    (tmp_path / "notes.md").write_text("# Mill\n\nThe mill was built in 1862.\n", encoding="utf-8")
+    env = {**os.environ, "RAGWEAVE_HOME": str(tmp_path / "home")}
+    code = (
+        "import sys; from ragweave.app import cli; cli.main(sys.argv[1:]); "
+        "print(*{m.split('.')[0] for m in sys.modules}, file=sys.stderr)"
+    )
+    for given in (["index", str(tmp_path)], ["ask", "When was the mill built?", "--mode", "extractive"]):
+        run = subprocess.run([sys.executable, "-c", code, *given], env=env, capture_output=True, text=True, check=True)
+    unused = {
+        "chromadb", "docutils", "fastapi", "huggingface_hub", "langchain", "langchain_community", "langchain_openai",
+        "lxml", "markdown_it", "mcp", "moviepy", "networkx", "odfdo", "openai", "openpyxl", "pathspec", "pptx",
+        "pypdfium2", "striprtf", "tavily", "torch", "transformers", "uvicorn",
+    }  # fmt: skip
+    assert "1862" in run.stdout and not unused & set(run.stderr.splitlines()[-1].split())
 
 
 @pytest.mark.parametrize("given", [["--version"], ["no-such-command"]])

@@ -22,7 +22,7 @@ from ragweave.corpora.store.embedded import Files
 from ragweave.corpora.store.folders import ANEW, folder_of, unwritable
 from ragweave.corpora.store.schema import EARLIER, about, connect, write
 from ragweave.corpora.store.temporary import forsaken, hold
-from ragweave.corpora.store.watch import Watch
+from ragweave.corpora.store.watch import CatalogWatch
 from ragweave.corpora.types import MAX_HALF_LIFE, Recency
 from ragweave.models.errors import DamagedError, InputError, LibraryError, LibraryNotFound
 
@@ -83,7 +83,7 @@ class Libraries:
         """Where the rows of the libraries lie."""
         self._ids: dict[str, str] = {}
         self._begun = _Begun()
-        self._watch = None if url else Watch(home)
+        self._watch = None if url else CatalogWatch(home)
         self._memory: dict[str, tuple[object, dict[str, Any]]] = {}
         if (home / "catalog.sqlite").exists():
             raise LibraryError(f"The libraries of {home} were written by an earlier Ragweave", EARLIER)

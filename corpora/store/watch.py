@@ -15,7 +15,7 @@ Version = tuple[int, int]
 """Number of the connection that looked, and SQLite's `data_version` there: another one after each commit."""
 
 
-class Watch:
+class CatalogWatch:
     """A connection to each catalog of a home that never writes, and so sees the commits of all others."""
 
     def __init__(self, home: Path) -> None:

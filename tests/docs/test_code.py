@@ -12,7 +12,7 @@ import pytest
 from langgraph.graph import END, START
 
 from ragweave.graphs.base import new_graph
-from ragweave.models.relevance_features import Passage
+from ragweave.models.relevance_reading import Passage
 from ragweave.models.settings import ModelSettings
 from ragweave.serve.app import create_app
 from ragweave.serve.settings import ServeSettings

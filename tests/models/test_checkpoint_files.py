@@ -12,7 +12,7 @@ from ragweave.models import checkpoint
 from ragweave.models.checkpoint import TextModel
 from ragweave.models.checkpoint_files import find, read_config, read_sheet, usable_labels
 from ragweave.models.errors import InputError, MissingExtra, RagweaveError, WeightsError
-from ragweave.models.relevance_features import Passage
+from ragweave.models.relevance_reading import Passage
 from ragweave.models.settings import model_settings
 from ragweave.tests.support import ScriptedHub
 

@@ -7,10 +7,10 @@ from ragweave.models.relevance import embed
 from ragweave.models.relevance_features import (
     LINKS,
     OWN,
-    Passage,
     comparison,
     look,
 )
+from ragweave.models.relevance_reading import Passage
 
 
 def seen(question: str, *passages: Passage):

@@ -14,7 +14,7 @@ import pytest
 
 from ragweave.models import rerank
 from ragweave.models.errors import InputError, MissingExtra, ModelError, ModelTransient
-from ragweave.models.relevance_features import Passage
+from ragweave.models.relevance_reading import Passage
 from ragweave.models.rerank import PairReranker, Reranker, reranker
 from ragweave.models.settings import model_settings
 
