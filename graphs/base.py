@@ -6,11 +6,11 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
-from functools import wraps
 from itertools import pairwise
 from typing import Any, Self
 
 from langchain_core.messages import AIMessage, HumanMessage, convert_to_messages
+from langchain_core.runnables import Runnable, RunnableLambda
 from langgraph.graph import StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Overwrite
@@ -65,14 +65,13 @@ class Builder(StateGraph[State, Context, Input, State]):
             self.add_edge(one, following)
 
 
-def awaited(path: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """Return the function of conditional edges as a coroutine: LangGraph asks any other in a thread."""
+def awaited(path: Callable[[Any], Any]) -> Runnable[Any, Any]:
+    """Return the function of conditional edges with a coroutine beside it: LangGraph asks a function in a thread."""
 
-    @wraps(path)
     async def chosen(state: Any) -> Any:
         return path(state)
 
-    return chosen
+    return RunnableLambda(path, chosen, name=path.__name__)
 
 
 def new_graph(*verbs: Any, **nodes: Any) -> Builder:
