@@ -10,7 +10,7 @@ HF     := $(HFVENV)/bin
 # Byte code is kept whatever the shell says: hundreds of tests start processes, and each would compile what it imports.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: peers figures recorded test-cluster setup setup-dev demo docs test test-hard test-conversations test-faulted test-llm test-hf test-studio test-isolation \
+.PHONY: peers figures recorded test-cluster setup setup-dev demo docs test test-evals test-hard test-conversations test-faulted test-llm test-hf test-studio test-isolation \
   verify-graphs test-page lint types links clean golden golden-record lines
 
 $(VENV)/.base: pyproject.toml constraints.txt
@@ -41,7 +41,11 @@ lint: $(VENV)/.dev
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check .
 
 test: $(VENV)/.dev links
-	@$(BIN)/python -m pytest -n auto -m "not llm and not hard and not page and not cluster"
+	@$(BIN)/python -m pytest -n auto -m "not llm and not hard and not page and not cluster and not evals"
+
+# What measures and trains, in a checkout only.
+test-evals: $(VENV)/.dev links
+	@$(BIN)/python -m pytest -n auto -m "evals and not hard" tests/evals
 
 # With servers beside it, each started privately where it can be: Chroma's and whatever else is installed. Ray comes as
 # a package, and the tests that share a cluster of it are given to one process.

@@ -52,6 +52,13 @@ def _closed_network(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(socket.socket, "connect", guarded)
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what measures and trains, which only a checkout uses."""
+    for item in items:
+        if (ROOT / "tests" / "evals") in item.path.parents:
+            item.add_marker("evals")
+
+
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Run the tests of modules and functions marked `both` over either implementation of the stores."""
     if metafunc.definition.get_closest_marker("both"):

@@ -20,7 +20,7 @@ from ragweave.corpora.settings import corpora_settings
 from ragweave.corpora.store import lexical, locks, postgres
 from ragweave.corpora.store.embedded import Files
 from ragweave.corpora.store.folders import ANEW, folder_of, unwritable
-from ragweave.corpora.store.schema import EARLIER, about, connect, write
+from ragweave.corpora.store.schema import about, connect, write
 from ragweave.corpora.store.temporary import forsaken, hold
 from ragweave.corpora.store.watch import CatalogWatch
 from ragweave.corpora.types import MAX_HALF_LIFE, Recency
@@ -85,8 +85,6 @@ class Libraries:
         self._begun = _Begun()
         self._watch = None if url else CatalogWatch(home)
         self._memory: dict[str, tuple[object, dict[str, Any]]] = {}
-        if (home / "catalog.sqlite").exists():
-            raise LibraryError(f"The libraries of {home} were written by an earlier Ragweave", EARLIER)
 
     def close(self) -> None:
         """Close every connection."""
