@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ragweave.evals.commands import bench, data, media, runs, synthesize, train
+from ragweave.evals.commands import bench, check, data, media, runs, synthesize, train
 from ragweave.evals.commands.common import WORK, JsonOut, Work, run, runner
 
 if TYPE_CHECKING:
@@ -154,6 +154,7 @@ for _measure in (
     data.thresholds,
     data.mixed,
     data.corruption,
+    check.check,
     media.images,
     media.video,
     runs.ablate,
