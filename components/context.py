@@ -99,8 +99,8 @@ class Context(BaseModel):
     check_by: Literal["auto", "local", "llm", "off"] = Field(
         "auto",
         description="Check of each sentence. With a chat model, auto asks it for a second opinion on all that the "
-        "local check doubts, in one call, and llm on all that does not stand in the evidence word for word. off shows "
-        "what a chat model wrote as it is, as the papers do.",
+        "local check does not verify, in one call, and llm on all that does not stand in the evidence word for word. "
+        "off shows what a chat model wrote as it is, as the papers do.",
     )
     strict: bool = Field(False, description="Leave out what a chat model wrote and the check did not verify.")
     web: Literal["off", "ask", "auto"] = Field("off", description="Web search: never, after consent, or when needed.")

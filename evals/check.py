@@ -7,6 +7,7 @@ They are put together into answers of a few sentences, which the product's own a
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 import time
@@ -118,11 +119,12 @@ def grouped(
 
 
 async def checked(answers: Sequence[Sequence[CheckedSentence]], by: OpinionBy) -> Checked:
-    """Have answers taken by the answer builder, one after another."""
+    """Have answers taken by the answer builder: a model is asked for all at once, else they are timed one by one."""
     rows: list[Row] = []
     spent: list[Row] = []
-    for n, answer in enumerate(answers):
-        found, cost = await _answer(answer, by)
+    together = [_answer(answer, by) for answer in answers]
+    done = await asyncio.gather(*together) if by == "model" else [await one for one in together]
+    for n, (found, cost) in enumerate(done):
         rows += [{**row, "answer": n} for row in found]
         spent.append({"answer": n, **cost})
     return Checked(rows, spent)

@@ -151,6 +151,9 @@ _ABBREVIATIONS = frozenset(
     "mr mrs ms dr prof st vs etc e.g i.e fig figs no nos vol pp ed eds al inc ltd co corp jr sr gen col capt lt sgt "
     "rev hon approx dept est jan feb mar apr jun jul aug sep sept oct nov dec u.s u.k a.m p.m ph.d cf ca".split()
 )
+_ENDING = frozenset("a.m p.m etc inc ltd co corp jr sr u.s u.k ph.d".split())
+"""Abbreviations with which a sentence may end, where a function word with a capital follows."""
+_FIRST_WORD = re.compile(r"\s+([A-ZÀ-ÖØ-Þ]\w*)")
 _SENTENCE_END = re.compile(
     r"(?:(?<![.!?…])[.!?…]++[\"'”’)\]]*+(?=\s|$))|(?:[。！？｡]+[」』”’）]*)|(?:\n\s*\n)|(?:\n(?=\s*(?:[-*•]|\d+[.)])\s))"
 )
@@ -206,7 +209,10 @@ def _is_abbreviation(text: str, start: int, dot: int, after: int) -> bool:
     word = before[-1].lstrip("(\"'“[") if before else ""
     last = word.lower()
     if last in _ABBREVIATIONS or (len(word) == 1 and word.isupper()):
-        return True
+        numeral = word in "IVX" and all(w[:1].isupper() for w in before[-3:-1]) and len(before) > 2
+        opens = _FIRST_WORD.match(text, after) if last in _ENDING or last not in _ABBREVIATIONS else None
+        # “World War I. Italy declared”, “at 5 p.m. The ship”
+        return opens is None or not (fold(opens[1]) in STOP or (numeral and text[dot] == "."))
     if re.fullmatch(r"(?:[a-z]\.)+[a-z]", last):
         rest = text[after:].lstrip()
         return bool(rest) and not rest[0].isupper()

@@ -17,14 +17,14 @@ from ragweave.models import tables
 from ragweave.models.text import content_terms, terms
 from ragweave.prompts import load, quote
 
-_WHOLE = 700
+_WHOLE = 600
 """Characters of a passage that is read whole."""
-_TABLE = 2_000
+_TABLE = 1_500
 """Characters of a table that is read whole: a sum or a maximum rests on all rows."""
-_AROUND = 500
+_AROUND = 400
 """Characters around what a sentence says that are read of a longer passage."""
-_BESIDE = 2
-"""Passages that a sentence does not name, and that are read because they say more of it."""
+_BESIDE = 1
+"""Passages that a sentence does not name, and that are read because they say what the named ones lack."""
 _PLACED = 0.7
 """Share of the words that decide which must stand in the part of a passage that they are said to be from."""
 
@@ -142,8 +142,9 @@ def _beside(wanted: set[str], named: Sequence[Strip], known: Iterable[Strip], pa
     lacking = wanted - parts.terms(named)
     others = list({s["id"]: s for s in known if s["id"] not in {n["id"] for n in named}}.values())
     worth = {s["id"]: (len(lacking & (have := parts.terms([s]))), len(wanted & have)) for s in others}
-    best = sorted((s for s in others if worth[s["id"]][0]), key=lambda s: worth[s["id"]], reverse=True)
-    return best[: _BESIDE if named else _BESIDE + 1]
+    able = [s for s in others if 2 * worth[s["id"]][0] >= len(lacking) > 0]
+    best = sorted(able, key=lambda s: worth[s["id"]], reverse=True)
+    return best[: _BESIDE if named else _BESIDE + 2]
 
 
 def _twice(strips: Mapping[str, Strip], chosen: Mapping[str, Collection[int]], parts: _Parts) -> set[str]:

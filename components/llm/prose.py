@@ -127,7 +127,8 @@ def boundary(buffer: str, judged: int = 0) -> int | None:
             continue  # “am 1. September”, or what may become that
         if _CAPTION.search(before):
             continue  # “Figure 1. The parts of the hive”
-        whole = sentences(_MARK.sub("", before).strip() + " Next")
+        next_word = _NEXT.match(follows)
+        whole = sentences(f"{_MARK.sub('', before).strip()} {next_word[1] if next_word else 'Next'}")
         if rest[0] != follows[0] and len(whole) > 1:
             return m.end()
     return None

@@ -16,6 +16,8 @@ _KEPT = 300
 """Passages whose windows are kept for the next sentence."""
 _SENTENCES = 3
 """Sentences of the longest window."""
+_CLOSING = " \"'”’)]»*_"
+"""What may stand behind the end of a sentence."""
 _HEADING = 80
 """Characters of a line that may be a heading."""
 _VALUE = re.compile(r"(?:[<>≤≥±$€£¥]\s?)?(?:(?<![\w.)-])[-–−])?\d[\d.,:]*(?:\s?[%‰])?")
@@ -96,6 +98,8 @@ def _prose(p: Passage, above: str, spans: Sequence[tuple[int, int]], often: froz
     said = [tables.told(p.text, *s) for s in spans]
     for n in range(len(said)):
         for end in range(n + 1, min(n + _SENTENCES, len(said)) + 1):
+            if said[end - 1].rstrip(_CLOSING).endswith(("?", "？")):
+                break  # a question states nothing
             yield _window(f"{p.title} {above}", said[n:end], (spans[n][0], spans[end - 1][1]), often)
 
 
