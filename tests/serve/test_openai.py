@@ -12,7 +12,8 @@ from openai import AsyncOpenAI
 from pydantic import SecretStr
 
 from ragweave.app.api import GRAPHS
-from ragweave.serve.chat_request import without_links
+from ragweave.serve.chat_request import ChatRequest, without_links
+from ragweave.serve.openai import ChatCompletionWriter
 from ragweave.tests.serve.conftest import QUESTION
 
 USER: Any = {"role": "user", "content": QUESTION}
@@ -146,3 +147,33 @@ async def test_malformed_json_and_a_body_too_large_are_refused_in_the_standards_
 def test_links_are_taken_off_an_earlier_answer() -> None:
     told = "It was lit [[1]](http://x/open/a/b?chars=1-2). [[2]](y)\n\n---\nSources: z"
     assert without_links(told) == "It was lit [1]. [2]"
+
+
+async def test_marks_follow_the_sentences_and_stand_in_the_message_at_the_end() -> None:
+    place: Any = {"n": 1, "title": "Mill", "locator": {}, "open": {"view": "text", "href": "/#/open/x"}}
+    other: Any = {**place, "n": 2, "title": "Kiln"}
+    said = [("It has 9 wheels.", "contradicted", "It has two wheels."), ("It is red.", "unverified", "")]
+
+    async def events() -> Any:
+        for n, (text, _, _) in enumerate(said, 1):
+            yield {"type": "sentence", "n": n, "text": text, "support": "pending", "sign": "", "citations": [place]}
+        for n, (_, support, says) in enumerate(said, 1):
+            yield {"type": "mark", "n": n, "support": support, "says": says, "citations": [other if n == 1 else place]}
+        rows = [{"text": t, "support": s, "says": w, "citations": [3 - n]} for n, (t, s, w) in enumerate(said, 1)]
+        told = {"sentences": rows, "citations": [other], "abstained": False, "notes": [], "usage": [], "text": ""}
+        yield {"type": "answer", "answer": told}
+
+    writer = ChatCompletionWriter(ChatRequest(model="agent", messages=[USER]), "http://x")
+    message = (await writer.whole(events()))["choices"][0]["message"]
+    text = message["content"]
+    assert text.startswith("It has 9 wheels. [[1]](http://x/#/open/x) It is red. [[1]](http://x/#/open/x)\n\n")
+    assert "“It has 9 wheels.” [[2]](http://x/#/open/x) (contradicted; the source says: “It has two wheels.”)" in text
+    assert "“It is red.” (unverified)" in text
+    assert (
+        "1. [Mill](http://x/#/open/x)\n2. [Kiln](http://x/#/open/x)" in text
+    )  # a number that is shown keeps its source
+    assert [(m["n"], m["support"], m["citations"]) for m in message["ragweave_marks"]] == [
+        (1, "contradicted", [2]),
+        (2, "unverified", [1]),
+    ]
+    assert [a["url_citation"]["title"] for a in message["annotations"]] == ["Mill", "Mill", "Kiln"]
