@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 from urllib.parse import unquote
 
@@ -13,6 +14,28 @@ import httpx
 from ragweave.tests.support.serving import parse_events
 
 EVENTS = {"accept": "application/json, text/event-stream"}
+Headers = dict[str, str]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question, with what a door may take beside it."""
+
+    question: str
+    library: str | None = None
+    said: Sequence[tuple[str, str]] = ()
+    pictures: Sequence[str] = ()
+    knobs: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def messages(self) -> list[dict[str, Any]]:
+        urls = [{"type": "image_url", "image_url": {"url": url}} for url in self.pictures]
+        content: Any = [{"type": "text", "text": self.question}, *urls] if urls else self.question
+        return [*({"role": role, "content": text} for role, text in self.said), {"role": "user", "content": content}]
+
+    @property
+    def model(self) -> str:
+        return f"agent@{self.library}" if self.library else "agent"
 
 
 @dataclass(frozen=True)
@@ -25,168 +48,100 @@ class Reply:
     cited: tuple[str, ...] = ()
 
 
-Door = Callable[..., Awaitable[Reply]]
-Said = Sequence[tuple[str, str]]
+def _of_answer(sent: str, answer: Any) -> Reply:
+    return Reply(200, sent, answer["text"], tuple(c["id"] for c in answer["citations"]))
 
 
-def _opened(url: str) -> str:
-    return unquote(url.split("/open/")[1].split("/")[1].split("?")[0])
+def _of_links(sent: str, text: str, urls: Sequence[str]) -> Reply:
+    opened = (unquote(url.split("/open/")[1].split("/")[1].split("?")[0]) for url in urls)
+    return Reply(200, sent, text, tuple(dict.fromkeys(opened)))
 
 
-def _messages(question: str, said: Said, pictures: Sequence[str]) -> list[dict[str, Any]]:
-    parts: Any = question
-    if pictures:
-        urls = [{"type": "image_url", "image_url": {"url": url}} for url in pictures]
-        parts = [{"type": "text", "text": question}, *urls]
-    return [*({"role": role, "content": text} for role, text in said), {"role": "user", "content": parts}]
-
-
-async def page(
-    client: httpx.AsyncClient,
-    question: str,
-    library: str | None = None,
-    said: Said = (),
-    pictures: Sequence[str] = (),
-    knobs: dict[str, Any] | None = None,
-    **more: Any,
-) -> Reply:
-    body: dict[str, Any] = {"context": knobs or {}, **({"library": library} if library else {})}
-    body |= {"messages": _messages(question, said, pictures)} if said else {"question": question, "pictures": pictures}
-    begun = await client.post("/api/ask", json=body, **more)
+async def _page(client: httpx.AsyncClient, asked: Asked, headers: Headers) -> Reply:
+    one = {"messages": asked.messages} if asked.said else {"question": asked.question, "pictures": asked.pictures}
+    body = {**one, "context": asked.knobs, "library": asked.library}
+    begun = await client.post("/api/ask", json=body, headers=headers)
     if begun.status_code != 202:
         return Reply(begun.status_code, begun.text)
-    told = await client.get(f"/api/runs/{begun.json()['run']}/events", **more)
+    told = await client.get(f"/api/runs/{begun.json()['run']}/events", headers=headers)
     last = parse_events(told.text)[-2]
-    if last["type"] == "error":
-        return Reply(last["problem"]["status"], told.text)
-    return Reply(200, told.text, last["answer"]["text"], tuple(c["id"] for c in last["answer"]["citations"]))
+    failed = last["type"] == "error"
+    return Reply(last["problem"]["status"], told.text) if failed else _of_answer(told.text, last["answer"])
 
 
-async def tools(
-    client: httpx.AsyncClient, question: str, library: str | None = None, said: Said = (), **more: Any
-) -> Reply:
-    told = await client.post("/tools/ask", json={"question": question, "library": library or ""}, **more)
-    return _of_tools(told.status_code, told.text, told.json())
+async def _tools(client: httpx.AsyncClient, asked: Asked, headers: Headers) -> Reply:
+    body = {"question": asked.question, "library": asked.library or ""}
+    told = await client.post("/tools/ask", json=body, headers=headers)
+    return _of_answer(told.text, told.json()) if told.status_code == 200 else Reply(told.status_code, told.text)
 
 
-def _of_tools(status: int, sent: str, body: Any) -> Reply:
-    if status != 200:
-        return Reply(status, sent)
-    return Reply(status, sent, body["text"], tuple(c["id"] for c in body["citations"]))
-
-
-async def mcp(
-    client: httpx.AsyncClient,
-    question: str,
-    library: str | None = None,
-    said: Said = (),
-    pictures: Sequence[str] = (),
-    headers: dict[str, str] | None = None,
-) -> Reply:
-    arguments = {"question": question, "library": library or "", "pictures": list(pictures)}
-    call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "ask", "arguments": arguments}}
-    told = await client.post("/mcp", json=call, headers={**EVENTS, **(headers or {})})
+async def _mcp(client: httpx.AsyncClient, asked: Asked, headers: Headers) -> Reply:
+    given = {"question": asked.question, "library": asked.library or "", "pictures": list(asked.pictures)}
+    call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "ask", "arguments": given}}
+    told = await client.post("/mcp", json=call, headers={**EVENTS, **headers})
     if told.status_code != 200:
         return Reply(told.status_code, told.text)
-    data = told.text.rsplit("data: ", 1)[-1] if told.text.startswith("event") else told.text
-    result = json.loads(data)["result"]
-    return Reply(400, told.text) if result.get("isError") else _of_tools(200, told.text, result["structuredContent"])
+    result = json.loads(told.text.rsplit("data: ", 1)[-1])["result"]
+    return Reply(400, told.text) if result.get("isError") else _of_answer(told.text, result["structuredContent"])
 
 
-def _chat(stream: bool) -> Door:
-    async def chat(
-        client: httpx.AsyncClient,
-        question: str,
-        library: str | None = None,
-        said: Said = (),
-        pictures: Sequence[str] = (),
-        knobs: dict[str, Any] | None = None,
-        **more: Any,
-    ) -> Reply:
-        body = {"model": f"agent@{library}" if library else "agent", "stream": stream}
-        body |= {"messages": _messages(question, said, pictures), "ragweave": {"context": knobs or {}}}
-        told = await client.post("/v1/chat/completions", json=body, **more)
-        if told.status_code != 200:
-            return Reply(told.status_code, told.text)
-        if stream:
-            rows = [json.loads(row[6:]) for row in told.text.split("\n\n") if row.startswith("data: {")]
-            if error := next((row["error"] for row in rows if "error" in row), None):
-                return Reply(500, json.dumps(error))
-            deltas = [row["choices"][0]["delta"] for row in rows if row.get("choices")]
-            text = "".join(d.get("content") or "" for d in deltas)
-            notes = next((d["annotations"] for d in deltas if d.get("annotations")), [])
-        else:
-            message = told.json()["choices"][0]["message"]
-            text, notes = message["content"], message.get("annotations") or []
-        return Reply(200, told.text, text, tuple(dict.fromkeys(_opened(n["url_citation"]["url"]) for n in notes)))
-
-    return chat
+async def _chat(stream: bool, client: httpx.AsyncClient, asked: Asked, headers: Headers) -> Reply:
+    body = {"model": asked.model, "messages": asked.messages, "ragweave": {"context": asked.knobs}, "stream": stream}
+    told = await client.post("/v1/chat/completions", json=body, headers=headers)
+    if told.status_code != 200:
+        return Reply(told.status_code, told.text)
+    if stream:
+        rows = [json.loads(row[6:]) for row in told.text.split("\n\n") if row.startswith("data: {")]
+        if any("error" in row for row in rows):
+            return Reply(500, told.text)
+        parts = [row["choices"][0]["delta"] for row in rows if row.get("choices")]
+    else:
+        parts = [told.json()["choices"][0]["message"]]
+    notes = [note["url_citation"]["url"] for part in parts for note in part.get("annotations") or ()]
+    return _of_links(told.text, "".join(part.get("content") or "" for part in parts), notes)
 
 
-def _responses(stream: bool) -> Door:
-    async def responses(
-        client: httpx.AsyncClient,
-        question: str,
-        library: str | None = None,
-        said: Said = (),
-        knobs: dict[str, Any] | None = None,
-        **more: Any,
-    ) -> Reply:
-        body = {"model": f"agent@{library}" if library else "agent", "stream": stream}
-        body |= {"input": _messages(question, said, ()), "ragweave": {"context": knobs or {}}}
-        told = await client.post("/v1/responses", json=body, **more)
-        if told.status_code != 200:
-            return Reply(told.status_code, told.text)
-        if stream:
-            whole = json.loads(told.text.rsplit("data: ", 1)[1])["response"]
-            if whole["status"] == "failed":
-                return Reply(500, told.text)
-        else:
-            whole = told.json()
-        (part,) = whole["output"][0]["content"]
-        return Reply(200, told.text, part["text"], tuple(dict.fromkeys(_opened(n["url"]) for n in part["annotations"])))
-
-    return responses
+async def _responses(stream: bool, client: httpx.AsyncClient, asked: Asked, headers: Headers) -> Reply:
+    body = {"model": asked.model, "input": asked.messages, "ragweave": {"context": asked.knobs}, "stream": stream}
+    told = await client.post("/v1/responses", json=body, headers=headers)
+    if told.status_code != 200:
+        return Reply(told.status_code, told.text)
+    whole = json.loads(told.text.rsplit("data: ", 1)[1])["response"] if stream else told.json()
+    if whole["status"] == "failed":
+        return Reply(500, told.text)
+    (part,) = whole["output"][0]["content"]
+    return _of_links(told.text, part["text"], [note["url"] for note in part["annotations"]])
 
 
-def _langserve(stream: bool) -> Door:
-    async def langserve(
-        client: httpx.AsyncClient,
-        question: str,
-        library: str | None = None,
-        said: Said = (),
-        pictures: Sequence[str] = (),
-        knobs: dict[str, Any] | None = None,
-        **more: Any,
-    ) -> Reply:
-        given: dict[str, Any] = {"question": question, "pictures": list(pictures)}
-        given = {"messages": _messages(question, said, pictures)} if said else given
-        config = {"configurable": {**({"library": library} if library else {}), **(knobs or {})}}
-        at = f"/langserve/agent/{'stream' if stream else 'invoke'}"
-        told = await client.post(at, json={"input": given, "config": config}, **more)
-        if told.status_code != 200:
-            return Reply(told.status_code, told.text)
-        if stream:
-            rows = [json.loads(row.split("data: ", 1)[1]) for row in told.text.split("\r\n\r\n") if "data: {" in row]
-            last = rows[-1]
-            if last["type"] == "error":
-                return Reply(last["problem"]["status"], told.text)
-            answer = last["answer"]
-        else:
-            answer = told.json()["output"]
-        return Reply(200, told.text, answer["text"], tuple(c["id"] for c in answer["citations"]))
-
-    return langserve
+async def _langserve(stream: bool, client: httpx.AsyncClient, asked: Asked, headers: Headers) -> Reply:
+    one = {"messages": asked.messages} if asked.said else {"question": asked.question, "pictures": [*asked.pictures]}
+    config = {"configurable": {**asked.knobs, **({"library": asked.library} if asked.library else {})}}
+    at = f"/langserve/agent/{'stream' if stream else 'invoke'}"
+    told = await client.post(at, json={"input": one, "config": config}, headers=headers)
+    if told.status_code != 200:
+        return Reply(told.status_code, told.text)
+    if not stream:
+        return _of_answer(told.text, told.json()["output"])
+    rows = [json.loads(row.split("data: ", 1)[1]) for row in told.text.split("\r\n\r\n") if "data: {" in row]
+    failed = rows[-1]["type"] == "error"
+    return Reply(rows[-1]["problem"]["status"], told.text) if failed else _of_answer(told.text, rows[-1]["answer"])
 
 
-DOORS: dict[str, Door] = {
-    "page": page,
-    "tools": tools,
-    "mcp": mcp,
-    "chat": _chat(False),
-    "chat streamed": _chat(True),
-    "responses": _responses(False),
-    "responses streamed": _responses(True),
-    "langserve": _langserve(False),
-    "langserve streamed": _langserve(True),
+def _door(ask: Callable[[httpx.AsyncClient, Asked, Headers], Awaitable[Reply]]) -> Callable[..., Awaitable[Reply]]:
+    async def door(client: httpx.AsyncClient, question: str, headers: Headers | None = None, **given: Any) -> Reply:
+        return await ask(client, Asked(question, **given), headers or {})
+
+    return door
+
+
+DOORS: dict[str, Callable[..., Awaitable[Reply]]] = {
+    "page": _door(_page),
+    "tools": _door(_tools),
+    "mcp": _door(_mcp),
+    "chat": _door(partial(_chat, False)),
+    "chat streamed": _door(partial(_chat, True)),
+    "responses": _door(partial(_responses, False)),
+    "responses streamed": _door(partial(_responses, True)),
+    "langserve": _door(partial(_langserve, False)),
+    "langserve streamed": _door(partial(_langserve, True)),
 }

@@ -11,7 +11,6 @@ from typing import Any
 
 import httpx
 import pytest
-from openai import AsyncOpenAI
 from PIL import Image, ImageDraw, ImageFont
 
 from ragweave.models.chat import override
@@ -37,21 +36,6 @@ def asked(*urls: str, text: str = ASKED) -> Any:
 
 SIGN = picture("ferry timetable: sails per day")
 """Read once in this process, in the first test that sends it."""
-
-
-async def test_the_words_in_a_picture_are_searched_with_the_question_and_that_is_said(chat: AsyncOpenAI) -> None:
-    told_by_a_chat_app = f'<attached_files>\n<file type="file" id="1" name="x.png"/>\n</attached_files>\n\n{ASKED}'
-    for text in (ASKED, told_by_a_chat_app):
-        answer = await chat.chat.completions.create(model="agent", messages=asked(SIGN, text=text))
-        text = str(answer.choices[0].message.content)
-        assert "four times" in text and "Note: The words in what was sent as a picture were searched" in text
-    follow = [
-        *asked(SIGN),
-        {"role": "assistant", "content": text},
-        {"role": "user", "content": "And until which month?"},
-    ]
-    answer = await chat.chat.completions.create(model="agent", messages=follow)
-    assert "October" in str(answer.choices[0].message.content)
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import io
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,8 +11,6 @@ import pytest
 from fastapi import FastAPI
 
 from ragweave.corpora.store.library import delete_library
-from ragweave.corpora.store.stores import stores
-from ragweave.serve import uploads
 from ragweave.serve.access import OWNER
 from ragweave.serve.app import create_app
 from ragweave.serve.records import Record, Records
@@ -61,20 +57,6 @@ async def test_a_question_for_consent_survives_that_the_server_is_killed(
         assert (await client.post(resume, json={"consent": True})).status_code == 409
         (turn,) = (await client.get(f"/api/threads/{run['thread']}")).json()["turns"]
         assert turn["status"] == "done" and "Ines Varga" in turn["answer"]["text"]
-
-
-async def test_an_upload_that_was_taken_andnot_indexed_is_indexed_by_the_next_server(notes: Path) -> None:
-    library = stores().catalog.library("default").id
-    uploads.keep("taken.md", io.BytesIO(b"# Harbour\n\nThe harbour wall is four metres high."), library)
-    (half := uploads.folder_of(library) / ".0.part").write_bytes(b"half")
-    async with in_process(create_app(ServeSettings())) as client:
-        async with asyncio.timeout(60):
-            while True:
-                rows = (await client.get("/api/sources", params={"library": "default"})).json()["sources"]
-                if any(s["name"] == "taken.md" and s["items"] for s in rows):
-                    break
-                await asyncio.sleep(0.05)
-    assert not half.exists() and uploads.not_indexed(library) == []
 
 
 @pytest.mark.parametrize(("context", "status"), [({"no_such_knob": 1}, 409), ({"web": "ask"}, 404)])

@@ -47,16 +47,6 @@ async def test_a_quote_is_marked_where_it_begins_and_ends_and_nowhere_else(clien
     assert first[0] > whole[marked[0]][0] + 0.05 and second[2] < 0.7 * whole[marked[1]][2]
 
 
-async def test_words_are_found_across_a_line_end_with_what_stands_around(client: httpx.AsyncClient, pdf: str) -> None:
-    told = (await client.get(f"{pdf}/find", params={"words": "HALF by the county"})).json()
-    assert (told["count"], told["searched"]) == (2, 2)
-    (hit,) = told["hits"]
-    assert hit["page"] == 1 and len(hit["marks"]) == 2
-    assert hit["before"].endswith("paid ") and hit["after"].strip().startswith("and half")
-    assert (await client.get(f"{pdf}/find", params={"words": "zebra"})).json()["hits"] == []
-    assert (await client.get(f"{pdf}/find", params={"words": "."})).json()["hits"] == []
-
-
 async def test_what_cannot_be_opened_gets_a_sentence(client: httpx.AsyncClient, pdf: str) -> None:
     for asked, status, words in (
         ("page/3", 422, "it has 2 pages"),
