@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import os
 import shutil
 import subprocess
@@ -55,21 +54,6 @@ def test_a_quote_holds_the_fact_and_cites_its_file(main: Any, question: str, fac
     assert set(files) <= cited
     for sentence in answer.sentences:
         assert sentence.support == "quoted" and len(sentence.citations) == 1
-
-
-def test_a_conversation_goes_on_in_another_process(main: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    def typed(*lines: str, options: tuple[str, ...] = ()) -> str:
-        monkeypatch.setattr(sys, "stdin", io.StringIO("".join(f"{line}\n" for line in lines)))
-        code, out, err = main("chat", *options)
-        assert (code, err) == (0, "")
-        return " ".join(out.split())
-
-    assert "1874" in typed(QUESTIONS[0][0])
-    assert "31 metres" in typed("And how tall is it?", options=("--continue",))
-    listed = main("chat", "--list")[1]
-    assert "2 turns" in listed and QUESTIONS[0][0] in listed
-    name = listed.split()[0]
-    assert "31 metres" in typed("How tall is it?", options=("--thread", name[:12]))
 
 
 def test_a_chat_server_that_is_down_leaves_quotes_and_a_note(main: Any, monkeypatch: pytest.MonkeyPatch) -> None:

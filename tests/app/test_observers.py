@@ -104,6 +104,12 @@ def posted(path: str, kind: str, body: bytes) -> list[dict[str, Any]]:
     return [json.loads(p.get_payload()) for name, p in parts.items() if re.fullmatch(r"post\.[\w-]+", name)]
 
 
+def test_langsmith_gets_no_texts_where_its_variables_hide_them(lighthouse, collector) -> None:
+    ask({**langsmith(collector), "LANGSMITH_HIDE_INPUTS": "true", "LANGSMITH_HIDE_OUTPUTS": "true"})
+    sent = " ".join(body.decode() for _, _, body in collector.received)
+    assert '"generate"' in sent and "lamp of the lighthouse" not in sent and "3 October" not in sent
+
+
 def test_langfuse_gets_spans_by_the_variables_of_opentelemetry(lighthouse, collector) -> None:
     pair = base64.b64encode(b"pk-lf-1:sk-lf-22").decode()
     assert pair.endswith("="), "padding must survive the variable"

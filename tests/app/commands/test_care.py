@@ -98,9 +98,6 @@ def test_watching_a_library_that_is_deleted_ends_with_a_sentence(main: Any, note
     finally:
         watching.kill()
         watching.communicate()
-    assert (out, watching.returncode, err.count("\n")) == (
-        "",
-        2,
-        1,
-    ) and "'default', which was watched, was deleted" in err
+    assert (out, watching.returncode, err.count("\n")) == ("", 2, 1)
+    assert "'default', which was watched, was deleted" in err
     assert main("library")[1].startswith("There is no library yet")

@@ -102,19 +102,6 @@ def test_a_file_of_another_sha256_is_thrown_away_and_nothing_is_written(main: An
     assert not Path(".env").exists()
 
 
-def test_hearing_without_the_extra_says_what_to_install(
-    main: Any, hub: ScriptedHub, server: ScriptedServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(setup, "find_spec", lambda name: None)
-    code, _, err = main("setup", "--hearing", "--yes")
-    assert code == 2 and 'pip install "ragweave[video]"' in err
-    server.queue("ready")
-    monkeypatch.setattr("typer.prompt", lambda *args, **more: 1)
-    monkeypatch.setattr("typer.confirm", lambda text: True)
-    code, out, _ = main("setup")
-    assert code == 0 and 'pip install "ragweave[video]"' in out and hub.asked == []
-
-
 def test_hearing_is_not_offered_where_somebody_chose_or_nobody_sits(
     main: Any, hub: ScriptedHub, server: ScriptedServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
