@@ -29,6 +29,7 @@ def programs(page: Path) -> list[str]:
 
 
 @pytest.mark.parametrize("page", [p for p in PAGES if programs(p)], ids=lambda p: p.name)
+@pytest.mark.chroma
 async def test_the_python_of_a_page_runs_from_top_to_bottom(
     page: Path, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -17,24 +17,12 @@ from ragweave.tests.docs.pages import PAGES, ROOT, Command, commands
 from ragweave.tests.support import build_library
 
 RAGWEAVE = list(dict.fromkeys(commands("ragweave")))
-ALONE = {
-    "index",
-    "ask",
-    "search",
-    "show",
-    "sources",
-    "library",
-    "graph",
-    "export",
-    "doctor",
-    "keys",
-    "replay",
-}
+ALONE = {*"index ask search show sources library graph export doctor keys replay".split()}
 """Commands that need no server, no model, no data set and no other machine."""
 ELSEWHERE = re.compile(
-    r"--ray|--web|--preset|--video|--choice|video_rag|--set (?!corpora|sentences)|\$|\bmove\b|revoke|PNG"
+    r"--ray|--web|--preset|--video|--choice|--loader slack|--sheet|video_rag|--set (?!corpora|sentences)|\$|\bmove\b|revoke"
 )
-"""What needs a model, a recording, a service or an id of the reader's own."""
+"""What needs a model, a recording, an export, a service or an id of the reader's own."""
 
 
 def parse(command: click.Command, words: list[str]) -> None:
