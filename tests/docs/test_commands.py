@@ -20,7 +20,8 @@ RAGWEAVE = list(dict.fromkeys(commands("ragweave")))
 ALONE = {*"index ask search show sources library graph export doctor keys replay".split()}
 """Commands that need no server, no model, no data set and no other machine."""
 ELSEWHERE = re.compile(
-    r"--ray|--web|--preset|--video|--choice|--loader slack|--sheet|video_rag|--set (?!corpora|sentences)|\$|\bmove\b|revoke"
+    r"--ray|--web|--preset|--video|--choice|--loader slack|--sheet|--film|video_rag|--set (?!corpora|sentences)"
+    r"|\$|\bmove\b|revoke"
 )
 """What needs a model, a recording, an export, a service or an id of the reader's own."""
 
