@@ -49,18 +49,6 @@ async def test_the_small_one_stands_in_and_the_fallback_says_why(outcome: Except
     assert len(at.notes) == 1 and why.removeprefix("its ") in at.notes[0]
 
 
-async def test_what_cannot_be_read_is_noted_in_the_words_of_a_maker_that_has_its_own() -> None:
-    async def telling(desk: RunContext, query: str) -> str | None:
-        desk.note("Nobody could say.")
-        return None
-
-    at, other = desk(), desk()
-    await Component(small, maker(None)[0])(at, "q")
-    await Component(small, telling)(other, "q")
-    assert at.notes == ["route: the model's reply could not be read, and the local component stood in"]
-    assert other.notes == ["Nobody could say."]
-
-
 async def test_a_model_that_cannot_be_reached_is_asked_and_noted_once_a_turn() -> None:
     at = desk()
     first, asked = maker(ModelTransient("it is down", "start it"))

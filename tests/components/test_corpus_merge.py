@@ -14,16 +14,6 @@ def items(*relevances: float, name: str = "a") -> Any:
     return [{"id": f"{name}{n}", "relevance": r, "score": 9.0} for n, r in enumerate(relevances)]
 
 
-def ids(ranked: dict[str, Any], confidence: dict[str, float]) -> list[str]:
-    return [row["id"] for row in merged(ranked, confidence)]
-
-
-def test_of_equal_finds_the_corpus_that_the_router_trusts_comes_first() -> None:
-    found = {"image": items(0.5, 0.1, name="i"), "clip": items(0.5, 0.1, name="c")}
-    assert ids(found, {"image": 0.9, "clip": 0.1})[0] == "i0"
-    assert ids(found, {"image": 0.1, "clip": 0.9})[0] == "c0"
-
-
 @given(
     st.dictionaries(st.sampled_from(["paragraph", "image", "clip"]), st.lists(st.floats(-1, 1), max_size=5)),
     st.dictionaries(st.sampled_from(["paragraph", "image", "clip"]), st.floats(0, 1)),

@@ -46,16 +46,6 @@ def test_order_of_the_lists_changes_nothing(lists: list[tuple[float, Ranking]], 
     assert [i for i, _ in fuse_ranks(lists, k)] == [i for i, _ in fuse_ranks(shuffled, k)]
 
 
-@given(rankings, rankings)
-def test_an_item_raised_in_one_list_never_falls(one: Ranking, other: Ranking) -> None:
-    if len(one) < 2:
-        return
-    raised = [one[1], one[0], *one[2:]]
-    before, after = dict(fuse_ranks([(1, one), (1, other)])), dict(fuse_ranks([(1, raised), (1, other)]))
-    assert after[one[1][0]] > before[one[1][0]]
-    assert after[one[0][0]] < before[one[0][0]]
-
-
 @given(weighted, st.integers(1, 200))
 def test_scores_agree_with_the_formula_written_down_plainly(lists: list[tuple[float, Ranking]], k: int) -> None:
     assert dict(fuse_ranks(lists, k)) == pytest.approx(plain_rrf(lists, k))

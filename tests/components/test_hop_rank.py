@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ragweave.components.evidence import Evidence
-from ragweave.components.hop_rank import hop_rank, links, spread
+from ragweave.components.hop_rank import hop_rank, links
 
 
 def row(name: str, title: str, text: str, score: float = 0.0) -> Evidence:
@@ -32,12 +31,6 @@ PAPER = row("paper", "Paper", "Paper is made of fibres.")
 QUESTION = "In which country was the person who set up the Tarn Mill born?"
 
 
-def test_item_of_a_later_hop_earns_by_its_rank_there_and_the_best_rank_counts() -> None:
-    own = {"near": 1.0, "far": 0.1, "noise": 0.2}
-    ranked = hop_rank(own, [["far", "noise"], ["noise"]], {}, weight=0.6)
-    assert ranked == {"near": 1.0, "far": pytest.approx(0.7), "noise": pytest.approx(0.8)}
-
-
 @given(
     st.dictionaries(st.sampled_from("abcdef"), st.floats(0, 1), min_size=1),
     st.lists(st.lists(st.sampled_from("abcdefg"), unique=True), max_size=4),
@@ -52,9 +45,3 @@ def test_nobody_loses_and_nobody_gains_more_than_the_weight(own, fetched, named,
 
 def test_titles_named_in_a_text_are_links_unless_the_question_names_them() -> None:
     assert links(QUESTION, [MILL, ILSE, PAPER]) == {"mill": {"ilse"}, "ilse": set(), "paper": set()}
-
-
-def test_scores_are_spread_over_the_unit_interval() -> None:
-    assert spread({"a": 3.0, "b": -1.0, "c": 1.0}) == {"a": 1.0, "b": 0.0, "c": 0.5}
-    assert spread({"a": 2.0}) == {"a": 1.0}
-    assert spread({}) == {}

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from ragweave.components.passages import best_sentence, column_heads, distinct, evidence_of, headed
+from ragweave.components.passages import best_sentence, distinct, evidence_of, headed
 from ragweave.corpora.types import Item
 
 
@@ -67,19 +67,6 @@ def row(id: str, text: str, corpus: str = "paragraph", file: str = "/a.md", wort
 )
 def test_a_text_is_kept_once_and_its_headings_never_alone(rows: list[Any], kept: list[str]) -> None:
     assert [r["id"] for r in distinct(rows, 4)] == kept
-
-
-@pytest.mark.parametrize(
-    ("text", "heads"),
-    [
-        ("Prices\n\nday | price\nMonday | 3\nTuesday | 4", "day | price\n"),
-        ("Prices\n\nday | price\nMonday | 3\n\nTuesday was closed.", ""),
-        ("One sentence. Tuesday was closed.", ""),
-    ],
-)
-def test_a_table_that_is_cut_keeps_its_column_heads(text: str, heads: str) -> None:
-    assert column_heads(text, text.index("Tuesday")) == heads
-    assert column_heads(text, 0) == ""
 
 
 PLOTS = "plot | tenant | fee\n3 | Adeyemi | 74\n12 | Castellanos | 0\n17 | Adeyemi | 74\n21 | Dvorak | 37"

@@ -7,8 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from PIL import Image
 
 from ragweave.app.api import astate
@@ -16,22 +14,10 @@ from ragweave.components.context import Context
 from ragweave.components.llm import look as pictures
 from ragweave.corpora.ingest.run import index, visual_search
 from ragweave.corpora.store.library import open_library
-from ragweave.corpora.store.visual_search import UNRELATED, deviations
+from ragweave.corpora.store.visual_search import UNRELATED
 from ragweave.models import relevance
 from ragweave.models.chat import override
 from ragweave.tests.support import ScriptedChat
-
-
-@given(st.lists(st.floats(-1, 1, width=32), min_size=3, max_size=30), st.floats(-1, 1), st.floats(0.1, 5))
-def test_deviations_do_not_depend_on_scale_and_place_of_the_cosines(
-    others: list[float], cosine: float, scale: float
-) -> None:
-    known, own = np.array(others), np.array([cosine])
-    z = deviations(own, known)
-    assert np.isfinite(z)
-    if np.median(np.abs(known - np.median(known))) > 1e-3:
-        assert deviations(own * scale + 3, known * scale + 3) == pytest.approx(z, rel=1e-3, abs=1e-3)
-        assert deviations(np.array([np.median(known)]), known) == 0
 
 
 class Random:
@@ -121,7 +107,3 @@ async def test_a_model_that_grades_reads_texts_and_the_look_counts_beside_its_ve
     assert state["grade"]["by"] == "llm" and state["grade"]["best"] > 0
     assert state["answer"].text.startswith("Found by look alone") and state["answer"].citations[0].title == "IMG_0"
     assert len(model.calls) == 1
-
-
-def found(corpus: str, relevance: float, **more: Any) -> Any:
-    return {"id": corpus, "corpus": corpus, "origin": "library", "query": "q", "relevance": relevance, **more}

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from ragweave.components.answer_builder import AnswerBuilder
 from ragweave.components.knowledge import CheckResult
 from ragweave.components.local.quotes import CHARACTERS, QUOTES, Quote, joined, quotes, write
-from ragweave.components.phrases import HEARD, NOTHING
+from ragweave.components.phrases import NOTHING
 from ragweave.components.protocols import GenerationInput
 from ragweave.corpora.hidden import addresses_machines
 from ragweave.corpora.types import Item, Span
@@ -52,15 +52,6 @@ def test_the_quote_with_the_best_sentence_comes_first_with_that_sentence_marked(
     )
     text, (start, end) = joined(found[0])
     assert found[0].best.item.source == "s1" and text[start:end] == "The ferry sails at noon."
-
-
-def test_the_words_of_a_turn_weigh_more_than_those_of_the_question_before_it() -> None:
-    asked = "When was the tower lit? And what does bread cost?"
-    read = [[item("The tower was lit at noon.", "tower")], [item("Bread has a cost of nine.", "bread")]]
-    first = [
-        quotes(asked, read, lambda term: 1.0, turn)[0].best.item.source for turn in ("", "And what does bread cost?")
-    ]
-    assert first == ["tower", "bread"]
 
 
 def test_of_a_table_the_best_rows_stand_below_their_heads_which_are_told_once() -> None:
@@ -178,16 +169,6 @@ async def test_the_quote_of_a_recording_carries_the_seconds_of_its_best_sentence
     (cited,) = page.citations
     assert (cited.quote, cited.locator["start"], cited.locator["end"]) == ("The comet was found in 1889.", 70, 73)
     assert page.sentences[0].text == text
-
-
-async def test_what_a_recogniser_was_not_sure_of_is_quoted_with_a_word_that_says_so() -> None:
-    place: Any = {"kind": "time", "file": "/t.mp4", "start": 0, "end": 9}
-    text = "The comet was found in 1889."
-    clip = item(text, corpus="clip", locator=place, spans=(Span(0, 28, time=(0, 5)),), meta={"confidence": 0.4})
-    page, _ = await shown("When was the comet found?", [clip])
-    (sentence,) = page.sentences
-    assert sentence.text == f"{text} {HEARD}" and text == sentence.text[slice(*sentence.marked or ())]
-    assert page.citations[0].locator.get("doubtful")
 
 
 async def test_what_stands_around_a_found_paragraph_is_quoted_with_it_and_a_document_never_repeats_it() -> None:

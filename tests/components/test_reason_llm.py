@@ -71,15 +71,6 @@ def test_no_reply_breaks_the_reader(reply: str) -> None:
     assert turn is None or turn.enough or turn.queries
 
 
-@given(
-    st.text(alphabet=st.characters(exclude_categories=["Cs"]), min_size=1).filter(lambda t: any(c.isalnum() for c in t))
-)
-def test_final_answer_wins_whatever_else_is_said(answer: str) -> None:
-    turn = read_turn(f"Query: something\nFinal Answer: x{answer}")
-    assert turn is not None
-    assert turn.queries == []
-
-
 def strip(evidence: str, text: str, origin: Any = "library", hop: int = 1) -> Strip:
     return {
         "id": f"{evidence}#0-1",

@@ -16,10 +16,6 @@ DESK = RunContext("reason", Context(), TurnState(Meter()))
 HOP: Any = {"n": 1, "query": "the ferry"}
 
 
-async def test_the_first_query_is_the_question() -> None:
-    assert (await reason(DESK, Knowledge("When does it sail?"))).query == "When does it sail?"
-
-
 @pytest.mark.parametrize(
     ("relevance", "unsearched", "query"),
     [([-0.9, -0.8], True, "the ferry"), ([-0.9, 0.4], True, ""), ([-0.9], False, ""), ([], True, "the ferry")],

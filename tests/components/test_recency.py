@@ -32,14 +32,6 @@ def test_dates_that_cannot_be_meant_are_not_read(date: datetime | None, kept: bo
     assert (readable(date, NOW) is not None) == kept
 
 
-def test_half_life_halves_what_is_above_the_floor() -> None:
-    assert decay(0, 7, 0.3) == 1.0
-    assert decay(7, 7, 0.0) == pytest.approx(0.5)
-    assert decay(7, 7, 0.3) == pytest.approx(0.65)
-    assert decay(36_500, 7, 0.3) == pytest.approx(0.3)
-    assert decay(-5, 7, 0.3) == 1.0
-
-
 def test_seven_days_are_about_the_published_lambda() -> None:
     from math import exp
 

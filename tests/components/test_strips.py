@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from ragweave.components.evidence import TEXT_LIMIT, Strip
 from ragweave.components.method import Method
 from ragweave.components.passages import evidence_of
-from ragweave.components.strips import cut, groups, select, strip_of, windows
+from ragweave.components.strips import cut, select, strip_of, windows
 from ragweave.corpora.types import Item, Span
 
 
@@ -35,16 +35,6 @@ def chosen(rows: list[Strip], **knobs: Any) -> list[str]:
 
 SENTENCE = "This is a sentence with eight words inside."
 MODES = ("sentences", "fixed", "whole")
-
-
-def test_sentences_are_grouped_by_three() -> None:
-    text = " ".join([SENTENCE] * 6)
-    assert [text[a:b] for a, b in groups(text)] == [" ".join([SENTENCE] * 3)] * 2
-
-
-def test_a_short_sentence_joins_its_neighbour() -> None:
-    text = f"{SENTENCE} Yes. {SENTENCE}"
-    assert groups(text, size=1) == [(0, len(SENTENCE) + 5), (len(SENTENCE) + 6, len(text))]
 
 
 @pytest.mark.parametrize(

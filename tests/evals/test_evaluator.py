@@ -6,7 +6,7 @@ import pytest
 
 from ragweave.evals.evaluator import none_relevant
 from ragweave.evals.evaluator_data import bm25, hotpot, idf_of, looked
-from ragweave.evals.train_evaluator import logistic, train
+from ragweave.evals.train_evaluator import train
 from ragweave.models.relevance import HEAD, Passage, Scores, head
 
 
@@ -17,13 +17,6 @@ def test_none_is_relevant_reads_the_highest_floor() -> None:
     assert found["auc"] == 1.0
     assert found["with_gold"] == {"correct": 1.0, "incorrect": 0.0}
     assert found["without_gold"] == {"correct": 0.0, "incorrect": 0.5}
-
-
-def test_logistic_finds_the_crossing() -> None:
-    x = np.repeat([0.0, 1.0, 2.0, 3.0], 10)
-    labels = np.concatenate([np.repeat([0, 1], [10 - n, n]) for n in (1, 3, 7, 9)])
-    slope, offset = logistic(x, labels)
-    assert offset == pytest.approx(1.5, abs=1e-6) and slope > 1
 
 
 def test_bm25_prefers_the_passage_with_the_rare_word() -> None:

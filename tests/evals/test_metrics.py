@@ -75,13 +75,6 @@ def test_exact_match_and_token_f1(answer, golds, exact, f1):
     assert m.token_f1(answer, golds) == pytest.approx(f1)
 
 
-@given(st.lists(st.tuples(st.floats(0, 1), st.booleans()), min_size=1, max_size=50))
-def test_ece_lies_between_the_overall_gap_and_one(rows):
-    confidence, right = [c for c, _ in rows], [r for _, r in rows]
-    gap = abs(sum(confidence) / len(rows) - sum(right) / len(rows))
-    assert gap - 1e-9 <= m.ece(confidence, right) <= 1 + 1e-9
-
-
 @pytest.mark.parametrize(
     ("answer", "letter"),
     [
@@ -100,24 +93,6 @@ def test_ece_lies_between_the_overall_gap_and_one(rows):
 def test_letters_are_read_whatever_stands_around_them(answer, letter):
     assert m.letter(answer) == letter
     assert m.letter_score(answer, "B") == float(letter == "B")
-
-
-@pytest.mark.parametrize(
-    ("answer", "value"),
-    [
-        ("True", True),
-        ("TRUE.", True),
-        ("false", False),
-        ("No, the claim is refuted", False),
-        ("The statement is false", False),
-        ("true or false", True),
-        ("It could be true or false", None),
-        ("maybe", None),
-    ],
-)
-def test_truth_values_are_read_in_any_case(answer, value):
-    assert m.truth(answer) is value
-    assert m.truth_score(answer, "true") == float(value is True)
 
 
 @pytest.mark.parametrize(

@@ -4,11 +4,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from ragweave.evals.pairs import measure, read_pairs, scorer
 from ragweave.models.chat import override
-from ragweave.models.errors import InputError
 from ragweave.models.relevance import Passage
 from ragweave.tests.support import ScriptedChat
 
@@ -31,25 +28,11 @@ def written(path: Path, rows: list[Any]) -> Path:
     return path
 
 
-async def test_small_evaluator_ranks_the_relevant_passages(tmp_path: Path) -> None:
-    scored = await measure(read_pairs(written(tmp_path / "p.jsonl", ROWS)), scorer("local"))
-    found = scored.figures()
-    assert found["auc"] == 1.0
-    assert found["pairs"] == 4
-    assert found["ms_per_pair"] > 0
-
-
 async def test_language_model_grades_through_the_graphs_own_prompt(tmp_path: Path) -> None:
     reply = {"verdicts": [{"n": 1, "verdict": "relevant"}, {"n": 2, "verdict": "irrelevant"}]}
     with override(judge=ScriptedChat(react=lambda messages: reply), writer=ScriptedChat()):
         found = (await measure(read_pairs(written(tmp_path / "p.jsonl", ROWS)), scorer("llm"))).figures()
     assert found["auc"] == 1.0
-
-
-@pytest.mark.parametrize("name", ["", "best", "checkpoint:"])
-def test_unknown_evaluator_gets_a_sentence(name: str) -> None:
-    with pytest.raises(InputError, match="no evaluator"):
-        scorer(name)
 
 
 def test_popqa_in_its_published_form_becomes_pairs_by_the_title_of_the_subject(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from ragweave.evals.corpus import prepare
-from ragweave.evals.retrieval import METHODS, Figures, Query, measure, ranker, read_passages, read_queries
+from ragweave.evals.retrieval import METHODS, measure, ranker, read_passages, read_queries
 from ragweave.models.errors import InputError
 
 PASSAGES = [
@@ -53,11 +53,3 @@ def test_relevant_passages_may_come_from_a_qrels_file(tmp_path: Path) -> None:
 def test_unusable_query_file_gets_a_sentence(tmp_path: Path, rows: list[Any], sentence: str) -> None:
     with pytest.raises(InputError, match=sentence):
         read_queries(written(tmp_path / "q.jsonl", rows))
-
-
-def test_figures_are_means_over_queries() -> None:
-    figures = Figures()
-    figures.add(["a", "b"], Query("x", ("b",)), (1, 5), 0.1)
-    figures.add(["a", "b"], Query("x", ("a",)), (1, 5), 0.3)
-    found = figures.mean()
-    assert (found["recall@1"], found["recall@5"], found["mrr"], found["ms_per_query"]) == (0.5, 1.0, 0.75, 200.0)

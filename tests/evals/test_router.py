@@ -26,15 +26,6 @@ async def test_the_models_word_counts_and_an_unreadable_one_falls_back_to_the_he
     assert all(d.calls == 1 for d in found)
 
 
-def test_the_ensemble_curve_runs_from_the_head_alone_to_the_model_alone():
-    gold = ["image", "video"]
-    small = [decision("image", 0.9), decision("clip", 0.4)]
-    large = [decision("clip", 1.0, calls=1), decision("video", 1.0, calls=1)]
-    curve = r.ensemble_curve(gold, small, large, (0.0, 0.5, 1.0))
-    assert [(p.accuracy, p.cost) for p in curve] == [(0.5, 0), (1.0, 0.5), (0.5, 1.0)]
-    assert r.choose_threshold(curve) == 0.5
-
-
 def test_of_equally_good_thresholds_the_cheapest_is_chosen():
     points = [
         r.TradeOffPoint(0.2, 0.9, 0.9, 0.1),

@@ -11,7 +11,7 @@ from langchain_core.messages import BaseMessage
 
 from ragweave.components.llm.turn import turn_of
 from ragweave.evals.synthesis_job import SynthesisJob, read_tasks, synthesize
-from ragweave.evals.synthesize import NEED, SynthesisSettings, Task, bears
+from ragweave.evals.synthesize import SynthesisSettings
 from ragweave.models.chat import override
 from ragweave.models.errors import InputError
 from ragweave.tests.support import ScriptedChat
@@ -143,14 +143,6 @@ async def test_torn_last_line_of_a_killed_run_costs_one_question(tmp_path: Path)
 teacher_calls_of_one_walk = ("reason", "queries", "reason", "queries", "reason", "answer")
 
 
-@pytest.mark.usefixtures("library")
-async def test_question_that_a_model_fails_on_is_tried_again_by_the_next_run(tmp_path: Path) -> None:
-    made = job(tmp_path, [ROW])
-    report = await run(made, ScriptedChat(react=lambda messages: ValueError("broken")))
-    assert (report["kept"], report["left"], sum(report["failed"].values())) == (0, 1, 1)
-    assert (await run(made, teacher()))["kept"] == 1
-
-
 @pytest.mark.parametrize(
     "text",
     ["", "{", '"x"', "[1]", '{"id": "a"}', '{"id": "a", "question": "q"}', '{"question": "q", "answers": ["a"]}'],
@@ -163,31 +155,3 @@ def test_unusable_question_files_are_refused_with_a_sentence(tmp_path: Path, tex
         return
     with pytest.raises(InputError):
         read_tasks(file)
-
-
-@pytest.mark.parametrize(
-    ("text", "useful"),
-    [
-        ("Ilse Marwen went to sea.", True),
-        ("She came from Norway.", True),
-        ("Norwaysomething else", False),
-        ("The Tarn Mill made paper.", False),
-    ],
-)
-def test_document_is_useful_for_what_the_question_does_not_say_itself(text: str, useful: bool) -> None:
-    assert bears(text, Task("q", ROW["question"], ("Norway",), ("Ilse Marwen", "Tarn Mill"))) is useful  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize(
-    ("reasoning", "needs"),
-    [
-        ("However, the town is unknown.", True),
-        ("There is NO INFORMATION on it.", True),
-        ("I must find the year.", True),
-        ("Let me refine the query.", True),
-        ("The findings say 1931.", False),
-        ("It was refined steel.", False),
-    ],
-)
-def test_information_need_is_told_by_whole_words(reasoning: str, needs: bool) -> None:
-    assert bool(NEED.search(reasoning)) is needs

@@ -17,13 +17,6 @@ from ragweave.models.errors import InputError
 SCORES = st.lists(st.floats(-1, 1).map(lambda v: round(v, 2)), min_size=1, max_size=30)
 
 
-def test_precision_raises_the_upper_and_kept_lowers_the_lower_threshold() -> None:
-    present, absent = [-0.9, -0.1, 0.2, 0.6, 0.9], [-0.95, -0.5, 0.0, 0.5]
-    strict, loose = calibrate(present, absent, 0.95, 1.0), calibrate(present, absent, 0.6, 0.6)
-    assert (strict.upper, strict.lower) == (0.6, -0.9)
-    assert (loose.upper, loose.lower) == (0.2, 0.2)
-
-
 @given(SCORES, SCORES, st.floats(0.5, 1), st.floats(0.5, 1))
 def test_what_is_promised_holds_on_the_pairs_it_was_read_off(
     present: list[float], absent: list[float], precision: float, kept: float

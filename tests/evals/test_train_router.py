@@ -39,14 +39,6 @@ def trained():
     return fit(Corpus.of(rows(), [], NAMES))
 
 
-def test_a_head_predicts_the_same_after_saving_and_loading(trained, tmp_path):
-    path = tmp_path / "head.npz"
-    save(trained, path)
-    asked = ["When was the anchor bought?", "Write a poem about a spoon", "", "照片里有什么？"]
-    assert np.array_equal(router.head(path).probabilities(asked), trained.probabilities(asked))
-    assert router.predict("When was the anchor bought?", path)["paragraph"] > 0.5
-
-
 def test_training_twice_gives_the_same_file(trained, tmp_path):
     save(trained, tmp_path / "a.npz")
     save(fit(Corpus.of(rows(), [], NAMES)), tmp_path / "b.npz")

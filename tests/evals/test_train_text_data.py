@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from ragweave.evals.train_text_data import LabelledText, evaluator_rows, router_rows, split
 from ragweave.models.errors import InputError
-from ragweave.models.relevance import Passage
 
 
 def file(folder: Path, *rows: Any) -> Path:
@@ -58,15 +57,6 @@ def test_an_evaluator_file_that_cannot_be_trained_on_is_explained(
 ) -> None:
     with pytest.raises(InputError, match=message):
         evaluator_rows(file(tmp_path, *rows))
-
-
-@pytest.mark.parametrize(("given_labels", "targets"), [((0, 1), [-1, 1]), ((-1, 1), [-1, 1]), ((0, 0.5), [0, 0.5])])
-def test_labels_of_passages_become_minus_one_to_one(
-    tmp_path: Path, given_labels: tuple[float, float], targets: list[float]
-) -> None:
-    rows = evaluator_rows(file(tmp_path, *({**JUDGED, "label": label, "title": "T"} for label in given_labels)))
-    assert [r.target for r in rows] == targets
-    assert rows[0].passage == Passage("T", "it is she")
 
 
 @given(st.lists(st.integers(0, 9), min_size=20, max_size=60).filter(lambda g: len(set(g)) > 1), st.integers(0, 5))

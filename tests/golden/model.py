@@ -36,8 +36,6 @@ def reply(body: dict[str, Any], question: str, knows: dict[str, str]) -> str:
     texts = [str(m.get("content") or "") for m in body["messages"]]
     shown = "\n".join(t for m, t in zip(body["messages"], texts, strict=True) if m["role"] == "user")
     form = body.get("response_format", {}).get("json_schema", {}).get("schema")
-    if not form and body.get("tools"):
-        form = body["tools"][0]["function"]["parameters"]
     if form:
         return json.dumps(fill(form, question, form), ensure_ascii=False)
     if re.search(r"^paragraph\b[^\n]*\n+document\b", "\n".join(texts), re.M):
@@ -79,10 +77,7 @@ class Model:
                     rows = [{**head, "object": "chat.completion.chunk", "choices": [e]} for e in events]
                     sent = "".join(f"data: {json.dumps(r)}\n\n" for r in rows) + "data: [DONE]\n\n"
                 else:
-                    message: dict[str, Any] = {"role": "assistant", "content": text}
-                    if body.get("tools"):
-                        call = {"name": body["tools"][0]["function"]["name"], "arguments": text}
-                        message = {**message, "tool_calls": [{"id": "1", "type": "function", "function": call}]}
+                    message = {"role": "assistant", "content": text}
                     choice = {"index": 0, "message": message, "finish_reason": "stop"}
                     sent = json.dumps({**head, "object": "chat.completion", "choices": [choice]})
                 self.send_response(200)

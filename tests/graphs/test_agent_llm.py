@@ -6,7 +6,6 @@ import pytest
 from langchain_core.messages import AIMessageChunk
 
 from ragweave.components.context import Context
-from ragweave.components.phrases import QUOTED
 from ragweave.graphs.agent import graph
 from ragweave.models.chat import override
 from ragweave.nodes.answer import Answer
@@ -111,14 +110,6 @@ async def test_an_answer_that_is_contradicted_whole_is_written_once_more_and_the
     assert [s.support for s in answer.sentences[:3]] == ["contradicted", "contradicted", "quoted"]
 
 
-@pytest.mark.parametrize("reply", ["", "I am sorry, but I cannot help with that."])
-async def test_refusal_leaves_quotes_of_the_small_mind_that_are_said_to_be_that(play: Any, reply: str) -> None:
-    answer: Answer = (await ask(play(reason=reply, generate=reply)))["answer"]
-    assert answer.mode == "extractive"
-    assert "1931" in answer.text
-    assert any("quote" in note for note in answer.notes)
-
-
 async def test_strict_drops_a_sentence_without_support_before_anybody_sees_it(play: Any) -> None:
     model = play(generate="It was opened in 1931 [1]. It cost nine million crowns [1]. Its dome turns on rollers [1].")
     seen: list[str] = []
@@ -140,28 +131,6 @@ async def test_strict_drops_a_sentence_without_support_before_anybody_sees_it(pl
     assert answer.dropped == 1
     assert "".join(seen) == answer.text
     assert len(seen) == len(answer.sentences)
-
-
-async def test_next_query_of_the_model_makes_a_second_hop_through_route_and_expand(play: Any) -> None:
-    model = play(
-        reason=[
-            {
-                "learnt": "The works built it.",
-                "missing": "the founder",
-                "query": "founder of Ostrander Works",
-            },
-            {"learnt": "Ada Ostrander founded it.", "missing": "", "enough": True},
-        ],
-        generate="The firm was founded by Ada Ostrander in 1889 [1].",
-    )
-    question = "Who founded the firm that built the telescope of the Corvane Observatory?"
-    state = await ask(model, question, expand_when="always", route_by="llm", top_k=1)
-    assert [h["query"] for h in state["hops"]] == [question, "founder of Ostrander Works"]
-    assert play.parts(model).count("route") == 2
-    assert "Ada Ostrander" in state["answer"].text
-    second = [e for e in state["evidence"] if e["hop"] == 2]
-    assert second
-    assert all(e["query"] == "founder of Ostrander Works" for e in second)
 
 
 async def test_recalled_passage_is_flagged_and_never_cited(play: Any) -> None:
@@ -187,32 +156,6 @@ async def test_unreadable_replies_fall_back_and_the_answer_still_comes(play: Any
     state = await ask(model, expand_when="always", route_by="llm", grade_by="llm")
     assert "1931" in state["answer"].text
     assert state["grade"]["action"] == "ambiguous"
-
-
-async def test_dead_model_falls_back_to_the_small_mind_and_says_so() -> None:
-    dead = ScriptedChat(react=lambda messages: ConnectionError("refused"))
-    answer: Answer = (await ask(dead, expand_when="always"))["answer"]
-    assert "1931" in answer.text
-    assert answer.mode == "extractive"
-    assert answer.kind == "quotes" and len(answer.notes) == 2
-    assert "scripted" in answer.notes[0] and answer.notes[1] == QUOTED
-
-
-async def test_call_budget_ends_in_an_answer_that_names_the_limit(play: Any) -> None:
-    model = play()
-    answer: Answer = (await ask(model, max_model_calls=1))["answer"]
-    assert len(model.calls) == 1
-    assert "1931" in answer.text
-    assert any("limit" in note for note in answer.notes)
-
-
-async def test_follow_up_is_rewritten_by_the_model(play: Any) -> None:
-    model = play(condense="How many rollers does the dome of the Corvane Observatory have?", generate="UNKNOWN")
-    with override(writer=model):
-        state = await graph.ainvoke(
-            {"messages": [("human", QUESTION), ("ai", "In 1931."), ("human", "And its rollers?")]}, context=Context()
-        )
-    assert state["question"] == "How many rollers does the dome of the Corvane Observatory have?"
 
 
 async def test_instructions_inside_a_document_reach_the_model_as_quoted_data(play: Any) -> None:

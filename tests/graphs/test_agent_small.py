@@ -32,12 +32,6 @@ async def test_every_graph_answers_with_a_citation_that_names_file_and_heading(n
     assert first.quote == "It was opened in 1931." and f"**{first.quote}**" in answer.text
 
 
-async def test_chinese_question_is_answered_from_the_chinese_file() -> None:
-    answer: Answer = (await ask("青山茶什么时候采摘?"))["answer"]
-    assert "四月" in answer.text
-    assert answer.citations[0].title.startswith("青山茶")
-
-
 async def test_a_question_that_the_library_does_not_answer_shows_the_closest_and_says_that_nobody_read_it() -> None:
     answer: Answer = (await ask("Who painted the Corvane Observatory in 1953?"))["answer"]
     assert answer.kind == "quotes" and not answer.abstained and answer.confidence == 0

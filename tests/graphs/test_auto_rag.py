@@ -7,8 +7,6 @@ import random
 from typing import Any
 
 import pytest
-from langchain_core.messages import AIMessageChunk
-from langchain_core.outputs import ChatGenerationChunk
 
 from ragweave.components.llm.reason import REMINDER
 from ragweave.components.llm.turn import turn_of
@@ -86,14 +84,6 @@ async def test_what_an_earlier_round_found_and_had_no_room_to_show_is_shown_when
     assert "founded by Ada Ostrander" in second
 
 
-async def test_first_turn_may_answer_without_retrieval(play: Any) -> None:
-    model = play(reason="Nothing needs to be looked up.\nFinal Answer: Bonjour", converse="Bonjour.")
-    state = await ask(model, "Say good morning in French.")
-    assert state["answer"].sentences[0].support == "model"
-    assert state["answer"].citations == ()
-    assert state.get("hops", []) == []
-
-
 async def test_malformed_turn_is_asked_for_again_a_bounded_number_of_times(play: Any) -> None:
     model = play(
         reason=["I would rather not say.", "Query: Ostrander Works founder", "Final Answer: x"], generate=FOUNDED
@@ -101,13 +91,6 @@ async def test_malformed_turn_is_asked_for_again_a_bounded_number_of_times(play:
     state = await ask(model)
     assert state["hops"][0]["query"] == "Ostrander Works founder"
     assert reasons(model)[1][-1] == REMINDER
-
-
-async def test_model_that_never_keeps_the_form_leaves_the_decision_to_the_small_mind(play: Any) -> None:
-    model = play(reason="I would rather not say.", generate=FOUNDED)
-    state = await ask(model)
-    assert {h["by"] for h in state["hops"]} == {"local, llm unreadable"}
-    assert "Ada Ostrander" in state["answer"].text
 
 
 async def test_rounds_then_recalls_are_spent_and_an_answer_still_comes(play: Any) -> None:
@@ -134,43 +117,6 @@ async def test_recalled_words_come_last_and_are_flagged_to_the_reasoner(play: An
     assert "your own memory" in reasons(model)[-1][-1]
     shown = model.calls[-1].prompt
     assert shown.rindex("Ada founded it.") > shown.rindex("[1] Ostrander Works")
-
-
-@pytest.mark.parametrize(
-    ("knobs", "named"), [({"max_model_calls": 2}, "2 model calls"), ({"max_tokens": 400}, "400 tokens")]
-)
-async def test_spent_budget_ends_the_loop_and_the_answer_names_the_limit(
-    play: Any, knobs: dict[str, int], named: str
-) -> None:
-    count = iter(range(100))
-    model = play(reason=lambda m: f"Query: Ostrander matter {next(count)}", generate=FOUNDED)
-    state = await ask(model, max_hops=8, **knobs)
-    assert len(state["hops"]) <= 2
-    assert any(named in note for note in state["answer"].notes)
-    assert state["answer"].model_calls <= 2
-
-
-class Dies(ScriptedChat):
-    """Plays its part, but its prose breaks off after one sentence."""
-
-    async def _astream(self, messages: Any, stop: Any = None, run_manager: Any = None, **kwargs: Any) -> Any:
-        yield ChatGenerationChunk(message=AIMessageChunk(content="It was opened in 1931 [1]. And "))
-        raise ConnectionError("gone")
-
-
-async def test_model_that_dies_in_mid_stream_leaves_the_sentences_that_were_shown(play: Any) -> None:
-    model = Dies(react=play(reason=["Query: Corvane opened", "Final Answer: 1931"]).react)
-    answer: Answer = (await ask(model, "When was the Corvane Observatory opened?"))["answer"]
-    assert [s.text for s in answer.sentences] == ["It was opened in 1931."]
-    assert any("cut short" in note for note in answer.notes)
-
-
-async def test_model_that_dies_in_mid_conversation_is_replaced_and_named(play: Any) -> None:
-    model = play(reason=["Query: Corvane telescope builder", ConnectionError("gone")] + [ConnectionError("gone")] * 9)
-    state = await ask(model)
-    assert state["hops"][0]["by"] == "local, llm failed"
-    assert state["answer"].text
-    assert state["answer"].notes
 
 
 SAID = [

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -17,7 +16,7 @@ from ragweave.graphs.agent import graph
 from ragweave.models.chat import override
 from ragweave.models.settings import model_settings
 from ragweave.nodes.answer import Answer
-from ragweave.tests.support import Fault, ScriptedServer
+from ragweave.tests.support import ScriptedServer
 
 QUESTION = "Who founded the firm that built the main telescope of the Corvane Observatory?"
 OPENED = "When was the Corvane Observatory opened?"
@@ -41,53 +40,6 @@ def server(monkeypatch: pytest.MonkeyPatch, library: Path) -> Iterator[ScriptedS
         monkeypatch.setenv("RAGWEAVE_CHAT_CACHE", "false")
         model_settings.cache_clear()
         yield served
-
-
-def acting(play: Any, **parts: Any) -> Callable[[Any], Any]:
-    """Let a server play the nodes' parts; a part that is a Fault goes wrong."""
-    model = play(**parts)
-    return lambda received: model.react(_messages(received))
-
-
-def _messages(received: Any) -> list[Any]:
-    return [SimpleNamespace(text=str(m["content"])) for m in received.body["messages"]]
-
-
-async def test_a_server_that_dies_in_mid_stream_leaves_the_sentence_that_was_shown(
-    server: ScriptedServer, play: Any
-) -> None:
-    server._react = acting(play, generate=Fault.cut(7))
-    model = play()
-
-    def react(received: Any) -> Any:
-        reply = model.react(_messages(received))
-        return Fault.cut(8) if isinstance(reply, str) and "1931 [1]" in reply else reply
-
-    server._react = react
-    answer: Answer = (await ask(OPENED))["answer"]
-    assert "1931" in answer.text
-    assert answer.notes
-
-
-@pytest.mark.usefixtures("library")
-@pytest.mark.parametrize(
-    "said",
-    [
-        "Requête : fondateur des ateliers Ostrander",
-        "Поисковый запрос: кто основал мастерские",
-        "I now have everything I need, thanks!",
-        '{"thought": "hm", "action": "search", "input": "Ostrander"}',
-        "<tool_call>search(Ostrander)</tool_call>",
-        "",
-    ],
-    ids=["French labels", "Russian labels", "chatter", "another JSON", "tool call", "nothing"],
-)
-async def test_turns_in_another_format_or_language_end_in_a_stated_way(play: Any, said: str) -> None:
-    model = play(reason=said, generate="UNKNOWN")
-    with override(writer=model):
-        state = await ask(max_hops=2)
-    assert {h["by"] for h in state["hops"]} <= {"local, llm unreadable", "rule"}
-    assert len(model.calls) < 40
 
 
 @pytest.mark.usefixtures("library")

@@ -1,13 +1,10 @@
 """A question and a query that are edited in the state count, as LangGraph's own time travel lets one do."""
 
-from typing import Annotated, Any
+from typing import Any
 
 import pytest
-from langchain_core.messages import AnyMessage, HumanMessage
+from langchain_core.messages import HumanMessage
 from langgraph.checkpoint.memory import InMemorySaver
-from langgraph.graph import StateGraph
-from langgraph.graph.message import add_messages
-from typing_extensions import TypedDict
 
 from ragweave.components.context import Context
 from ragweave.graphs.run import GRAPHS, build_agent
@@ -62,21 +59,6 @@ async def test_a_question_that_is_put_into_a_thread_whose_turn_has_ended_is_the_
     agent.update_state(CONFIG, {"messages": [HumanMessage(OPENED)]}, as_node="__start__")
     state = await agent.ainvoke(None, CONFIG, context=SMALL)
     assert state["answer"].question == after(BAKED, OPENED) and len(state["messages"]) == 6
-
-
-async def test_an_outer_graph_that_keeps_messages_and_question_is_answered_anew_each_time() -> None:
-    class Outer(TypedDict, total=False):
-        messages: Annotated[list[AnyMessage], add_messages]
-        question: str
-
-    outer = StateGraph(Outer)
-    outer.add_node("answer", build_agent("crag"))
-    outer.set_entry_point("answer")
-    graph = outer.compile(checkpointer=InMemorySaver())
-    for question in (OPENED, BAKED):
-        state = await graph.ainvoke({"question": question}, CONFIG)
-        assert state["messages"][-2].text == question
-    assert "ten minutes" in state["messages"][-1].text
 
 
 @pytest.mark.parametrize("name", [*GRAPHS])

@@ -88,8 +88,3 @@ async def test_nothing_that_set_one_turn_reaches_into_the_next() -> None:
     first = [s async for s in agent.aget_state_history(CONFIG) if s.next == ("condense",)][-1]
     state = await agent.ainvoke(None, first.config)
     assert not read(state) & OTHER.keys()
-
-
-@pytest.mark.parametrize("name", [*GRAPHS])
-def test_what_a_turn_was_set_by_is_no_input_of_a_graph(name: str) -> None:
-    assert set(build_agent(name).get_input_jsonschema()["properties"]) == {"messages", "question"}

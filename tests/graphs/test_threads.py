@@ -10,7 +10,6 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.checkpoint.sqlite import SqliteSaver
-from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from ragweave.components.context import Context
 from ragweave.components.evidence import Sentence
@@ -19,18 +18,6 @@ from ragweave.graphs.run import GRAPHS, build_agent
 from ragweave.nodes.answer import Answer
 
 pytestmark = pytest.mark.usefixtures("library")
-
-
-async def test_thread_on_disk_survives_a_new_process_and_stays_small(tmp_path: Path) -> None:
-    config: Any = {"configurable": {"thread_id": "t"}}
-    path = str(tmp_path / "threads.sqlite")
-    for question in ("When was the Corvane Observatory opened?", "And how high does it stand?", "Who built its dome?"):
-        async with AsyncSqliteSaver.from_conn_string(path) as saver:
-            agent = build().compile(checkpointer=saver)
-            state = await agent.ainvoke({"messages": [("human", question)]}, config)
-    assert isinstance(state["answer"], Answer)
-    assert len(state["messages"]) == 6
-    assert (tmp_path / "threads.sqlite").stat().st_size < 4_000_000
 
 
 async def test_state_is_plain_data_that_programs_can_read(tmp_path: Path) -> None:
@@ -51,12 +38,6 @@ async def test_reading_a_thread_back_warns_of_no_type(caplog: pytest.LogCaptureF
     answer = (await agent.aget_state(config)).values["answer"]
     assert isinstance(answer, Answer) and isinstance(answer.sentences[0], Sentence)
     assert "type" not in caplog.text
-
-
-async def test_a_graph_is_compiled_once_for_all_savers() -> None:
-    one, other = (build_agent("crag", checkpointer=InMemorySaver()) for _ in range(2))
-    assert one.nodes["grade"] is other.nodes["grade"] and one.checkpointer is not other.checkpointer
-    assert build_agent("crag").checkpointer is None
 
 
 @pytest.mark.parametrize("name", [*GRAPHS])

@@ -14,11 +14,6 @@ from ragweave.graphs.run import GRAPHS
 from ragweave.tests.support.talks import TALK, script, written
 
 
-async def test_chunks_stay_within_the_time_that_is_asked_about(recordings: Path) -> None:
-    state = await written(script(), look="off", preset="video-rag-paper", from_time=60.0, to_time=90.0)
-    assert state["chunks"] and state["chunks"] == [i for i in state["chunks"] if i in await within(60.0, 90.0)]
-
-
 async def within(start: float, end: float) -> set[str]:
     library = await open_library()
     held = [i for s in await library.sources() for i in await library.items_of(s.id, "clip")]
@@ -71,9 +66,3 @@ async def test_a_model_reads_nothing_that_lies_outside_the_time_range(recordings
     assert any("ninety years" in prompt for prompt in prompts)
     assert not any(text in prompt for prompt in prompts for at, text in TALK if at != 65)
     assert [(c.locator["start"], c.locator["end"]) for c in state["answer"].citations] == [(65.0, 70.0)]
-
-
-async def test_a_time_of_day_that_no_recording_reaches_leaves_what_was_found(recordings: Path) -> None:
-    context = Context(mode="extractive", corpora=("clip",))
-    found = await astate("Who spoke of the comet at 14:30?", context=context, graph="crag")
-    assert found["evidence"]

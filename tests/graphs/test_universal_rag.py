@@ -11,9 +11,7 @@ import pytest
 from ragweave.components.context import Context
 from ragweave.corpora.ingest.run import index
 from ragweave.graphs.universal_rag import graph
-from ragweave.models import router
 from ragweave.models.chat import override
-from ragweave.models.errors import InputError
 from ragweave.tests.support import ScriptedChat
 
 ITEMS: list[dict[str, Any]] = [
@@ -79,50 +77,6 @@ async def test_a_reply_that_is_no_label_falls_back_to_the_head_and_never_to_chan
             state = await ask("What colour is the valve in the photo?", route_by="llm")
         assert state["routes"][0]["by"] == "local, llm unreadable"
         assert state["routes"][0]["corpora"][0] == "image" and len(state["routes"][0]["corpora"]) == 5
-
-
-@pytest.mark.usefixtures("library")
-@pytest.mark.parametrize(
-    ("question", "corpora"),
-    [
-        ("What colour is the valve in the photo?\nA. red\nB. blue", ["image"]),
-        ("Welche Farbe hat das Ventil auf dem Foto?", ["image"]),
-        ("照片里的阀门是什么颜色?", ["image"]),
-        ("¿De qué color es la válvula en la foto?", ["image"]),
-    ],
-)
-async def test_options_and_other_languages_are_routed_like_the_plain_question(
-    question: str, corpora: list[str]
-) -> None:
-    assert (await ask(question, route_by="hard"))["routes"][0]["corpora"] == corpora
-
-
-@pytest.mark.usefixtures("library")
-@pytest.mark.parametrize(
-    ("question", "why"),
-    [("", "empty|no text|holds no"), ("   \n", "empty|no text|holds no"), ("word " * 10_000, "characters")],
-)
-async def test_a_question_that_is_none_or_endless_is_refused_in_a_sentence(question: str, why: str) -> None:
-    with pytest.raises(InputError, match=why):
-        await ask(question)
-
-
-def test_the_head_itself_survives_ten_thousand_words() -> None:
-    found = router.predict("valve photo boiler " * 3_400)
-    assert sum(found.values()) == pytest.approx(1) and set(found) == {
-        "none",
-        "paragraph",
-        "document",
-        "image",
-        "clip",
-        "video",
-    }
-
-
-@pytest.mark.usefixtures("library")
-async def test_unified_routing_searches_everything_and_still_answers() -> None:
-    state = await ask("When was the lease signed?", route_by="unified")
-    assert len(state["routes"][0]["corpora"]) == 5 and "3 May 2019" in state["answer"].text
 
 
 @pytest.mark.usefixtures("library")

@@ -13,7 +13,6 @@ from ragweave.app.api import astate
 from ragweave.components.context import Context
 from ragweave.components.llm import look as looking
 from ragweave.components.local.clips import AT_LEAST
-from ragweave.models.errors import ModelError
 from ragweave.tests.support import ScriptedChat
 from ragweave.tests.support.frames import add_frames
 from ragweave.tests.support.library import build_library
@@ -42,14 +41,6 @@ async def graded(model: ScriptedChat, **knobs: Any) -> Any:
         return await astate("Who found the comet?", context=Context(mode="llm", grade_by="llm", max_hops=1, **knobs))
 
 
-async def test_clips_that_the_filter_has_judged_are_not_judged_again(recordings: Path) -> None:
-    model = script()
-    state = await graded(model)
-    assert len(judged(model)) == 1
-    assert state["grade"]["action"] == "correct" and state["grade"]["best"] == 0.9 and state["grade"]["by"] == "llm"
-    assert {e["relevance"] for e in state["evidence"]} == {0.9}
-
-
 async def test_only_what_the_filter_has_not_judged_is_asked_about(recordings: Path, tmp_path: Path) -> None:
     await build_library(tmp_path / "notes", {"comet.md": "# Comet\n\nAda Ostrander found the comet with a mirror."})
     model = script()
@@ -69,13 +60,6 @@ async def test_a_clip_that_was_looked_at_since_is_judged_with_what_was_seen(reco
         await graded(model, look="auto")
     clips, again = judged(model)
     assert "telescope of" not in again and "A woman at a telescope." in again and "A woman" not in clips
-
-
-async def test_where_the_filter_fell_back_to_the_small_mind_the_model_still_grades(recordings: Path) -> None:
-    replies = iter(["%% no json %%", "%% no json %%"])
-    model = script(grade=lambda _: next(replies, {"verdicts": [{"n": 1, "verdict": "relevant"}]}))
-    state = await graded(model)
-    assert state["grade"]["best"] == 0.9 and state["grade"]["by"] == "llm"
 
 
 @pytest.mark.parametrize("part", ["rewrite", "grade"])
@@ -102,12 +86,6 @@ async def test_a_multiple_choice_ends_after_two_unreadable_replies(recordings: P
     state = await written(model, look="off", choices=("Boris Pell", "Ada Ostrander"))
     assert state["answer"].kind == "quotes" and "Ada Ostrander" in state["answer"].text
     assert sum("multiple-choice" in c.prompt for c in model.calls) == 2
-
-
-async def test_a_model_that_fails_is_noted_and_the_small_mind_answers(recordings: Path) -> None:
-    state = await written(script(generate=ModelError("the server refused", "ask again")), look="off")
-    assert "Ada Ostrander" in state["answer"].text
-    assert any("refused" in n for n in state["answer"].notes)
 
 
 async def test_a_writer_reads_the_chunks_around_the_nearest_clip_where_the_preset_asks_for_them(

@@ -9,10 +9,8 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from ragweave.app.api import astate
 from ragweave.components.context import Context
-from ragweave.components.local.condense import BEFORE
 from ragweave.graphs.search import graph
 from ragweave.models.errors import InputError
-from ragweave.nodes.condense import condense
 from ragweave.tests.support import build_library
 
 FERRY = {"ferry.md": "The ferry sails four times a day. Ada Brook steers the ferry.\n"}
@@ -33,23 +31,6 @@ async def test_a_door_that_keeps_no_thread_has_the_messages_alone(tmp_path: Path
     said = [HumanMessage("How often does it sail?"), AIMessage("Four times a day. [1]"), HumanMessage("And in winter?")]
     state = await graph.ainvoke({"messages": said}, context=Context())
     assert state["question"] == "How often does it sail? And in winter?"
-
-
-async def test_of_a_long_question_before_only_the_beginning_is_searched_with_a_follow_up(
-    tmp_path: Path, home: Path
-) -> None:
-    await build_library(tmp_path / "notes", FERRY)
-    said = [HumanMessage("ferry " * 1_000), AIMessage("Four. [1]"), HumanMessage("And in winter?")]
-    question = (await graph.ainvoke({"messages": said}, context=Context()))["question"]
-    assert question.startswith("ferry ferry") and question.endswith(" And in winter?")
-    assert len(question) <= BEFORE + 20
-
-
-async def test_a_first_turn_is_searched_as_it_was_written(tmp_path: Path, home: Path) -> None:
-    await build_library(tmp_path / "notes", FERRY)
-    asked = "Hello! We are planning our Sunday. Could you look up how often the ferry sails? Many thanks!"
-    state = await graph.ainvoke({"messages": [HumanMessage(asked)]}, context=Context())
-    assert state["question"] == state["query"] == state["messages"][0].content == asked
 
 
 @pytest.mark.parametrize(
@@ -75,11 +56,3 @@ async def test_pixels_do_not_stay_in_the_state_and_that_nobody_looked_is_said(tm
     state = await graph.ainvoke(asked, context=Context())
     assert [m.content for m in state["messages"]] == ["How often does the ferry sail?"]
     assert "not looked at" in state["notes"][0] and state["candidates"]
-
-
-async def test_a_question_that_an_older_version_left_in_the_state_is_not_taken_for_an_edit(
-    runtime: Any, tmp_path: Path
-) -> None:
-    await build_library(tmp_path / "notes", {"well.md": "The well was dug by Bert Osk.\n"})
-    kept: Any = {"turn": "t", "question": "Who built the pump?", "messages": [HumanMessage("Who dug the well?")]}
-    assert (await condense(kept, runtime(mode="extractive")))["question"] == "Who dug the well?"

@@ -91,17 +91,6 @@ async def test_rewrites_come_from_one_call() -> None:
     assert len(model.calls) == 1
 
 
-async def test_reply_is_cached_by_question_prompt_and_model() -> None:
-    model = ScriptedChat(react=lambda messages: {"queries": FOUR})
-    for _ in range(3):
-        assert (await _phrasings(model, cached=True))["rewrites"] == FOUR
-    assert len(model.calls) == 1
-    await _phrasings(model, cached=True, phrasing="rephrase")
-    assert len(model.calls) == 2
-    await _phrasings(model, cached=True, phrasings=2)
-    assert len(model.calls) == 3
-
-
 @pytest.mark.parametrize(
     "reply", ["I would rather not.", "", '{"queries": []}', {"queries": [QUERY]}, ConnectionError("down")]
 )

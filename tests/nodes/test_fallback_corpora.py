@@ -3,18 +3,7 @@ from __future__ import annotations
 from typing import Any
 
 from ragweave.components.context import Context
-from ragweave.nodes.state import State
 from ragweave.tests.support import build_library
-
-
-def state(tasks: list[tuple[str, str]], hops: list[tuple[str, list[str]]] = [], routed: bool = True) -> State:  # noqa: B006
-    made: Any = {
-        "tasks": [{"corpus": corpus, "queries": [query, "another phrasing"]} for corpus, query in tasks],
-        "hops": [{"query": query, "corpora": corpora} for query, corpora in hops],
-        "routes": [{"hop": 1}] if routed else [],
-    }
-    found: State = made
-    return found
 
 
 async def test_a_question_that_was_sent_to_the_wrong_corpus_is_asked_of_the_others(tmp_path: Any, home: Any) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from ragweave.components.context import Context
 from ragweave.components.duplicates import collapse
-from ragweave.components.evidence import Evidence, RankedList
+from ragweave.components.evidence import RankedList
 from ragweave.components.fusion import fused
 from ragweave.components.local import rank as node
 from ragweave.components.local.rank import score_pools
@@ -73,11 +73,6 @@ def test_same_text_is_kept_once_with_every_place() -> None:
     assert [(i.id, [place["file"] for place in also]) for i, also in kept] == [("b", ["/a.md"]), ("c", [])]
 
 
-@pytest.mark.parametrize(("corpus", "text"), [("image", "A diagram."), ("clip", "Silence."), ("paragraph", " ")])
-def test_pictures_clips_and_empty_texts_are_never_taken_as_the_same(corpus: str, text: str) -> None:
-    assert len(collapse([item("a", text, corpus=corpus), item("b", text, corpus=corpus)])) == 2
-
-
 async def test_duplicate_in_the_library_becomes_one_row_with_both_files(library: Library) -> None:
     pool = fused(await found(library, QUESTION), QUESTION, Context())
     (rows,), _ = await score_pools(library, QUESTION, [pool], Context(), 1)
@@ -85,13 +80,6 @@ async def test_duplicate_in_the_library_becomes_one_row_with_both_files(library:
     files = {Path(first["locator"]["file"]).name, *(Path(place["file"]).name for place in first["also"])}
     assert files == {"tower.md", "copy.md"}
     assert sum("40 metres" in r["text"] for r in rows) == 1
-
-
-async def test_order_without_reranking_is_the_fused_one(library: Library) -> None:
-    pool = fused(await found(library, QUESTION, "lens"), QUESTION, knobs_of(fusion="rrf"))
-    (rows,), _ = await score_pools(library, QUESTION, [pool], Context(rerank=False), 1)
-    at = [i for i, _ in pool]
-    assert [at.index(r["id"]) for r in rows] == sorted(at.index(r["id"]) for r in rows)
 
 
 class Judge:
@@ -153,14 +141,6 @@ async def test_several_pools_are_scored_each_by_itself_and_their_first_ones_as_o
     assert set(joint) == {r["id"] for pool in rows for r in pool}
     best = max(joint, key=joint.__getitem__)
     assert any("40 metres" in r["text"] for pool in rows for r in pool if r["id"] == best)
-
-
-def row(id: str, date: str, relevance: float, file: str = "") -> Evidence:
-    return {
-        "id": id, "corpus": "paragraph", "origin": "library", "title": "", "text": "", "query": "", "hop": 1,
-        "locator": {"kind": "heading", "file": file} if file else {"kind": "heading"}, "score": 0.0,
-        "relevance": relevance, "date": date,
-    }  # fmt: skip
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,6 @@ from ragweave.components.llm import look as looking
 from ragweave.components.llm.look import frames
 from ragweave.corpora.types import Item
 from ragweave.models.chat import override
-from ragweave.models.errors import ModelError
 from ragweave.tests.support import ScriptedChat
 from ragweave.tests.support.frames import add_frames
 from ragweave.tests.support.knobs import context as knobs_of
@@ -64,18 +63,6 @@ async def run(vision: ScriptedChat, **knobs: Any) -> Any:
     with override(writer=text_model(), vision=vision):
         knobs = {"channels": ("chunk", "visual", "speech"), **knobs}  # the second clip shares no word with it
         return await astate("Which colour has the river?", context=knobs_of(mode="llm", **knobs), graph="video_rag")
-
-
-async def test_a_vision_model_that_fails_is_noted_and_not_asked_again(filmed: Path) -> None:
-    def refuse(messages: list[Any]) -> Any:
-        raise ModelError("the model takes no pictures", "choose another")
-
-    vision = ScriptedChat(react=refuse)
-    state = await run(vision)
-    assert any("takes no pictures" in n for n in state["notes"])
-    asked = len(vision.calls)
-    await run(vision)
-    assert len(vision.calls) == asked
 
 
 @pytest.mark.parametrize(

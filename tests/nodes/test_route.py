@@ -8,7 +8,6 @@ import pytest
 from langgraph.runtime import Runtime
 
 from ragweave.components import run_context as runs
-from ragweave.components.llm.route import ENSEMBLE_AT
 from ragweave.models import chat, checkpoint, router
 from ragweave.models.settings import model_settings
 from ragweave.nodes.route import route
@@ -117,22 +116,6 @@ async def test_a_checkpoint_that_cannot_be_used_costs_a_note_and_the_head_decide
     row, notes = await routed("who signed it", route_by="checkpoint")
     assert (row["corpora"], row["by"]) == (["paragraph", "image", "document"], "local, checkpoint failed")
     assert "there is no checkpoint folder '/nowhere/at/all'" in notes[0]
-
-
-async def test_the_ensemble_asks_no_model_where_the_head_is_sure(says: Any) -> None:
-    says(paragraph=ENSEMBLE_AT, image=1 - ENSEMBLE_AT, none=0.0)
-    with writer() as model:
-        row, _ = await routed("who signed it", route_by="ensemble")
-    assert (row["corpora"], row["by"]) == (["paragraph", "image", "document"], "local")
-    assert not model.calls
-
-
-async def test_the_ensemble_asks_the_model_where_the_head_is_not_sure(says: Any) -> None:
-    says(paragraph=ENSEMBLE_AT - 0.01, image=1.01 - ENSEMBLE_AT, none=0.0)
-    with writer("image") as model:
-        row, _ = await routed("who signed it", route_by="ensemble")
-    assert (row["corpora"], row["by"]) == (["image"], "llm")
-    assert len(model.calls) == 1
 
 
 @pytest.mark.parametrize(("sure", "corpus", "by"), [(0.9, "image", "checkpoint"), (0.5, "paragraph", "llm")])

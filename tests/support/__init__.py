@@ -9,7 +9,6 @@ if TYPE_CHECKING:
     from ragweave.tests.support.faults import Fault
     from ragweave.tests.support.hub import ScriptedHub
     from ragweave.tests.support.library import build_library
-    from ragweave.tests.support.replies import UnconsumedReplies, UnexpectedModelCall
     from ragweave.tests.support.scripted import Call, ScriptedChat
     from ragweave.tests.support.server import Received, ScriptedServer
 
@@ -20,8 +19,6 @@ __all__ = [
     "ScriptedChat",
     "ScriptedHub",
     "ScriptedServer",
-    "UnconsumedReplies",
-    "UnexpectedModelCall",
     "build_library",
 ]
 
@@ -29,7 +26,6 @@ _HOMES = {
     "faults": ("Fault",),
     "hub": ("ScriptedHub",),
     "library": ("build_library",),
-    "replies": ("UnconsumedReplies", "UnexpectedModelCall"),
     "scripted": ("Call", "ScriptedChat"),
     "server": ("Received", "ScriptedServer"),
 }

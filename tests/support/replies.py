@@ -5,29 +5,14 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from pydantic import BaseModel
-
-
-class UnexpectedModelCall(AssertionError):
-    """A scripted model was called although no reply was left for it."""
-
-
-class UnconsumedReplies(AssertionError):
-    """Replies of a scripted model were never asked for."""
-
 
 def as_text(reply: Any) -> str:
-    """Return the text of a reply: strings as they are, models, dicts and lists of anything but strings as JSON."""
+    """Return the text of a reply: strings and parts of strings as they are, anything else as JSON."""
     if isinstance(reply, str):
         return reply
     if isinstance(reply, list) and all(isinstance(part, str) for part in reply):
         return "".join(reply)
-    return json.dumps(as_value(reply), ensure_ascii=False)
-
-
-def as_value(reply: Any) -> Any:
-    """Return the JSON value of a structured reply."""
-    return reply.model_dump(mode="json") if isinstance(reply, BaseModel) else reply
+    return json.dumps(reply, ensure_ascii=False)
 
 
 def as_parts(reply: Any) -> list[str]:
@@ -37,11 +22,6 @@ def as_parts(reply: Any) -> list[str]:
     text = as_text(reply)
     words = text.split(" ")
     return [word + (" " if i + 1 < len(words) else "") for i, word in enumerate(words)]
-
-
-def is_structured(reply: Any) -> bool:
-    """Say whether a reply is a value (a dict or a Pydantic model) rather than text."""
-    return isinstance(reply, dict | BaseModel)
 
 
 def count_tokens(text: str) -> int:

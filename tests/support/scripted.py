@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import threading
 import time
 from collections import deque
@@ -11,25 +10,16 @@ from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from langchain_core.callbacks import AsyncCallbackManagerForLLMRun, CallbackManagerForLLMRun
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage
 from langchain_core.messages.ai import UsageMetadata
 from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
 from langchain_core.runnables import Runnable, RunnableLambda
-from pydantic import BaseModel, Field, PrivateAttr
+from pydantic import Field, PrivateAttr
 
-from ragweave.tests.support.replies import (
-    UnconsumedReplies,
-    UnexpectedModelCall,
-    as_parts,
-    as_text,
-    as_value,
-    count_tokens,
-    is_structured,
-)
+from ragweave.tests.support.replies import as_parts, as_text, count_tokens
 
-Reply = str | AIMessage | BaseModel | dict[str, Any] | list[str] | BaseException
+Reply = str | AIMessage | dict[str, Any] | list[str] | BaseException
 Reaction = Callable[[list[BaseMessage]], Reply]
 
 
@@ -39,7 +29,7 @@ class Call:
 
     messages: tuple[BaseMessage, ...]
     method: str
-    """`text`, `stream`, `json_schema`, `function_calling` or `json_mode`."""
+    """`text`, `stream` or `json_schema`."""
 
     @property
     def prompt(self) -> str:
@@ -50,12 +40,8 @@ class Call:
 class ScriptedChat(BaseChatModel):
     """A chat model with queued replies, or with a function that makes them.
 
-    A reply is a string, an AIMessage, a dict or Pydantic model (a structured reply), a list of strings (the parts of a
-    stream), or an exception to be raised. A call for which no reply is left raises `UnexpectedModelCall`.
-
-    >>> model = ScriptedChat(replies=["Paris.", {"verdict": "correct"}])
-    >>> model.invoke("What is the capital of France?").content
-    'Paris.'
+    A reply is a string, an AIMessage, a dict (a structured reply), a list of strings (the parts of a stream), or an
+    exception to be raised. A call for which no reply is left raises an AssertionError.
     """
 
     replies: Sequence[Any] = ()
@@ -81,11 +67,6 @@ class ScriptedChat(BaseChatModel):
         """Calls received so far."""
         return list(self._calls)
 
-    @property
-    def pending(self) -> int:
-        """Replies not asked for yet."""
-        return len(self._queue)
-
     def queue(self, *replies: Any) -> None:
         """Add replies at the end of the queue."""
         self._queue.extend(replies)
@@ -94,39 +75,14 @@ class ScriptedChat(BaseChatModel):
         """Check that every reply was asked for and nothing else was.
 
         Raises:
-            UnconsumedReplies: if replies are left.
-            UnexpectedModelCall: if a call found no reply, even where the program caught that error.
+            AssertionError: if replies are left, or a call found none, even where the program caught that error.
         """
-        if self._unexpected:
-            raise UnexpectedModelCall(_complaint(self._unexpected[0]))
-        if self._queue:
-            raise UnconsumedReplies(
-                f"{len(self._queue)} scripted replies were never asked for, first: {self._queue[0]!r}"
-            )
+        assert not self._unexpected, _complaint(self._unexpected[0])
+        assert not self._queue, f"{len(self._queue)} scripted replies were never asked for, first: {self._queue[0]!r}"
 
-    def with_structured_output(
-        self,
-        schema: dict[str, Any] | type | None = None,
-        *,
-        method: str = "json_schema",
-        include_raw: bool = False,
-        **kwargs: Any,
-    ) -> Runnable[Any, Any]:
-        """Return a runnable that asks for a structured reply and reads it as provider clients do."""
-
-        def read(message: BaseMessage) -> Any:
-            value, error = None, None
-            try:
-                value = _structured(message, schema, method)
-            except Exception as exc:
-                error = exc
-            if include_raw:
-                return {"raw": message, "parsed": value, "parsing_error": error}
-            if error:
-                raise error
-            return value
-
-        return self.bind(scripted_method=method) | RunnableLambda(read)
+    def with_structured_output(self, *schema: Any, **kwargs: Any) -> Runnable[Any, Any]:
+        """Return a runnable that asks for a structured reply; who asks reads it."""
+        return self.bind(scripted_method="json_schema") | RunnableLambda(lambda message: message)
 
     @property
     def _llm_type(self) -> str:
@@ -140,7 +96,7 @@ class ScriptedChat(BaseChatModel):
             reply = self._queue.popleft() if queued else None
             if not queued and self.react is None:
                 self._unexpected.append(call)
-                raise UnexpectedModelCall(_complaint(call))
+                raise AssertionError(_complaint(call))
         if not queued and self.react is not None:
             reply = self.react(messages)
         if isinstance(reply, BaseException):
@@ -148,54 +104,22 @@ class ScriptedChat(BaseChatModel):
         return reply
 
     def _generate(
-        self,
-        messages: list[BaseMessage],
-        stop: list[str] | None = None,
-        run_manager: CallbackManagerForLLMRun | None = None,
-        scripted_method: str = "text",
-        **kwargs: Any,
+        self, messages: list[BaseMessage], *given: Any, scripted_method: str = "text", **options: Any
     ) -> ChatResult:
         time.sleep(self.delay)
-        reply = self._next(messages, scripted_method)
-        return ChatResult(generations=[ChatGeneration(message=_message(reply, messages, scripted_method))])
+        return _result(self._next(messages, scripted_method), messages)
 
     async def _agenerate(
-        self,
-        messages: list[BaseMessage],
-        stop: list[str] | None = None,
-        run_manager: AsyncCallbackManagerForLLMRun | None = None,
-        scripted_method: str = "text",
-        **kwargs: Any,
+        self, messages: list[BaseMessage], *given: Any, scripted_method: str = "text", **options: Any
     ) -> ChatResult:
         await asyncio.sleep(self.delay)
-        reply = self._next(messages, scripted_method)
-        return ChatResult(generations=[ChatGeneration(message=_message(reply, messages, scripted_method))])
-
-    def _stream(
-        self,
-        messages: list[BaseMessage],
-        stop: list[str] | None = None,
-        run_manager: CallbackManagerForLLMRun | None = None,
-        scripted_method: str = "stream",
-        **kwargs: Any,
-    ) -> Iterator[ChatGenerationChunk]:
-        time.sleep(self.delay)
-        reply = self._next(messages, scripted_method)
-        yield from _chunks(reply, messages, scripted_method)
+        return _result(self._next(messages, scripted_method), messages)
 
     async def _astream(
-        self,
-        messages: list[BaseMessage],
-        stop: list[str] | None = None,
-        run_manager: AsyncCallbackManagerForLLMRun | None = None,
-        scripted_method: str = "stream",
-        **kwargs: Any,
+        self, messages: list[BaseMessage], *given: Any, scripted_method: str = "stream", **options: Any
     ) -> AsyncIterator[ChatGenerationChunk]:
         await asyncio.sleep(self.delay)
-        reply = self._next(messages, scripted_method)
-        for chunk in _chunks(reply, messages, scripted_method):
-            if run_manager:
-                await run_manager.on_llm_new_token(str(chunk.message.text), chunk=chunk)
+        for chunk in _chunks(self._next(messages, scripted_method), messages):
             yield chunk
 
 
@@ -208,18 +132,20 @@ def _usage(messages: Sequence[BaseMessage], text: str) -> UsageMetadata:
     return UsageMetadata(input_tokens=asked, output_tokens=said, total_tokens=asked + said)
 
 
-def _message(reply: Any, messages: Sequence[BaseMessage], method: str) -> AIMessage:
+def _result(reply: Any, messages: Sequence[BaseMessage]) -> ChatResult:
+    return ChatResult(generations=[ChatGeneration(message=_message(reply, messages))])
+
+
+def _message(reply: Any, messages: Sequence[BaseMessage]) -> AIMessage:
     if isinstance(reply, AIMessage):
         return reply
     text = as_text(reply)
-    told = {"usage_metadata": _usage(messages, text), "response_metadata": {"finish_reason": "stop"}}
-    if method == "function_calling" and is_structured(reply):
-        return AIMessage("", tool_calls=[{"name": "reply", "args": as_value(reply), "id": "call-1"}], **told)
-    return AIMessage(text, **told)
+    ended = {"finish_reason": "stop"}
+    return AIMessage(text, usage_metadata=_usage(messages, text), response_metadata=ended)
 
 
-def _chunks(reply: Any, messages: Sequence[BaseMessage], method: str) -> Iterator[ChatGenerationChunk]:
-    message = _message(reply, messages, method)
+def _chunks(reply: Any, messages: Sequence[BaseMessage]) -> Iterator[ChatGenerationChunk]:
+    message = _message(reply, messages)
     parts = as_parts(reply if isinstance(reply, list) else str(message.text))
     for part in parts:
         yield ChatGenerationChunk(message=AIMessageChunk(content=part))
@@ -231,14 +157,3 @@ def _chunks(reply: Any, messages: Sequence[BaseMessage], method: str) -> Iterato
         chunk_position="last",
     )
     yield ChatGenerationChunk(message=last)
-
-
-def _structured(message: BaseMessage, schema: dict[str, Any] | type | None, method: str) -> Any:
-    if method == "function_calling":
-        calls = message.tool_calls if isinstance(message, AIMessage) else []
-        value = calls[0]["args"] if calls else None
-    else:
-        value = json.loads(str(message.text))
-    if value is not None and isinstance(schema, type) and issubclass(schema, BaseModel):
-        return schema.model_validate(value)
-    return value

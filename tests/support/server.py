@@ -16,15 +16,7 @@ from types import TracebackType
 from typing import Any
 
 from ragweave.tests.support.faults import Fault
-from ragweave.tests.support.replies import (
-    UnconsumedReplies,
-    UnexpectedModelCall,
-    as_parts,
-    as_text,
-    as_value,
-    count_tokens,
-    is_structured,
-)
+from ragweave.tests.support.replies import as_parts, as_text, count_tokens
 
 _STREAMED = ("cut", "error_event", "stall", "odd")
 """Faults that come within a stream, where one was asked for."""
@@ -37,7 +29,7 @@ class Received:
     messages: list[dict[str, Any]]
     model: str
     method: str
-    """`text`, `json_schema`, `json_mode` or `function_calling`."""
+    """`text` or `json_schema`."""
     stream: bool
     body: dict[str, Any]
     started: float
@@ -54,16 +46,14 @@ class Received:
 class ScriptedServer:
     """An OpenAI-compatible server with queued replies, or with a function that makes them.
 
-    A reply is a string, a dict or Pydantic model (sent as JSON, or as a tool call where one was asked for), a list of
-    strings (the parts of a stream), or a `Fault`. It serves `/v1/models`, `/v1/chat/completions` and `/v1/embeddings`
-    on 127.0.0.1 while used as a context manager.
+    A reply is a string, a dict (sent as JSON), a list of strings (the parts of a stream), or a `Fault`. It serves
+    `/v1/models`, `/v1/chat/completions` and `/v1/embeddings` on 127.0.0.1 while used as a context manager.
 
     Args:
         replies: replies in the order of the requests.
         react: makes the reply when the queue is empty.
         latency: seconds before each reply, or a function of the request.
         part_delay: seconds between the parts of a stream.
-        key: key that requests must carry; others get 401.
         models: names the server knows; any name when empty.
         embed: makes the vectors of texts; by their words where none is given.
     """
@@ -75,7 +65,6 @@ class ScriptedServer:
         *,
         latency: float | Callable[[Received], float] = 0.0,
         part_delay: float = 0.0,
-        key: str = "",
         models: Sequence[str] = (),
         embed: Callable[[list[str]], Sequence[Sequence[float]]] | None = None,
     ) -> None:
@@ -84,7 +73,8 @@ class ScriptedServer:
         self._react = react
         self.latency = latency
         self.part_delay = part_delay
-        self.key = key
+        self.key = ""
+        """Key that requests must carry; others get 401."""
         self.models = tuple(models)
         self.requests: list[Received] = []
         """Chat requests in order of arrival."""
@@ -129,13 +119,10 @@ class ScriptedServer:
         """Check that every reply was asked for and nothing else was.
 
         Raises:
-            UnconsumedReplies: if replies are left.
-            UnexpectedModelCall: if a request found no reply.
+            AssertionError: if replies are left, or a request found none.
         """
-        if self._unexpected:
-            raise UnexpectedModelCall(f"no scripted reply was left for:\n{self._unexpected[0].prompt[-2000:]}")
-        if self._queue:
-            raise UnconsumedReplies(f"{len(self._queue)} scripted replies were never asked for")
+        assert not self._unexpected, f"no scripted reply was left for:\n{self._unexpected[0].prompt[-2000:]}"
+        assert not self._queue, f"{len(self._queue)} scripted replies were never asked for"
 
     def begin(self, request: Received) -> Any:
         """Note a request and return its reply."""
@@ -225,9 +212,7 @@ class _Handler(BaseHTTPRequestHandler):
         if scripted.models and body.get("model") not in scripted.models:
             self._error(404, f"the model {body.get('model')} does not exist", "model_not_found")
             return
-        method = {"json_schema": "json_schema", "json_object": "json_mode"}.get(
-            (body.get("response_format") or {}).get("type", ""), "function_calling" if body.get("tools") else "text"
-        )
+        method = (body.get("response_format") or {}).get("type", "text")
         request = Received(
             body["messages"], body.get("model", ""), method, bool(body.get("stream")), body, time.monotonic()
         )
@@ -249,8 +234,6 @@ class _Handler(BaseHTTPRequestHandler):
     def _whole(self, request: Received, reply: Any, finish: str = "stop") -> None:
         text = as_text(reply)
         message: dict[str, Any] = {"role": "assistant", "content": text}
-        if request.method == "function_calling" and is_structured(reply):
-            message = {"role": "assistant", "content": None, "tool_calls": [_tool_call(request, reply)]}
         choice = {"index": 0, "message": message, "finish_reason": finish}
         self._json(200, {**_head(request, "chat.completion"), "choices": [choice], "usage": _usage(request, text)})
 
@@ -269,8 +252,6 @@ class _Handler(BaseHTTPRequestHandler):
             self._chunk(b"")
             return
         deltas: list[dict[str, Any]] = [{"role": "assistant", "content": ""}, *({"content": p} for p in parts)]
-        if request.method == "function_calling" and is_structured(reply):
-            deltas = [{"role": "assistant", "tool_calls": [{"index": 0, **_tool_call(request, reply)}]}]
         for i, delta in enumerate(deltas):
             if i > 1:
                 self.server.scripted.closing.wait(self.server.scripted.part_delay)
@@ -342,11 +323,6 @@ def _head(request: Received, kind: str) -> dict[str, Any]:
 def _usage(request: Received, text: str) -> dict[str, int]:
     asked, said = count_tokens(request.prompt), count_tokens(text)
     return {"prompt_tokens": asked, "completion_tokens": said, "total_tokens": asked + said}
-
-
-def _tool_call(request: Received, reply: Any) -> dict[str, Any]:
-    name = request.body["tools"][0]["function"]["name"]
-    return {"id": "call-1", "type": "function", "function": {"name": name, "arguments": json.dumps(as_value(reply))}}
 
 
 def _vector(text: str) -> list[float]:

@@ -54,34 +54,6 @@ def test_ours_stands_beside_the_papers_and_a_set_that_is_not_here_is_named(ships
     assert (tmp_path / "w/home/libraries").is_dir()  # and not in the home of who asks
 
 
-def test_an_arm_that_needs_the_web_is_left_out_where_none_can_be_searched(ships: Path, tmp_path: Path) -> None:
-    done = bench(tmp_path, "crag", "--from", f"ships={ships}", "--arms", "no retrieval;CRAG, web")
-    assert done.exit_code == 0, done.output
-    assert "CRAG, web: needs a web search" in done.output and "1 arms, 2 questions to ask." in done.output
-
-
-def test_a_run_that_was_stopped_goes_on_where_it_was(
-    ships: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from ragweave.evals import runner
-
-    add, added = runner.Ledger.add, []
-
-    def stop_after_one(self: Any, id: str, row: Any) -> None:
-        if len(added) == 1:
-            raise KeyboardInterrupt
-        added.append(id)
-        add(self, id, row)
-
-    argv = ("auto-rag", "--from", f"ships={ships}", "--arms", "naive RAG", "--width", "1")
-    monkeypatch.setattr(runner.Ledger, "add", stop_after_one)
-    assert bench(tmp_path, *argv).exit_code == 130
-    asked: list[str] = []
-    monkeypatch.setattr(runner.Ledger, "add", lambda self, id, row: (asked.append(id), add(self, id, row)))
-    assert bench(tmp_path, *argv).exit_code == 0
-    assert len(added) == 1 and len(asked) == 1 and {*added, *asked} == {"1", "2"}
-
-
 def test_the_cost_comes_before_a_chat_model_is_called(ships: Path, tmp_path: Path) -> None:
     argv = ("auto-rag", "--from", f"ships={ships}", "--arms", "Auto-RAG")
     with override(writer=ScriptedChat(replies=[])):
@@ -90,17 +62,6 @@ def test_the_cost_comes_before_a_chat_model_is_called(ships: Path, tmp_path: Pat
     # A turn before five rounds and one after each, five recalls with a turn each, each turn twice, and a last answer.
     assert told.exit_code == 0 and "At most 56 calls" in told.output
     assert refused.exit_code == 1 and "Go on?" in refused.output
-
-
-def test_an_answer_of_a_chat_model_is_scored_by_the_papers_metric(ships: Path, tmp_path: Path) -> None:
-    def reply(messages: list[Any]) -> str:
-        return "Tartu" if "Rook built" in str(messages[-1].content) else "a storm"
-
-    with override(writer=ScriptedChat(react=reply)):
-        done = bench(tmp_path, "auto-rag", "--from", f"nq={ships}", "--arms", "naive RAG", "--yes", mode="llm")
-    assert done.exit_code == 0, done.output
-    flat = json.loads((tmp_path / "r.json").read_text())
-    assert flat["naive RAG, nq em"] == 0.5 and flat["naive RAG, calls of all"] == 1
 
 
 def test_a_judge_prefers_answers_in_both_orders_and_those_of_other_systems(

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ragweave.evals.bench.forms import FormBundle, collections, read
+from ragweave.evals.bench.forms import FormBundle, read
 from ragweave.models.errors import InputError
 
 
@@ -108,29 +108,6 @@ def test_queries_of_universalrag_with_the_texts_that_they_name(tmp_path: Path) -
     assert first(found) == ("What is Rook?", ("ship",), ("1.txt",), "")
     assert found.labels == {"h_1": "document", "l_1": "clip"} and {*searched(found)} == {"1.txt", "2.txt"}
     assert found.questions[1].letter == "B"
-
-
-def test_recordings_with_lvbench_video_mme_and_longervideos(tmp_path: Path) -> None:
-    (tmp_path / "lv/videos").mkdir(parents=True)
-    (tmp_path / "lv/videos/a.mp4").write_bytes(b"")
-    qa = {"uid": "7", "question": "What colour?\n(A) red\n(B) blue", "answer": "B", "question_type": []}
-    lines(tmp_path / "lv/test.jsonl", {"key": "a", "type": "cartoon", "qa": [qa]})
-    found = read("lvbench", tmp_path / "lv")
-    assert found.questions[0].letter == "B" and [p.name for p in found.files] == ["a.mp4"]
-    row = {"question_id": "1-1", "question": "Which?", "options": ["A. one", "B. two"], "answer": "A", "task_type": "x"}
-    assert read("video-mme", lines(tmp_path / "mme.jsonl", row)).questions[0].letter == "A"
-    assert read("video-mme", whole(tmp_path / "mme.json", [row])).questions[0].letter == "A"
-    for name in ("0-tea", "1-oak"):
-        (tmp_path / f"long/{name}/videos").mkdir(parents=True)
-        (tmp_path / f"long/{name}/videos/{name}.mp4").write_bytes(b"")
-    asked = [{"id": 0, "question": "How is tea made?"}]
-    given = {k: [{"type": "lecture", "questions": asked}] for k in ("0", "1")}
-    whole(tmp_path / "long/dataset.json", given)
-    long = collections(read("longervideos", tmp_path / "long"), tmp_path / "long")
-    assert [([q.id for q in b.questions], [p.name for p in b.files]) for b in long] == [
-        (["0-0"], ["0-tea.mp4"]), (["1-0"], ["1-oak.mp4"])
-    ]  # fmt: skip
-    assert long[0].questions[0].kind == "lecture"
 
 
 def test_what_is_of_no_known_form_is_named(tmp_path: Path) -> None:

@@ -28,15 +28,6 @@ def data(tmp_path, monkeypatch):
     return path
 
 
-def test_router_prints_its_figures_and_writes_them_flat(data, tmp_path):
-    out = run(eval_app, "router", "--data", data, "--json", tmp_path / "r.json")
-    flat = json.loads((tmp_path / "r.json").read_text())
-    assert {"accuracy_micro", "accuracy_macro", "ece", "ms_per_question", "train_overlap"} <= set(flat)
-    assert flat["accuracy_micro"] == 1
-    assert flat["train_overlap"] == 0
-    assert "accuracy_micro" in out
-
-
 def test_the_llm_router_uses_the_scripted_model_and_counts_its_calls(data, tmp_path):
     from ragweave.models.chat import override
     from ragweave.tests.support import ScriptedChat

@@ -55,9 +55,3 @@ def test_a_head_that_cannot_be_written_is_refused_before_it_is_trained(
     assert code == 2
     assert told.lower() in " ".join(err.split()).lower()
     assert sorted(tmp_path.rglob("*")) == held
-
-
-def test_the_small_evaluator_needs_the_folder_of_the_data_sets(main: Any, tmp_path: Path) -> None:
-    code, _, err = main("train", "evaluator", "--data", str(tmp_path))
-    assert code == 2
-    assert "evaluator_pairs" in err
