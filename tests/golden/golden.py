@@ -187,44 +187,7 @@ def scripted(desk: Desk) -> Entries:
     return found
 
 
-def figures(desk: Desk) -> Entries:
-    """Quick runs of `ragweave eval`; times are left out."""
-    xquad, hotpot = data("squad_xquad_en"), data("evaluator_pairs") / "hotpot_pairs.jsonl"
-    texts, asked = (
-        [json.loads(line) for line in (xquad / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()]
-        for name in ("passages", "queries")
-    )
-    some = asked[:: len(asked) // 40][:40]
-    gone = {gold for row in some[::4] for gold in row["gold"]}  # these ten have nothing to be answered from
-    number = {p["id"]: n for n, p in enumerate(texts)}
-    for row in some:
-        row["answerable"] = not gone.intersection(row["gold"])
-        row["gold_files"] = [f"{number[g]:03}.md" for g in row["gold"]]
-    kept = [(f"{n:03}.md", f"# {p['title']}\n\n{p['text']}\n") for n, p in enumerate(texts) if p["id"] not in gone]
-    desk.write("passages", kept)
-    (desk.folder / "some.jsonl").write_text("\n".join(map(json.dumps, some)), encoding="utf-8")
-    corpus = ["--corpus", str(xquad / "passages.jsonl"), "--queries", str(xquad / "queries.jsonl")]
-    runs = {
-        "router": ["--data", str(data("router_own") / "own_dev.jsonl")],
-        "evaluator": ["--pairs", str(hotpot)],
-        "retrieval": [*corpus, "--limit", "100", "--method", "rerank"],
-        "answers": ["--folder", "passages", "--questions", "some.jsonl", "--mode", "extractive", "--width", "1"],
-    }
-    found: Entries = {}
-    for name, argv in runs.items():
-        done = desk.ragweave("eval", name, *argv, "--work", "work", "--json", "out.json")
-        if done.returncode:
-            found[name] = {"exit": done.returncode, "shown": desk.plain(done.stderr)[-3:]}
-            continue
-        made = json.loads((desk.folder / "out.json").read_text(encoding="utf-8"))
-        numbers = {
-            k: v for k, v in made.items() if isinstance(v, int | float) and "ms_" not in k and "seconds" not in k
-        }
-        found[name] = {k: round(v, 3) for k, v in numbers.items()}
-    return found
-
-
-SECTIONS: dict[str, Callable[[Desk], Entries]] = {f.__name__: f for f in (demo, examples, house, scripted, figures)}
+SECTIONS: dict[str, Callable[[Desk], Entries]] = {f.__name__: f for f in (demo, examples, house, scripted)}
 
 
 def compare(name: str, old: Entries, new: Entries) -> bool:
@@ -233,11 +196,7 @@ def compare(name: str, old: Entries, new: Entries) -> bool:
     for key in differ:
         sides = [json.dumps(x[key], ensure_ascii=False, indent=1).splitlines() if key in x else [] for x in (old, new)]
         print(f"--- {name}: {key}")
-        print(
-            "\n".join(
-                line for line in difflib.unified_diff(*sides, lineterm="", n=1) if line[:2] not in ("--", "++", "@@")
-            )
-        )
+        print("\n".join(x for x in difflib.unified_diff(*sides, lineterm="", n=1) if x[:2] not in ("--", "++", "@@")))
     print(f"{name}: same {len({**old, **new}) - len(differ)} of {len({**old, **new})}")
     return not differ
 

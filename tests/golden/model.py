@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import json
 import re
-import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+
+from ragweave.tests.support.server import Received, ScriptedServer
 
 
 def fill(schema: dict[str, Any], question: str, whole: dict[str, Any], n: int = 1) -> Any:
@@ -60,33 +60,9 @@ class Model:
     """The server, on a free port of 127.0.0.1; `calls` counts the requests since it was last set to 0."""
 
     def __init__(self, knows: dict[str, dict[str, str]]) -> None:
-        self.calls, self.question = 0, ""
-        model = self
+        self.calls, self.question, self.knows = 0, "", knows
+        self.url = ScriptedServer(react=self._reply).__enter__().base_url
 
-        class Handler(BaseHTTPRequestHandler):
-            def log_message(self, *args: Any) -> None: ...
-
-            def do_POST(self) -> None:
-                body = json.loads(self.rfile.read(int(self.headers["content-length"])))
-                model.calls += 1
-                text = reply(body, model.question, knows.get(model.question, {}))
-                head = {"id": "golden", "created": 0, "model": body["model"], "usage": None}
-                if body.get("stream"):
-                    parts = [({"role": "assistant", "content": text}, None), ({}, "stop")]
-                    events = [{"index": 0, "delta": d, "finish_reason": f} for d, f in parts]
-                    rows = [{**head, "object": "chat.completion.chunk", "choices": [e]} for e in events]
-                    sent = "".join(f"data: {json.dumps(r)}\n\n" for r in rows) + "data: [DONE]\n\n"
-                else:
-                    message = {"role": "assistant", "content": text}
-                    choice = {"index": 0, "message": message, "finish_reason": "stop"}
-                    sent = json.dumps({**head, "object": "chat.completion", "choices": [choice]})
-                self.send_response(200)
-                kind = "text/event-stream" if body.get("stream") else "application/json"
-                self.send_header("Content-Type", kind)
-                self.send_header("Content-Length", str(len(sent.encode())))
-                self.end_headers()
-                self.wfile.write(sent.encode())
-
-        self.http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self.http.server_address[1]}/v1"
-        threading.Thread(target=self.http.serve_forever, daemon=True).start()
+    def _reply(self, request: Received) -> str:
+        self.calls += 1
+        return reply(request.body, self.question, self.knows.get(self.question, {}))

@@ -37,35 +37,20 @@ def laughs() -> Files:
 
 def outside_entities(outside: Path) -> Files:
     for kind in PACKAGES:
-        for name, what in {
-            "file": f"file://{outside}",
-            "web": "http://127.0.0.1:9/x",
-            "passwd": "file:///etc/passwd",
-        }.items():
+        for name, what in (
+            ("file", f"file://{outside}"),
+            ("web", "http://127.0.0.1:9/x"),
+            ("passwd", "file:///etc/passwd"),
+        ):
             yield f"{name}.{kind}", zip_bytes(package(kind, "&x;", f'<!DOCTYPE d [<!ENTITY x SYSTEM "{what}">]>'))
-    yield (
-        "utf16.docx",
-        zip_bytes(
-            {
-                "word/document.xml": (
-                    f'<?xml version="1.0" encoding="utf-16"?><!DOCTYPE d [<!ENTITY x SYSTEM "file://{outside}">]>'
-                    + WORD % "&x;"
-                ).encode("utf-16")
-            }
-        ),
-    )
-    yield (
-        "include.rst",
-        f"Title\n=====\n\n.. include:: {outside}\n\n.. raw:: html\n   :file: {outside}\n\n.. csv-table::\n   :file: {outside}\n\nPlain words.\n".encode(),
-    )
-    yield (
-        "frame.html",
-        (PAGE % f'<iframe src="file://{outside}"></iframe><img src="file://{outside}"> plain words').encode(),
-    )
-    yield (
-        "link.md",
-        f"# Plain words\n\n![x](file://{outside}) [[{outside}]] <!--#include file='{outside}'-->\n".encode(),
-    )
+    wide = f'<?xml version="1.0" encoding="utf-16"?><!DOCTYPE d [<!ENTITY x SYSTEM "file://{outside}">]>{WORD % "&x;"}'
+    yield "utf16.docx", zip_bytes({"word/document.xml": wide.encode("utf-16")})
+    for name, text in {
+        "include.rst": f"Title\n=====\n\n.. include:: {outside}\n\n.. raw:: html\n   :file: {outside}\n\n.. csv-table::\n   :file: {outside}\n\nPlain words.\n",
+        "frame.html": PAGE % f'<iframe src="file://{outside}"></iframe><img src="file://{outside}"> plain words',
+        "link.md": f"# Plain words\n\n![x](file://{outside}) [[{outside}]] <!--#include file='{outside}'-->\n",
+    }.items():
+        yield name, text.encode()
 
 
 def zip_slips() -> Files:
@@ -85,23 +70,11 @@ def nesting() -> Files:
     yield "divs.html", b"<html><body>" + b"<div>" * deep + b"words"
     yield "tables.html", b"<html><body>" + b"<table><tr><td>x" * 5_000
     yield "body.docx", zip_bytes({"word/document.xml": f"<w:document {W}>" + "<w:p>" * deep})
-    yield (
-        "tables.docx",
-        zip_bytes(
-            {
-                "word/document.xml": f"<w:document {W}><w:body>"
-                + "<w:tbl><w:tr><w:tc>" * 3_000
-                + "</w:tc></w:tr></w:tbl>" * 3_000
-                + "</w:body></w:document>"
-            }
-        ),
-    )
+    rows = "<w:tbl><w:tr><w:tc>" * 3_000 + "</w:tc></w:tr></w:tbl>" * 3_000
+    yield "tables.docx", zip_bytes({"word/document.xml": f"<w:document {W}><w:body>{rows}</w:body></w:document>"})
     yield "cells.ipynb", b'{"nbformat":4,"metadata":{},"cells":' + b"[" * deep
-    yield (
-        "parts.eml",
-        b"".join(b'Content-Type: multipart/mixed; boundary="b%d"\n\n--b%d\n' % (n, n) for n in range(2_000))
-        + b"\nwords",
-    )
+    parts = (b'Content-Type: multipart/mixed; boundary="b%d"\n\n--b%d\n' % (n, n) for n in range(2_000))
+    yield "parts.eml", b"".join(parts) + b"\nwords"
     yield "array.pdf", pdf(b"[" * deep + b"]" * deep)
 
 
@@ -137,18 +110,12 @@ def pdf_bombs() -> Files:
     twice = zlib.compress(zlib.compress(b"(a) Tj " * (20 << 20), 9), 9)
     yield "stream bomb twice.pdf", pdf(twice, filters=b"/Filter [/FlateDecode /FlateDecode]")
     yield "million words.pdf", pdf(b"BT /F1 1 Tf 72 700 Td " + b"(word) Tj 0 -1 Td " * 400_000 + b"ET")
-    yield "pages in a ring.pdf", pdf().replace(b"/Kids [3 0 R] /Count 1", b"/Kids [2 0 R] /Count 9")
-    yield (
-        "million pages.pdf",
-        pdf().replace(b"/Kids [3 0 R] /Count 1", b"/Kids [" + b"3 0 R " * 100_000 + b"] /Count 100000"),
-    )
+    kids, font = b"/Kids [3 0 R] /Count 1", b"/BaseFont /Helvetica"
+    yield "pages in a ring.pdf", pdf().replace(kids, b"/Kids [2 0 R] /Count 9")
+    yield "million pages.pdf", pdf().replace(kids, b"/Kids [" + b"3 0 R " * 100_000 + b"] /Count 100000")
     yield "table in itself.pdf", pdf().replace(b"/Root 1 0 R", b"/Root 1 0 R /Prev 9")
-    yield (
-        "font of zeros.pdf",
-        pdf(words).replace(
-            b"/BaseFont /Helvetica", b"/BaseFont /X /FirstChar 0 /LastChar 2147483647 /Widths [" + b"0 " * 10 + b"]"
-        ),
-    )
+    widths = b"/BaseFont /X /FirstChar 0 /LastChar 2147483647 /Widths [" + b"0 " * 10 + b"]"
+    yield "font of zeros.pdf", pdf(words).replace(font, widths)
 
 
 def boxes() -> Files:

@@ -97,23 +97,13 @@ def mail(*parts: tuple[str, bytes], subject: str = "Ferry") -> bytes:
     """Write a message with attachments."""
     out = f"From: a@example.org\nTo: b@example.org\nSubject: {subject}\nDate: Mon, 2 Jan 2023 10:00:00 +0000\n".encode()
     out += b'MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary="=="\n\n--==\nContent-Type: text/plain\n\nPlain words.\n'
+    kind = "Content-Type: application/octet-stream\nContent-Disposition: attachment; filename"
     for name, data in parts:
-        out += (
-            f'--==\nContent-Type: application/octet-stream\nContent-Disposition: attachment; filename="{name}"\n\n'.encode()
-            + data
-            + b"\n"
-        )
+        out += f'--==\n{kind}="{name}"\n\n'.encode() + data + b"\n"
     return out + b"--==--\n"
 
 
-NOTEBOOK = json.dumps(
-    {
-        "nbformat": 4,
-        "nbformat_minor": 5,
-        "metadata": {},
-        "cells": [{"cell_type": "markdown", "metadata": {}, "source": ["# Plain words"]}],
-    }
-)
+NOTEBOOK = '{"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": [{"cell_type": "markdown", "metadata": {}, "source": ["# Plain words"]}]}'
 
 
 def samples() -> dict[str, bytes]:

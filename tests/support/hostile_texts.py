@@ -60,36 +60,14 @@ def tables() -> Files:
     yield "open quote.csv", b'a,b\n"' + b"x,y\n" * 100_000
     yield "formula.csv", b"name,value\n=cmd|' /C calc'!A0,@SUM(1)\n" * 20
     yield "long field.csv", b"a,b\n" + b"x" * 5_000_000 + b",y\n"
-    big = SHEET.replace("<sheetData>", '<dimension ref="A1:XFD1048576"/><sheetData>') % "Plain words"
-    yield "dimension.xlsx", zip_bytes({**package("xlsx"), "xl/worksheets/sheet1.xml": big})
-    yield (
-        "far cell.xlsx",
-        zip_bytes(
-            {**package("xlsx"), "xl/worksheets/sheet1.xml": (SHEET % "words").replace('r="A1"', 'r="XFD1048576"')}
-        ),
-    )
-    yield (
-        "no string.xlsx",
-        zip_bytes(
-            {
-                **package("xlsx"),
-                "xl/worksheets/sheet1.xml": (SHEET % "words")
-                .replace('t="inlineStr"', 't="s"')
-                .replace("<is><t>words</t></is>", "<v>999999999</v>"),
-            }
-        ),
-    )
-    yield (
-        "merged.xlsx",
-        zip_bytes(
-            {
-                **package("xlsx"),
-                "xl/worksheets/sheet1.xml": (SHEET % "words").replace(
-                    "</sheetData>", '</sheetData><mergeCells><mergeCell ref="A1:XFD1048576"/></mergeCells>'
-                ),
-            }
-        ),
-    )
+    words, sheets = SHEET % "words", "</sheetData>"
+    for name, sheet in {
+        "dimension": words.replace("<sheetData>", '<dimension ref="A1:XFD1048576"/><sheetData>'),
+        "far cell": words.replace('r="A1"', 'r="XFD1048576"'),
+        "no string": words.replace('t="inlineStr"', 't="s"').replace("<is><t>words</t></is>", "<v>999999999</v>"),
+        "merged": words.replace(sheets, sheets + '<mergeCells><mergeCell ref="A1:XFD1048576"/></mergeCells>'),
+    }.items():
+        yield f"{name}.xlsx", zip_bytes({**package("xlsx"), "xl/worksheets/sheet1.xml": sheet})
 
 
 def mails() -> Files:
@@ -124,16 +102,8 @@ def notebooks() -> Files:
     def book(cell: object) -> bytes:
         return json.dumps({"nbformat": 4, "metadata": {}, "cells": [cell]}).encode()
 
-    yield (
-        "output.ipynb",
-        book(
-            {
-                "cell_type": "code",
-                "source": "1",
-                "outputs": [{"output_type": "stream", "name": "stdout", "text": "x " * 5_000_000}],
-            }
-        ),
-    )
+    printed = {"output_type": "stream", "name": "stdout", "text": "x " * 5_000_000}
+    yield "output.ipynb", book({"cell_type": "code", "source": "1", "outputs": [printed]})
     yield "types.ipynb", book({"cell_type": 7, "source": {"a": 1}, "outputs": "none"})
     yield "cells.ipynb", json.dumps({"nbformat": 4, "metadata": [], "cells": {"a": 1}}).encode()
     yield "numbers.ipynb", book({"cell_type": "markdown", "source": [1, None, True]})

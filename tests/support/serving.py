@@ -140,15 +140,8 @@ class Graph:
 
     async def astream(self, messages: list[HumanMessage], **options: Any) -> AsyncIterator[dict[str, Any]]:
         question = messages[-1].text
-        yield {
-            "type": "step",
-            "node": "route",
-            "hop": 1,
-            "by": "local",
-            "summary": question,
-            "seconds": 0.0,
-            "data": {},
-        }
+        step = {"node": "route", "hop": 1, "by": "local", "seconds": 0.0, "data": {}}
+        yield {"type": "step", **step, "summary": question}
         if self.consent and options.get("resume") is None:
             yield {"type": "consent", "action": "search_web", "query": question, "provider": "searx"}
             yield {"type": "state", "state": {}}
