@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 
 from ragweave.components.context import Context
-from ragweave.models.errors import InputError
 
 
 def of(given: Any, **begun: Any) -> Context:
@@ -24,8 +23,3 @@ def test_what_a_run_says_holds_also_where_it_is_the_default_and_within_the_metho
         {"library": "default", "method": {"pool": 50}}, library="house", top_k=2, method={"pool": 9, "strips": 3}
     )
     assert (found.library, found.top_k, found.method.pool, found.method.strips) == ("default", 2, 50, 3)
-
-
-def test_knobs_of_a_turn_and_of_a_run_that_do_not_go_together_are_refused_in_a_sentence() -> None:
-    with pytest.raises(InputError, match="the time range ends before it begins"):
-        of({"to_time": 5}, from_time=60)

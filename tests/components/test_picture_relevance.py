@@ -13,8 +13,6 @@ from ragweave.app.api import astate
 from ragweave.components.context import Context
 from ragweave.components.llm import look as pictures
 from ragweave.corpora.ingest.run import index, visual_search
-from ragweave.corpora.store.library import open_library
-from ragweave.corpora.store.visual_search import UNRELATED
 from ragweave.models import relevance
 from ragweave.models.chat import override
 from ragweave.tests.support import ScriptedChat
@@ -56,16 +54,6 @@ async def photos(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 async def ask(question: str, **knobs: Any) -> dict[str, Any]:
     return dict(await astate(question, context=Context(corpora=("image",), expand_when="never", **knobs)))
-
-
-async def test_unrelated_questions_put_the_picture_that_fits_far_above_the_others(photos: Path) -> None:
-    library = await open_library()
-    [found] = await library.search("image", ["a gloomy night"])
-    z = library.stand_out("a gloomy night", [h.id for h in found.visual])
-    ranked = sorted(z.values(), reverse=True)
-    assert len(UNRELATED) == len(set(UNRELATED)) == 24
-    assert ranked[0] > 4 > ranked[1]
-    assert library.stand_out("a gloomy night", []) == {}
 
 
 async def test_a_picture_without_a_text_is_shown_for_its_look_and_nothing_is_claimed(photos: Path) -> None:

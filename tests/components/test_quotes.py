@@ -46,14 +46,6 @@ def test_each_quote_is_of_a_source_of_its_own_and_all_of_them_fit_one_page() -> 
     assert sum(map(len, said(found))) <= CHARACTERS + LONGEST
 
 
-def test_the_quote_with_the_best_sentence_comes_first_with_that_sentence_marked() -> None:
-    found = quoted(
-        "When does the ferry sail?", "Bread is baked at night.", "The pier is grey. The ferry sails at noon. Ask Ada."
-    )
-    text, (start, end) = joined(found[0])
-    assert found[0].best.item.source == "s1" and text[start:end] == "The ferry sails at noon."
-
-
 def test_of_a_table_the_best_rows_stand_below_their_heads_which_are_told_once() -> None:
     rows = [f"Pier {n} | {n} euros | open" for n in range(60)]
     table = "\n".join(["Place | Fare | State", *rows])
@@ -73,12 +65,6 @@ def test_an_order_to_assistants_is_never_quoted() -> None:
 @pytest.mark.parametrize("question", ["Zworgl?", "x", "犬"])
 def test_where_nothing_is_near_nothing_is_quoted(question: str) -> None:
     assert quoted(question, "The ferry sails at noon.", "Bread is baked at night.") == []
-
-
-def test_a_script_without_spaces_is_cut_into_sentences() -> None:
-    (quote,) = quoted("茶叶什么时候采摘?", "青山茶产于北坡。茶叶每年四月采摘。茶园很大。")
-    text, (start, end) = joined(quote)
-    assert text[start:end] == "茶叶每年四月采摘。"
 
 
 _PARTS = st.sampled_from(

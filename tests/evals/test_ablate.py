@@ -19,7 +19,6 @@ from ragweave.evals.off import NODES, Off, without
 from ragweave.evals.runner import Runner
 from ragweave.graphs import agent, crag
 from ragweave.models.chat import override
-from ragweave.models.errors import InputError
 from ragweave.tests.support import ScriptedChat, build_library
 
 TEXTS = {
@@ -96,21 +95,6 @@ def test_the_commands_work_on_a_folder_of_ones_own(tmp_path: Path) -> None:
     assert done.exit_code == 0, done.output
     found = json.loads((tmp_path / "b.json").read_text())
     assert {"answered_correct", "answered_wrong", "abstained", "citation_precision"} <= set(found)
-
-
-@pytest.mark.parametrize(
-    ("words", "why"),
-    [
-        (["ablate"], "give one of --folder"),
-        (["ablate", "--folder", "x", "--data", "y"], "give one of"),
-        (["ablate", "--library", "x"], "need --questions"),
-        (["ablate", "--data", "x", "--off", "check"], "cannot be left out"),
-        (["ablate", "--data", "x", "--graph", "none"], "no graph"),
-    ],
-)
-def test_options_that_do_not_fit_get_a_sentence(words: list[str], why: str) -> None:
-    done = command(*words)
-    assert isinstance(done.exception, InputError) and why in str(done.exception)
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
 import pytest
 
-from ragweave.evals.data import groups, read_routed
+from ragweave.evals.data import read_routed
 from ragweave.models.errors import InputError
 
 LABELS = ("none", "image")
@@ -27,13 +27,3 @@ def write(tmp_path, *lines):
 def test_a_bad_file_is_refused_with_the_place(tmp_path, lines, message):
     with pytest.raises(InputError, match=message):
         read_routed(write(tmp_path, *lines), LABELS)
-
-
-def test_near_duplicates_share_a_group_named_by_the_first():
-    texts = [
-        "how to replace a bike chain",
-        "who wrote this",
-        "how to replace a chain bike",
-        "How to replace the old bike chain?",
-    ]
-    assert groups(texts).tolist() == [0, 1, 0, 0]

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 from langchain_core.messages import BaseMessage
 
@@ -9,34 +8,12 @@ from ragweave.components.context import Context
 from ragweave.evals.corpus import prepare
 from ragweave.evals.iteration import (
     IterationQuestion,
-    IterationTrail,
-    answered,
-    behaviour,
     control,
-    figures,
-    report,
     trail,
 )
 from ragweave.graphs.auto_rag import graph
 from ragweave.models.chat import override
 from ragweave.tests.support import ScriptedChat
-
-
-def hop(query: str) -> Any:
-    return {"query": query, "corpora": ["paragraph"]}
-
-
-def made(ranked: list[list[str]], gold: tuple[str, ...], kind: str = "bridge", **keys: Any) -> IterationTrail:
-    asked = IterationQuestion("Who founded the maker of the telescope?", gold, kind, keys.pop("links", ()))
-    return IterationTrail(asked, ranked, [len(r) for r in ranked], [hop(f"q{n}") for n in range(len(ranked))], **keys)
-
-
-def test_report_says_what_the_evaluator_was_trained_on() -> None:
-    trails = [made([["a"]], ("a",), control=["a"])]
-    text = report({"hotpotqa": {"figures": figures(trails), **behaviour(trails), "answers": answered(trails)}})
-    assert "trained on passages of the same 100 HotpotQA questions" in text
-    assert "after hop 4" in text
-
 
 PASSAGES = [
     {

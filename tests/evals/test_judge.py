@@ -53,11 +53,6 @@ async def test_a_judge_that_always_takes_the_first_gives_no_one_a_win_and_is_fou
     assert rows_of(found, "pairs")[-1][4] == 0.0, "no question has both orders agree"
 
 
-async def test_scores_rate_the_answer_that_stands_second_against_the_baseline() -> None:
-    found = await judged(says(lambda first, second: 5 if "good" in second and "bad" in first else 1, "score"), "scores")
-    assert flat(found, "scores")["score_depth"] == 5.0
-
-
 @pytest.mark.parametrize(
     "bad", [{"overall": {"winner": "1"}}, {a: {"winner": "tie"} for a in ASPECTS}, "no json at all"]
 )

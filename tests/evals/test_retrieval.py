@@ -36,16 +36,6 @@ async def test_every_method_ranks_the_gold_passages(tmp_path: Path, method: Any)
     assert found["mrr"] == 1.0
 
 
-def test_relevant_passages_may_come_from_a_qrels_file(tmp_path: Path) -> None:
-    queries = written(tmp_path / "q.jsonl", [{"id": "1", "query": "x"}, {"id": "2", "query": "y"}])
-    qrels = tmp_path / "qrels.tsv"
-    qrels.write_text("query-id\tcorpus-id\tscore\n1\ta\t1\n1\tb\t0\n2\tc\t2\n", encoding="utf-8")
-    assert [q.gold for q in read_queries(queries, qrels)] == [("a",), ("c",)]
-    assert [q.gains for q in read_queries(queries, qrels)] == [{"a": 1.0}, {"c": 2.0}]
-    qrels.write_text("1 0 a 1\n2 0 b 0\n", encoding="utf-8")
-    assert [q.gold for q in read_queries(queries, qrels)] == [("a",)]
-
-
 @pytest.mark.parametrize(
     ("rows", "sentence"),
     [([{"id": "1", "gold": ["a"]}], "has no question"), ([{"id": "1", "question": "x"}], "no query")],

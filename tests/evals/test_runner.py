@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -16,35 +15,6 @@ from ragweave.app import cli
 from ragweave.evals.runner import Ledger, Runner
 
 UNITS = {str(n): n for n in range(6)}
-
-
-async def double(n: int) -> dict[str, Any]:
-    return {"twice": 2 * n}
-
-
-async def test_a_unit_that_fails_stops_the_rest_and_what_was_done_is_kept(tmp_path: Path) -> None:
-    seen: list[int] = []
-
-    async def fails(n: int) -> dict[str, Any]:
-        seen.append(n)
-        if n == 3:
-            raise ValueError(n)
-        return await double(n)
-
-    with pytest.raises(ValueError, match="3"):
-        await Runner(tmp_path).each("x", UNITS, fails, {})
-    assert seen == [0, 1, 2, 3]
-    again = Runner(tmp_path)
-    seen.clear()
-
-    async def counted(n: int) -> dict[str, Any]:
-        seen.append(n)
-        return await double(n)
-
-    rows = await again.each("x", UNITS, counted, {})
-    assert seen == [3, 4, 5] and rows[0] == {"twice": 0}
-    again.close()
-    assert not os.listdir(tmp_path), "a command that came to its end is measured anew the next time"
 
 
 async def test_rows_of_another_setting_or_another_program_are_not_taken(

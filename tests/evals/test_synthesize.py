@@ -127,22 +127,6 @@ async def test_second_run_asks_no_model_about_what_is_finished(tmp_path: Path) -
     assert made.out.read_text(encoding="utf-8") == before
 
 
-@pytest.mark.usefixtures("library")
-async def test_torn_last_line_of_a_killed_run_costs_one_question(tmp_path: Path) -> None:
-    made = job(tmp_path, [ROW, {**ROW, "id": "q2"}])
-    await run(made, teacher())
-    (journal,) = made.journal.iterdir()
-    journal.write_bytes(journal.read_bytes()[:-40])
-    model = teacher()
-    report = await run(made, model)
-    assert report["kept"] == 2
-    assert {"q1", "q2"} == {json.loads(x)["id"] for x in made.out.read_text(encoding="utf-8").splitlines()}
-    assert len(model.calls) == len(teacher_calls_of_one_walk)
-
-
-teacher_calls_of_one_walk = ("reason", "queries", "reason", "queries", "reason", "answer")
-
-
 @pytest.mark.parametrize(
     "text",
     ["", "{", '"x"', "[1]", '{"id": "a"}', '{"id": "a", "question": "q"}', '{"question": "q", "answers": ["a"]}'],

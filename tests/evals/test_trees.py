@@ -1,11 +1,8 @@
-import io
-
 import lightgbm
 import numpy as np
 import pytest
 
-from ragweave.evals.trees import arrays, from_dump
-from ragweave.models.relevance import Trees
+from ragweave.evals.trees import from_dump
 
 
 def booster(seed: int, columns: int = 6, rounds: int = 40) -> lightgbm.Booster:
@@ -22,13 +19,3 @@ def test_predicts_what_lightgbm_predicts(seed: int) -> None:
     # One decimal puts many values exactly on a threshold.
     x = np.random.RandomState(seed + 10).normal(size=(300, 6)).round(1)
     np.testing.assert_allclose(from_dump(b.dump_model()).predict(x), b.predict(x, raw_score=True), atol=1e-12)
-
-
-def test_survives_a_file_without_pickle() -> None:
-    trees, file = from_dump(booster(4).dump_model()), io.BytesIO()
-    np.savez(file, **arrays(trees, "a"), **arrays(from_dump(booster(5).dump_model()), "b"))
-    file.seek(0)
-    with np.load(file, allow_pickle=False) as stored:
-        again = Trees.load(stored, "a")
-    x = np.random.RandomState(0).normal(size=(20, 6))
-    np.testing.assert_array_equal(again.predict(x), trees.predict(x))

@@ -5,25 +5,15 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import pytest
-
 from ragweave.components.context import Context
 from ragweave.evals.video import (
     ask_all,
-    distance,
     figures,
     find_all,
     moments,
     prepare,
     read_asked,
 )
-
-
-@pytest.mark.parametrize(("at", "away"), [(5.0, 5.0), (12.0, 0.0), (30.0, 10.0)])
-def test_a_moment_lies_inside_a_place_or_some_seconds_away(at: float, away: float) -> None:
-    assert distance({"start": 10.0, "end": 20.0}, at) == away
-    assert distance({}, at) == float("inf")
-
 
 TALK = """WEBVTT
 

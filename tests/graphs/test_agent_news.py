@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -34,20 +33,6 @@ async def ask(play: Any, question: str, recency: Any = "on", **parts: Any) -> tu
             context=Context(expand_when="never", grade_by="llm", recency=recency),
         )
     return state, model.calls
-
-
-def by_relevance(state: dict[str, Any]) -> list[str]:
-    rows = sorted(state["evidence"], key=lambda e: -e["relevance"])
-    return [Path(e["locator"]["file"]).name for e in rows]
-
-
-@pytest.mark.usefixtures("_news")
-@pytest.mark.parametrize("verdict", ["relevant", "partly"])
-async def test_a_model_that_grades_does_not_undo_the_age_of_what_was_found(play: Any, verdict: str) -> None:
-    state, _ = await ask(play, LATEST, grade=play.grades(verdict))
-    assert by_relevance(state)[1:] == ["b.md", "a.md"]
-    assert state["grade"]["best"] == {"relevant": 0.9, "partly": 0.0}[verdict]
-    assert max(e["relevance"] for e in state["evidence"]) == pytest.approx(state["grade"]["best"])
 
 
 @pytest.mark.usefixtures("_news")

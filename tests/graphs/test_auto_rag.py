@@ -107,18 +107,6 @@ async def test_rounds_then_recalls_are_spent_and_an_answer_still_comes(play: Any
     assert all(c.origin != "model" for c in state["answer"].citations)
 
 
-async def test_recalled_words_come_last_and_are_flagged_to_the_reasoner(play: Any) -> None:
-    model = play(
-        reason=["Query: Ostrander firm", "Refined Query: founder of Ostrander", "Final Answer: x"],
-        recall="Ada founded it.",
-        generate="UNKNOWN",
-    )
-    await ask(model, max_hops=1, max_recalls=2, check_by="local")
-    assert "your own memory" in reasons(model)[-1][-1]
-    shown = model.calls[-1].prompt
-    assert shown.rindex("Ada founded it.") > shown.rindex("[1] Ostrander Works")
-
-
 SAID = [
     "Query: Ostrander Works founder",
     "query: the Corvane Observatory",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,6 @@ from ragweave.graphs.agent import graph
 from ragweave.models.chat import override
 from ragweave.models.settings import model_settings
 from ragweave.nodes.answer import Answer
-from ragweave.tests.support import ScriptedServer
 
 QUESTION = "Who founded the firm that built the main telescope of the Corvane Observatory?"
 OPENED = "When was the Corvane Observatory opened?"
@@ -28,18 +26,6 @@ async def ask(question: str = QUESTION, **knobs: Any) -> dict[str, Any]:
     assert answer.text
     assert answer.sentences or (answer.abstained and answer.why)
     return state
-
-
-@pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch, library: Path) -> Iterator[ScriptedServer]:
-    """A server that is configured as the chat model of every role."""
-    monkeypatch.setattr("ragweave.models.failures.BACKOFF", 0.0)
-    with ScriptedServer() as served:
-        monkeypatch.setenv("RAGWEAVE_CHAT", "openai:small")
-        monkeypatch.setenv("RAGWEAVE_CHAT_URL", served.base_url)
-        monkeypatch.setenv("RAGWEAVE_CHAT_CACHE", "false")
-        model_settings.cache_clear()
-        yield served
 
 
 @pytest.mark.usefixtures("library")

@@ -17,31 +17,10 @@ from ragweave.components.context import Context
 from ragweave.models.chat import override
 from ragweave.nodes.answer import Answer
 from ragweave.serve.quotes import where
-from ragweave.tests.support import ScriptedChat
+from ragweave.tests.support.talks import KITCHEN, TALK, script, vtt
 
 MARK = "(heard, perhaps wrongly)"
-TALK = (
-    "Ada: Tonight we speak about the great comet of Pell.",
-    "Ada: The comet was found by Ada Ostrander in 1889.",
-    "Ada: Her telescope had a mirror of sixty centimetres.",
-    "Boris: The mirror was polished for eleven weeks by two men.",
-    "Boris: The comet returns every ninety years.",
-    "Ada: After the comet we look at the crater of the moon.",
-)
-DIET = (
-    "Cleo: Today we bake a rye bread with much water.",
-    "Cleo: The dough rests for sixteen hours in a cool room.",
-    "Cleo: A comet of flour remains on the table, of course.",
-)
 SMALL = Context(mode="extractive")
-
-
-def vtt(said: tuple[str, ...]) -> str:
-    """Write cues of five seconds, one every ten."""
-    return "WEBVTT\n\n" + "\n".join(
-        f"00:{10 * n // 60:02}:{10 * n % 60:02}.000 --> 00:{10 * n // 60:02}:{10 * n % 60 + 5:02}.000\n{text}\n"
-        for n, text in enumerate(said)
-    )
 
 
 def doubt(catalog: Path) -> None:
@@ -58,7 +37,7 @@ def doubt(catalog: Path) -> None:
 
 @pytest.fixture(autouse=True)
 def _heard(stock: Callable[[Mapping[str, str]], Path]) -> None:
-    [catalog] = stock({"comet.vtt": vtt(TALK), "bread.vtt": vtt(DIET)}).glob("libraries/*/catalog.sqlite")
+    [catalog] = stock({"comet.vtt": vtt(TALK), "bread.vtt": vtt(KITCHEN)}).glob("libraries/*/catalog.sqlite")
     doubt(catalog)
 
 
@@ -74,7 +53,6 @@ def assert_marked(answer: Answer) -> None:
     ("question", "says"),
     [
         ("Who found the comet?", "Ada Ostrander"),
-        ("Who polished the mirror?", "two men"),
         ("How long does the dough rest?", "sixteen hours"),
     ],
 )
@@ -85,24 +63,10 @@ async def test_without_a_model_nothing_that_was_heard_is_quoted_unmarked(questio
     assert_marked(answer)
 
 
-def mouth(said: str) -> ScriptedChat:
-    """Play the parts of the video graph."""
-
-    def react(messages: list[Any]) -> Any:
-        system = messages[0].text
-        if "prepare the search" in system:
-            return {"statement": "Somebody found the comet.", "scene": "a comet", "keywords": ["comet"]}
-        if "judge whether passages" in system:
-            return {"verdicts": [{"n": n, "verdict": "relevant"} for n in range(1, 20)]}
-        return said
-
-    return ScriptedChat(react=react)
-
-
 @pytest.mark.parametrize("checked", ["local", "off"])
 async def test_what_a_chat_model_says_of_it_is_marked_once(checked: Any) -> None:
     said = "The comet was found by Ada Ostrander in 1889 [1]. Her telescope had a mirror of sixty centimetres [2]."
-    with override(writer=mouth(said)):
+    with override(writer=script(generate=said)):
         answer = await aask("Who found the comet?", context=Context(mode="llm", check_by=checked), graph="video_rag")
     assert answer.mode == "llm" and len(answer.sentences) == 2
     assert_marked(answer)

@@ -36,13 +36,6 @@ async def test_a_folder_without_sources_is_told(recordings: Path, tmp_path: Path
     assert answer.abstained and any("elsewhere" in n for n in answer.notes)
 
 
-async def test_a_library_without_recordings_says_so(home: Path, tmp_path: Path) -> None:
-    await build_library(tmp_path / "texts", {"a.md": "# Tea\n\nTea is picked in April.\n"})
-    answer = await ask("When is tea picked?")
-    assert answer.abstained
-    assert any("no recordings" in n for n in answer.notes)
-
-
 async def test_every_retriever_tells_what_it_found(recordings: Path) -> None:
     every = knobs_of(mode="extractive", channels=("chunk", "entity", "visual", "speech"))
     told = [

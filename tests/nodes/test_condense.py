@@ -26,13 +26,6 @@ async def test_without_a_model_a_follow_up_is_searched_with_the_question_before_
     assert "Ada Brook" in states[1]["answer"].text
 
 
-async def test_a_door_that_keeps_no_thread_has_the_messages_alone(tmp_path: Path, home: Path) -> None:
-    await build_library(tmp_path / "notes", FERRY)
-    said = [HumanMessage("How often does it sail?"), AIMessage("Four times a day. [1]"), HumanMessage("And in winter?")]
-    state = await graph.ainvoke({"messages": said}, context=Context())
-    assert state["question"] == "How often does it sail? And in winter?"
-
-
 @pytest.mark.parametrize(
     ("messages", "sentence"),
     [

@@ -6,9 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragweave.components.llm.expand import Rewrites, clean
+from ragweave.components.llm.expand import clean
 from ragweave.models.chat import override
-from ragweave.models.chat_json import read_json
 from ragweave.models.text import words
 from ragweave.nodes.expand import expand
 from ragweave.nodes.plan import dispatch_recordings
@@ -49,23 +48,6 @@ def test_cleaning_keeps_the_limit_and_never_gives_an_empty_query(replies: list[s
     assert all(words(k) for k in kept)
     assert len({k.casefold() for k in kept}) == len(kept)
     assert clean(kept, QUERY, limit) == kept or any(c in "".join(kept) for c in "-*•.)[(:：、")
-
-
-@pytest.mark.parametrize(
-    ("reply", "queries"),
-    [
-        ('```json\n{"queries": ["a b", "c d"]}\n```', ["a b", "c d"]),
-        ('Sure, here it is: {"queries": ["a b"]} Hope this helps!', ["a b"]),
-        ('["a b", "c d"]', ["a b", "c d"]),
-        ('{"queries": "1. a b\\n2. c d"}', ["1. a b", "2. c d"]),
-        ('{"queries": [{"query": "a b"}, {"n": 1}, 7, null]}', ["a b"]),
-        ('{"queries": []}', []),
-    ],
-)
-def test_replies_in_other_forms_are_read(reply: str, queries: list[str]) -> None:
-    found = read_json(reply, Rewrites)
-    assert found is not None
-    assert found.queries == queries
 
 
 class _Runtime:

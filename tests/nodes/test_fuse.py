@@ -131,18 +131,6 @@ async def test_cross_encoder_that_fails_is_noted_and_the_shipped_head_orders(
     assert "RAGWEAVE_RERANK" in notes[0]
 
 
-async def test_several_pools_are_scored_each_by_itself_and_their_first_ones_as_one(library: Library) -> None:
-    whole = fused(await found(library, QUESTION, "rye bread"), QUESTION, Context())
-    parts = [whole[:1], [], whole[1:]]
-    rows, joint = await score_pools(library, QUESTION, parts, Context(), 1)
-    alone = [(await score_pools(library, QUESTION, [part], Context(), 1))[0][0] for part in parts]
-    assert [[r["id"] for r in pool] for pool in rows] == [[r["id"] for r in pool] for pool in alone]
-    assert [r["relevance"] for r in rows[2]] == pytest.approx([r["relevance"] for r in alone[2]])
-    assert set(joint) == {r["id"] for pool in rows for r in pool}
-    best = max(joint, key=joint.__getitem__)
-    assert any("40 metres" in r["text"] for pool in rows for r in pool if r["id"] == best)
-
-
 @pytest.mark.parametrize(
     ("knobs", "told"),
     [({}, "half-life 30 days"), ({"half_life": 2.0}, "half-life 2 days"), ({"recency": "off"}, "")],

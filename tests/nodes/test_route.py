@@ -89,12 +89,6 @@ async def test_the_head_masks_what_the_library_lacks_and_none(says: Any) -> None
     assert row["by"] == "local" and not notes
 
 
-async def test_an_unsure_head_searches_the_second_best_too(says: Any) -> None:
-    says(none=0.0, paragraph=0.5, document=0.4, image=0.1, clip=0.0, video=0.0)
-    row, _ = await routed("what was decided", route_by="hard")
-    assert row["corpora"] == ["paragraph", "document"]
-
-
 async def test_a_checkpoint_may_say_none_only_in_the_first_hop_and_with_a_writer(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

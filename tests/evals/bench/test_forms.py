@@ -60,17 +60,6 @@ def test_natural_questions_of_dpr_and_its_table(tmp_path: Path) -> None:
     assert first(read("nq", tmp_path / "nq.csv"))[:2] == ("who wrote it", ("Ada", "Ada's aunt"))
 
 
-def test_popqa_as_a_table_and_with_passages(tmp_path: Path) -> None:
-    (tmp_path / "popqa.tsv").write_text(
-        'id\tsubj\tquestion\tpossible_answers\n4\tRook\tWhat is Rook?\t["ship", "a ship"]\n', encoding="utf-8"
-    )
-    assert first(read("popqa", tmp_path / "popqa.tsv"))[:2] == ("What is Rook?", ("ship", "a ship"))
-    row = {"question": "What?", "answers": ["ship"], "s_wiki_title": "Rook", "ctxs": [
-        {"title": "Rook", "text": "A ship."}, {"title": "Daw", "text": "A bird."}]}  # fmt: skip
-    found = read("popqa", lines(tmp_path / "p.jsonl", row))
-    assert found.questions[0].gold == ("Rook A ship.",) and len(found.rows) == 2
-
-
 def test_arc_in_both_forms_and_choices_of_flashrag(tmp_path: Path) -> None:
     options = [{"label": "1", "text": "ice"}, {"label": "2", "text": "sand"}]
     own = {"id": "a", "question": {"stem": "What melts?", "choices": options}, "answerKey": "1"}

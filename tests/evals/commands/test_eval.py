@@ -28,18 +28,6 @@ def data(tmp_path, monkeypatch):
     return path
 
 
-def test_the_llm_router_uses_the_scripted_model_and_counts_its_calls(data, tmp_path):
-    from ragweave.models.chat import override
-    from ragweave.tests.support import ScriptedChat
-
-    with override(writer=ScriptedChat(replies=["image", "video", "none"])):
-        out = run(eval_app, "router", "--data", data, "--router", "llm", "--json", tmp_path / "r.json", "--curve")
-    assert "language model asked below" in out
-    flat = json.loads((tmp_path / "r.json").read_text())
-    assert flat["model_calls_per_question"] == 1
-    assert flat["accuracy_micro"] == round(2 / 3, 4)
-
-
 def test_runs_are_compared(tmp_path):
     for name, value in (("a", 0.5), ("b", 0.75)):
         (tmp_path / f"{name}.json").write_text(json.dumps({"accuracy_micro": value}))
