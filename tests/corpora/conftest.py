@@ -16,6 +16,7 @@ from ragweave.corpora.ingest.run import index
 from ragweave.corpora.ingest.stages import prepare
 from ragweave.corpora.store.stores import close_stores
 from ragweave.models import embed
+from ragweave.models.encoders import normalise
 from ragweave.models.settings import model_settings
 from ragweave.tests.support.chroma import chroma_server
 
@@ -91,7 +92,7 @@ class Turned:
     def texts(self, texts: list[str]) -> np.ndarray:
         """Encode passages."""
         self.calls += 1
-        return embed.normalise(self._inner.texts(texts)[:, ::-1][:, : self.dim])
+        return normalise(self._inner.texts(texts)[:, ::-1][:, : self.dim])
 
     def queries(self, texts: list[str]) -> np.ndarray:
         """Encode questions."""

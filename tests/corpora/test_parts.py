@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragweave.corpora.parts import PARTS, above, chunk_ranges, columns, compose, part, readable_name
+from ragweave.corpora.parts import PARTS, above, chunk_ranges, columns, compose, part
 from ragweave.corpora.store.prepared import chunks
 from ragweave.corpora.types import Item
 
@@ -19,10 +19,6 @@ def test_parts_stand_in_their_order_and_can_be_told_apart():
     made = item({"around": "It stands at the pier.", "caption": "Figure 1: the mole", "words": "MOLE 1"})
     assert made.text == "Figure 1: the mole\n\nMOLE 1\n\nIt stands at the pier."
     assert [part(made, name) for name in PARTS] == ["Figure 1: the mole", "", "", "MOLE 1", "It stands at the pier."]
-
-
-def test_what_an_earlier_part_says_is_not_repeated():
-    assert compose({"caption": "The old harbour of Brest", "alt": "old Harbour"})[0] == "The old harbour of Brest"
 
 
 @given(texts)
@@ -48,9 +44,3 @@ def test_a_picture_without_text_is_embedded_by_its_name():
     made = item({}, "OSC_Astro_Nebula", name="OSC Astro Nebula")
     assert chunk_ranges(made, []) == [(0, 0)]
     assert above(made) == ("OSC Astro Nebula",)
-
-
-def test_names_that_cameras_give_say_nothing():
-    assert readable_name("OSC_Astro_01_04_Nebula.jpg") == "OSC Astro Nebula"
-    assert readable_name("sunPathOverRome.PNG") == "sun Path Over Rome"
-    assert readable_name("IMG_2031.jpg") == readable_name("DSC00012.JPG") == readable_name("Screenshot (3).png") == ""

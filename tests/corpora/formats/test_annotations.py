@@ -41,13 +41,6 @@ def test_fields_of_a_form_and_comments_are_read_behind_the_text_above_them(
     assert parsed.hidden == ("Comment: Nobody sees this.",)
 
 
-def test_a_form_without_a_text_of_its_own_is_read(write: Make, make_pdf: Make) -> None:
-    parsed = parse(
-        write("a.pdf", annotated(make_pdf([[]]), "/Subtype /Widget /FT /Tx /V (Lind) /Rect [72 600 300 620]"))
-    )
-    assert [b.text for b in parsed.blocks] == ["Lind"] and parsed.warnings == ()
-
-
 def test_a_field_that_is_shown_at_several_places_has_the_name_and_value_of_its_parent(
     write: Make, make_pdf: Make, set_lines: Make
 ) -> None:
@@ -88,12 +81,3 @@ def test_a_comment_stands_under_the_heading_that_it_is_on(write: Make, make_pdf:
         (("Rent",), "The rent of the flat is 500.\n\nComment by Bo: Is 550 now.\n\nComment: Of which year?"),
         (("Pets",), "Dogs are allowed here.\n\nComment: Cats too."),
     ]
-
-
-def test_a_comment_beside_a_column_stands_behind_what_it_is_on(write: Make, make_pdf: Make, set_lines: Make) -> None:
-    page = [(72, 740, 16, "F2", "Rent"), *set_lines(["The rent is 500.", "It is paid in May."], 700)]
-    page += [(330, 740, 16, "F2", "Pets"), *set_lines(["Dogs are allowed.", "Cats are not."], 700, left=330)]
-    data = annotated(make_pdf([page]), "/Subtype /Highlight /Contents (550 now) /Rect [72 684 160 696]")
-    parsed = parse(write("a.pdf", data))
-    (found,) = [i for i in paragraphs("s", "a.pdf", parsed) if "550 now" in i.text]
-    assert found.heading == ("Rent",) and "paid in May" in found.text

@@ -14,16 +14,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ragweave.corpora.formats import mbox, merged, parse
-from ragweave.corpora.formats.csv import delimiter
 from ragweave.corpora.formats.markdown import content
 from ragweave.corpora.formats.merged import MergedTable
-from ragweave.corpora.formats.probe import probe
-from ragweave.corpora.formats.text import blocks
 from ragweave.corpora.ingest.run import index
 from ragweave.corpora.store.library import open_library
 from ragweave.corpora.store.rows import pack, unpack
 from ragweave.corpora.types import Item
-from ragweave.tests.support.items import paragraphs
 
 Write = Callable[..., Path]
 
@@ -36,20 +32,6 @@ def test_a_cell_past_the_limit_of_the_parser_is_read(write: Write) -> None:
 def test_open_quotes_in_every_other_line_are_read_in_bounded_work(write: Write) -> None:
     found = parse(write("a.csv", "a,b,c\n" + '1,"x,2\n3,y""z,4\n' * 60_000), "csv")
     assert found.blocks and len(found.warnings) <= 10
-
-
-@pytest.mark.parametrize(
-    ("text", "mark"),
-    [("a,b\n1,2", ","), ("a;b\n1,5;2", ";"), ("a\tb\n1\t2", "\t"), ("a|b|c\n1|2|3", "|"), ("one column\nonly", ",")],
-)
-def test_the_delimiter_is_told(text: str, mark: str) -> None:
-    assert delimiter(text) == mark
-
-
-def test_every_group_of_rows_starts_with_the_header(write: Write) -> None:
-    path = write("a.csv", "place;height\n" + "".join(f"harbour number {n};{n}\n" for n in range(300)))
-    items = paragraphs("s", str(path), parse(path, probe(path)))
-    assert len(items) > 5 and all(i.text.startswith("place | height\nharbour") for i in items)
 
 
 MANY = {
@@ -146,11 +128,6 @@ def test_substitutions_cannot_make_a_text_much_longer(write: Write) -> None:
     assert sum(len(b.text) for b in parse(write("a.rst", body), "rst").blocks) < 6 * len(body) + 20_000
 
 
-def test_substitutions_in_directives_share_the_room_of_their_text(write: Write) -> None:
-    body = ".. |a| replace:: " + "word " * 98 + "\n\n" + (".. foo:: bar\n\n   " + "|a| " * 60 + "\n\n") * 50
-    assert sum(len(b.text) for b in parse(write("a.rst", body), "rst").blocks) < 6 * len(body) + 10_000
-
-
 WORD = st.text(st.characters(categories=["Ll", "Lu", "Lo"]), min_size=1, max_size=8)
 
 
@@ -178,14 +155,6 @@ def test_no_word_is_lost_and_every_span_points_at_its_line(drawn: list[tuple[str
     for b in found:
         for s in b.places():
             assert b.text[s.start : s.end].split()[-1].strip("|") in lines[s.line - 1]
-
-
-def test_a_span_of_every_line_points_at_its_words() -> None:
-    text = "\n\nfirst line of a paragraph that is wrapped here because\nit is long enough to be\n\nsecond\n"
-    lines = text.split("\n")
-    for b in blocks(text):
-        for s in b.spans:
-            assert b.text[s.start : s.end] == lines[s.line - 1]
 
 
 PARAGRAPH = {"kind": "paragraph", "text": "The pump is in the cellar."}

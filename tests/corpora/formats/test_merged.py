@@ -46,19 +46,6 @@ def test_merged_cells_of_a_word_table_keep_their_columns(tmp_path: Path) -> None
     assert (block.level, block.text.split("\n")) == (1, READ)
 
 
-def test_columns_that_a_word_row_leaves_out_at_its_start_are_counted(tmp_path: Path) -> None:
-    document = docx.Document()
-    table = document.add_table(rows=2, cols=2)
-    for cell, text in zip([c for r in table.rows for c in r.cells], ["Place", "Height", "", "16 m"], strict=True):
-        cell.text = text
-    row = table.rows[1]._tr
-    row.remove(row.tc_lst[0])
-    before = row.get_or_add_trPr().makeelement(docx.oxml.ns.qn("w:gridBefore"), {docx.oxml.ns.qn("w:val"): "1"})
-    row.get_or_add_trPr().append(before)
-    document.save(str(tmp_path / "a.docx"))
-    assert lines(tmp_path / "a.docx", "docx") == ["Place | Height", " | 16 m"]
-
-
 def test_merged_cells_of_a_slide_keep_their_columns(tmp_path: Path) -> None:
     made = pptx.Presentation()
     shapes = made.slides.add_slide(made.slide_layouts[6]).shapes

@@ -62,11 +62,6 @@ def test_what_is_no_text_is_named_for_what_it_is(write: Write, body: bytes, sent
     assert found.value.remedy and "\n" not in str(found.value)
 
 
-def test_a_plain_zip_is_refused_with_the_way_out(write: Write) -> None:
-    with pytest.raises(SourceError, match=r"(?i)unpack it"):
-        probe(write("a.docx", packed("readme.txt")))
-
-
 def test_names_of_every_kind_are_told_by_content_not_by_extension(write: Write) -> None:
     found = {
         name: probe(write(name, body))
@@ -145,11 +140,3 @@ def test_a_protected_zip_is_said_to_be_protected(write: Write) -> None:
 @pytest.mark.parametrize("name", ["a.png", "a.txt", "a.md"])
 def test_pictures_are_known_by_their_content_whatever_their_name(write: Write, body: bytes, name: str) -> None:
     assert probe(write(name, body)) == PICTURE
-
-
-def test_an_opendocument_file_of_another_kind_is_called_by_its_name(
-    write: Write, make_zip: Callable[..., bytes]
-) -> None:
-    drawing = make_zip({"mimetype": "application/vnd.oasis.opendocument.graphics", "content.xml": "<x/>"})
-    with pytest.raises(SourceError, match="an OpenDocument file of a kind that is not read"):
-        probe(write("a.odg", drawing))

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from ragweave.corpora.images import reader as reader_module
 from ragweave.corpora.images.reader import further
 from ragweave.corpora.ingest.events import Report
 from ragweave.corpora.ingest.readers import Readers
@@ -20,7 +19,7 @@ from ragweave.corpora.store.stores import stores
 from ragweave.corpora.types import Item
 from ragweave.models.errors import MissingExtra, SourceError
 from ragweave.models.settings import model_settings
-from tests.corpora.images.conftest import BLUE, GREEN, RED, Painted, picture  # type: ignore[import-not-found]
+from tests.corpora.images.conftest import GREEN, RED, Painted, picture  # type: ignore[import-not-found]
 
 
 def read_here(self: Readers, path: str, *more: Any) -> Prepared:
@@ -91,26 +90,6 @@ async def test_a_picture_that_comes_or_goes_later_is_noticed_and_one_that_was_to
     assert (await run(folder))[1] == []
     mole.unlink()
     assert (await run(folder))[1] == ["port.md"]
-
-
-async def test_installing_the_extra_later_reads_what_was_left_without_it(folder, painted, monkeypatch) -> None:
-    (folder / "photo.png").write_bytes(picture(BLUE, (210, 100)))
-    with monkeypatch.context() as without:
-        for module in ("models.pictures._pillow", "corpora.images.reader.open_picture"):
-            without.setattr(f"ragweave.{module}", missing)
-        without.setattr("ragweave.corpora.images.files.pages", missing)
-        without.setattr(reader_module, "installed", lambda: False)
-        without.setattr(reader_module, "find_spec", lambda name: None)
-        report, read = await run(folder)
-        assert read == ["plain.md", "port.md"] and "ragweave[images]" in report.failed[0][1]
-        assert (await run(folder))[1] == []
-    assert (await run(folder))[1] == ["photo.png", "port.md"]
-    assert any(part(i, "words") == "Red harbour\nopen all night" for i in images())
-    assert (await run(folder))[1] == []
-
-
-def missing(*given: Any) -> None:
-    raise MissingExtra("opening pictures", "images")
 
 
 @pytest.mark.parametrize(

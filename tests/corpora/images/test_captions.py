@@ -128,13 +128,6 @@ async def test_the_limit_of_calls_is_kept_and_named(eye: Eye, folder: Path, monk
     assert (await run(folder)).captioned == 1
 
 
-async def test_without_the_setting_no_picture_is_sent_to_the_writer(eye: Eye, folder: Path, monkeypatch) -> None:
-    monkeypatch.delenv("RAGWEAVE_VISION")
-    monkeypatch.setenv("RAGWEAVE_CHAT", "eye-1")
-    again()
-    assert (await run(folder)).captioned == 0 and eye.requests == []
-
-
 def test_a_caption_moves_the_boxes_with_their_words() -> None:
     text = "The mole\n\nRed harbour\nopen all night\n\nShips come in."
     parts = {"caption": [0, 8], "words": [10, 36], "around": [38, 52]}

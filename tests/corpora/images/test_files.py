@@ -8,7 +8,7 @@ from PIL import Image
 
 from ragweave.corpora.ingest.stages import prepare
 from ragweave.models.errors import SourceError
-from tests.corpora.images.conftest import BLACK, BLUE, GREEN, RED, picture  # type: ignore[import-not-found]
+from tests.corpora.images.conftest import BLUE, GREEN, RED, picture  # type: ignore[import-not-found]
 
 S = "a" * 24
 
@@ -30,11 +30,6 @@ def test_a_picture_becomes_one_item_with_its_words_and_their_boxes(painted, put,
     assert item.meta["name"] == "Red quay" and item.meta["confidence"] == 0.9
     assert item.locate(12, 20)["bbox"] == [10.0, 40.0, 190.0, 60.0]
     assert made.terms[0][1].split()  # found by its name as well
-
-
-def test_a_picture_without_words_is_found_by_its_name_whatever_its_extension(painted, put):
-    made = read(put("night sky.txt", picture(BLACK)))
-    assert made.items[0].text == "" and "night" in made.terms[0][0] + made.terms[0][1] and made.chunks == (((0, 0),),)
 
 
 @pytest.mark.parametrize(

@@ -4,13 +4,12 @@ import io
 from collections.abc import Sequence
 
 import pptx
-import pytest
 from pptx.util import Inches as SlideInches
 
 from ragweave.corpora.ingest.stages import prepare
 from ragweave.corpora.parts import part
 from ragweave.corpora.types import Item
-from tests.corpora.images.conftest import BLUE, GREEN, RED, picture  # type: ignore[import-not-found]
+from tests.corpora.images.conftest import GREEN, RED, picture  # type: ignore[import-not-found]
 
 S = "a" * 24
 
@@ -79,15 +78,6 @@ def test_every_slide_is_an_item_and_a_picture_that_fills_it_stands_for_it(painte
     slides = [(i.locator["page"], i.text.split("\n")[0], "image" in i.locator) for i in found]
     assert slides == [(1, "One", True), (2, "Two", False), (2, "Green valley", True), (3, "Three", False)]
     assert part(found[0], "words") == "One\nRed harbour\nopen all night"
-
-
-@pytest.mark.parametrize("body", [b"no picture", b"", picture(BLUE)[:50]])
-def test_a_damaged_picture_costs_itself_and_nothing_else(painted, put, media, body):
-    put("bad.png", body)
-    put("good.png", picture(RED))
-    made = prepare(put("a.md", "# A\n\nText.\n\n![b](bad.png)\n\n![g](good.png)\n"), S, 300, media, [str(media.parent)])
-    assert [i.corpus for i in made.items] == ["paragraph", "document", "image"]
-    assert made.items[-1].locator["image"] and len(made.warnings) == 1
 
 
 def test_without_the_packages_pictures_are_found_by_what_is_written_about_them(painted, put, media, monkeypatch):

@@ -18,14 +18,6 @@ def test_a_copy_is_kept_and_the_words_are_placed_in_it(painted, media):
     assert reader.warnings() == []
 
 
-def test_equal_pictures_are_read_and_kept_once(painted, media):
-    reader = PictureReader(media, 60)
-    first = reader.look(picture(RED))
-    assert reader.look(picture(RED)) is first
-    assert reader.look(picture(RED, format="BMP")).key == first.key
-    assert painted.calls == 1 and len(list(media.iterdir())) == 1
-
-
 def test_icons_are_left_out_and_damaged_pictures_are_named(painted, media):
     reader = PictureReader(media, 60)
     assert reader.look(picture(RED, (30, 200))) is None

@@ -3,7 +3,6 @@
 import io
 
 import numpy as np
-import pytest
 from PIL import Image
 
 from ragweave.corpora.ingest.stages import prepare
@@ -77,24 +76,3 @@ def test_ornaments_are_left_out_and_a_logo_on_every_page_is_one_item(painted, pu
     made = prepare(put("a.pdf", pdf(page, page, page)), S, 300, media)
     [item] = [i for i in made.items if i.corpus == "image"]
     assert item.locator["page"] == 1 and [p["page"] for p in item.meta["also"]] == [2, 3]
-
-
-def test_a_long_scan_is_read_until_its_time_is_up(painted, put, media, monkeypatch):
-    from ragweave.corpora.images import reader
-
-    ticks = iter(range(10_000))
-    monkeypatch.setattr(reader.time, "process_time", lambda: float(next(ticks)))
-    colours = [(RED, WHOLE), (GREEN, WHOLE)]
-    made = prepare(
-        put("a.pdf", pdf(*(([], [c]) for c in colours * 1 + [(BLUE, WHOLE)] * 8))), S, 300, media, ocr_seconds=1.5
-    )
-    assert any("were not read" in w and "RAGWEAVE_PARSE_SECONDS" in w for w in made.warnings)
-    assert any("Red harbour" in i.text for i in made.items)
-
-
-@pytest.mark.parametrize("ocr", [None])
-def test_without_an_engine_a_scan_is_kept_as_pictures_and_it_is_said(put, media, monkeypatch, ocr):
-    monkeypatch.setattr("ragweave.corpora.images.reader.ocr", lambda: ocr)
-    made = prepare(put("a.pdf", pdf(([], [(RED, WHOLE)]))), S, 300, media)
-    assert [i.corpus for i in made.items] == ["image"] and made.items[0].locator["image"]
-    assert "page 1 has no text (a scan?)" in made.warnings and any("ragweave[images]" in w for w in made.warnings)

@@ -143,20 +143,6 @@ def test_a_lost_node_costs_what_it_had_in_hand_which_another_repeats(cluster, tm
     assert sorted(len(p.read_text()) for p in begun) == [1, 1, 2], "what was lost was read once more, and nothing else"
 
 
-@pytest.mark.parametrize(("cpus", "gpus", "width"), [(2, 0, 1), (0.2, 0.4, 2)])
-def test_an_actor_is_given_what_the_settings_say_of_a_node_that_has_it(cluster, tmp_path, cpus, gpus, width):
-    fast = cluster.add_node(num_cpus=2, num_gpus=1, object_store_memory=80 * 2**20)
-    cluster.wait_for_nodes(timeout=PATIENCE)
-    try:
-        shared = {"ray_cpus": cpus, "ray_gpus": gpus}
-        held = RayReaders(CorporaSettings(ray=cluster.address, **shared), [str(tmp_path)])
-        told = ray.get([one.__ray_call__.remote(lambda one: os.getenv("CUDA_VISIBLE_DEVICES")) for one in held._all])
-        held.close()
-        assert told == ["0" if gpus else None] * width
-    finally:
-        cluster.remove_node(fast)
-
-
 @pytest.mark.parametrize(
     ("gpus", "root", "why"), [(0.5, "", r"nowhere 1 CPUs and 0\.5 GPUs"), (0, "/nowhere", "does not see /nowhere")]
 )

@@ -67,15 +67,6 @@ async def test_a_bucket_is_indexed_and_followed_and_an_address_where_nothing_lie
     assert set(await names()) == {"rome.md"}
 
 
-async def test_addresses_that_read_alike_are_copied_apart(tmp_path, home):
-    for name in ("a/b", "a-b"):
-        (tmp_path / name).mkdir(parents=True)
-        (tmp_path / name / "note.md").write_text(f"# {name}\n\nA note.\n")
-    first, other = [await mirrored(f"file://{tmp_path / name}") for name in ("a/b", "a-b")]
-    assert first != other and first == await mirrored(f"file://{tmp_path / 'a/b'}")
-    assert [(folder / "note.md").read_text()[:5] for folder in (first, other)] == ["# a/b", "# a-b"]
-
-
 class Listed:
     """A store whose listing is written down, as fsspec gives that of a bucket with markers of folders."""
 

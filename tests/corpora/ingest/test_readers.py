@@ -1,4 +1,3 @@
-import os
 import subprocess
 import sys
 import time
@@ -152,16 +151,3 @@ def test_a_reading_process_ends_with_a_run_that_is_killed_and_takes_its_temporar
             break
         time.sleep(0.1)
     assert not left() and not Path(scratch).exists()
-
-
-def test_the_temporary_folder_of_a_killed_run_goes_with_the_next_and_that_of_a_living_one_stays(tmp_path, monkeypatch):
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    killed = subprocess.run([sys.executable, "-c", ORPHAN], env={**os.environ, "TMPDIR": str(tmp_path)}, check=False)
-    [left] = tmp_path.iterdir()
-    assert killed.returncode == -9 and left.is_dir()
-    with reading():
-        [its] = tmp_path.iterdir()
-        assert its != left
-        Readers(CorporaSettings()).close()
-        assert list(tmp_path.iterdir()) == [its]
-    assert not list(tmp_path.iterdir())

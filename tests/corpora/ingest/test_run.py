@@ -13,7 +13,7 @@ from ragweave.corpora.ingest.stages import prepare
 from ragweave.corpora.store import locks
 from ragweave.corpora.store.library import open_library
 from ragweave.corpora.store.stores import close_stores, stores
-from ragweave.models.errors import InputError, LibraryError, LibraryNotFound
+from ragweave.models.errors import InputError, LibraryError
 from ragweave.tests.support.stored import found, lay, sound, whole
 
 pytestmark = pytest.mark.both
@@ -164,22 +164,6 @@ async def test_a_second_run_waits_and_says_so_or_names_the_holder(notes, home):
     assert told[0].kind == "waiting"
     reports = await asyncio.gather(index([notes]), index([notes]))
     assert [r.unchanged for r in reports] == [3, 3]
-
-
-async def test_a_library_that_another_process_makes_meanwhile_is_gone_on_in(notes, home, monkeypatch):
-    catalog = stores().catalog
-    look, asked = catalog.library, []
-
-    def found(name):
-        asked.append(name)
-        if len(asked) > 1:
-            return look(name)
-        catalog.create(name, "wordllama-l2-256", 256)
-        raise LibraryNotFound("There is no library", "make it")
-
-    monkeypatch.setattr(catalog, "library", found)
-    assert (await index([notes])).indexed
-    assert [row.name for row in catalog.libraries()] == ["default"]
 
 
 async def test_events_tell_the_story_on_the_callers_loop_and_a_listener_may_fail(notes, monkeypatch):

@@ -68,14 +68,6 @@ async def test_a_folder_that_goes_away_keeps_its_items_until_it_is_back(watching
     assert (report.indexed, report.unchanged, report.removed) == (1, 3, 0)
 
 
-async def test_a_folder_that_never_rests_is_indexed_all_the_same(watching, notes, monkeypatch):
-    monkeypatch.setattr(module, "LONGEST_UNREST", 0.2)
-    looks = iter(range(10**9))
-    monkeypatch.setattr(module, "_look", lambda paths: str(next(looks)))
-    await watching.report()
-    await watching.report()
-
-
 @pytest.mark.parametrize("during", [False, True])
 async def test_a_renamed_library_is_watched_under_its_new_name_and_one_under_the_old_left_alone(
     notes, monkeypatch, during

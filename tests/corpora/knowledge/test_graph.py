@@ -53,27 +53,11 @@ async def test_neighbours_come_by_how_strongly_they_are_joined_over_all_chunks(s
     assert around(graph(), key_of("nobody")) is None
 
 
-async def test_a_drawing_has_the_entity_in_the_middle_and_each_neighbour_apart_from_the_others(said: None) -> None:
-    say("c3", [], [Relation("Otto", f"Wharf {n}") for n in range(8)])
-    found = around(graph(), key_of("Otto"))
-    assert found is not None and (found.middle.x, found.middle.y) == (0, 0)
-    spots = [(n.x, n.y) for n in found.beside]
-    assert all(abs(x) <= 1 and abs(y) <= 1 for x, y in spots)
-    assert min(abs(a - c) + abs(b - d) for (a, b), (c, d) in combinations([(0.0, 0.0), *spots], 2)) > 0.3
-
-
 async def test_what_is_joined_among_itself_is_a_community_led_by_whoever_is_joined_most(said: None) -> None:
     say("c3", [Entity("Nobody")], [Relation(a, b) for a, b in combinations(("Rye", "Oven", "Flour", "Salt"), 2)])
     first, second = overview(graph())
     assert {n.name for n in first} == {"Rye", "Oven", "Flour", "Salt"} and {n.weight for n in first} == {3.0}
     assert {n.name for n in second} == {"Otto", "Crane", "Pier"}
-
-
-async def test_the_graph_is_read_once_and_again_after_a_change(said: None) -> None:
-    before = graph()
-    assert graph() is before
-    say("c3", [Entity("Anna")], [])
-    assert graph() is not before and key_of("Anna") in graph()
 
 
 async def test_the_export_opens_with_networkx_and_nothing_is_overwritten(said: None, tmp_path: Path) -> None:

@@ -44,11 +44,6 @@ def test_any_reply_is_read_without_an_error(reply: str) -> None:
     facts_of(*read_records(reply))
 
 
-def test_a_strength_is_kept_between_zero_and_ten() -> None:
-    _, relations = read_records("relation | A1 | B1 | x | 900\nrelation | A1 | C1 | x | -4\nrelation | A1 | D1 | x")
-    assert [r.weight for r in relations] == [10.0, 0.0, 5.0]
-
-
 def test_facts_join_equal_names_and_know_both_ends_of_a_relation() -> None:
     facts = facts_of(
         [Entity("Comet", "", "It is bright."), Entity("the comet", "object", "It returns.")],
@@ -132,7 +127,3 @@ def test_a_question_by_one_name_means_the_other_unless_that_may_be_another_thing
     rows = [(key_of(name), name, kind) for name, kind in known]
     keys = others(question, ngrams(question), rows)
     assert {name for key, name, _ in rows if key in keys} == found
-
-
-def test_runs_of_words_are_looked_up_without_function_words_at_their_ends() -> None:
-    assert ngrams("the comet of Pell") == ["comet", "pell", "comet of pell"]

@@ -8,7 +8,6 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from sqlalchemy import delete
 
 from ragweave.corpora.ingest.run import Models, Report
 from ragweave.corpora.ingest.run import index as run_index
@@ -17,9 +16,7 @@ from ragweave.corpora.knowledge.facts import Entity, Extractor, Found, Relation,
 from ragweave.corpora.settings import corpora_settings
 from ragweave.corpora.store.bundle import export_library, import_library
 from ragweave.corpora.store.library import delete_library, open_library
-from ragweave.corpora.store.schema import vectors as rows
-from ragweave.corpora.store.stores import stores
-from ragweave.models.errors import ModelError, ModelTransient
+from ragweave.models.errors import ModelError
 from tests.corpora.knowledge.conftest import entities, graph, led_to, vectors, write
 
 pytestmark = pytest.mark.both
@@ -81,14 +78,6 @@ async def test_a_changed_recording_says_only_what_it_says_now_and_a_deleted_one_
     assert await asyncio.to_thread(os.listdir, corpora_settings().home / "libraries") == []
 
 
-async def test_lost_vectors_of_entities_come_back_with_the_next_run(indexed: Path) -> None:
-    catalog, before = stores().catalog, vectors()
-    with catalog.writing(catalog.library("default").id) as connection:
-        connection.execute(delete(rows).where(rows.c.item.in_(before)))
-    await index(indexed)
-    assert vectors() == before != set()
-
-
 async def test_a_run_that_was_killed_before_the_vectors_is_finished_by_the_next(
     talks: Path, engine: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -114,37 +103,12 @@ async def test_off_makes_no_graph_and_llm_without_a_model_says_so(
     assert not (await index(talks)).notes and entities() == []
 
 
-async def test_chunks_are_stored_in_the_order_of_the_text_whichever_the_model_answers_first(
-    talks: Path, engine: str
-) -> None:
-    write(talks, comet=COMET, bread=BREAD)
-    late = asyncio.Event()
-
-    async def ask(text: str) -> Found:
-        if not late.is_set() and "Boris" in text:
-            await late.wait()
-        late.set()
-        return [Entity("The Craft", "concept", text[:40])], []
-
-    await run_index([talks], models=Models(extractor=Extractor("scripted", ask)))
-    said = [m.source for m in graph().nodes[key_of("The Craft")]["mentions"]]
-    catalog = stores().catalog
-    pages = catalog.pages(catalog.library("default").id, "clip")
-    assert said == list(dict.fromkeys(item.source for page in pages for item in page)) and len(said) == 2
-
-
 async def test_a_chunk_that_the_model_fails_on_is_read_by_the_next_run(talks: Path, engine: str) -> None:
     write(talks, comet=COMET, bread=BREAD)
     model = Model(fail=1)
     report = await index(talks, model)
     assert report.extracted == 1 and any("1 of 2 chunks" in n and "refused" in n for n in report.notes)
     assert (await index(talks, model)).extracted == 1 and model.asked == 3
-
-
-async def test_a_model_that_is_down_costs_a_note_and_not_the_run(talks: Path, engine: str) -> None:
-    write(talks, comet=COMET, bread=BREAD)
-    report = await index(talks, Model(fail=99, error=ModelTransient("the server is down", "start it")))
-    assert report.indexed == 2 and any("down" in n for n in report.notes)
 
 
 async def test_an_entity_that_the_question_names_leads_to_its_clips_within_the_sources(indexed: Path) -> None:

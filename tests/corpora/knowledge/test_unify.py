@@ -11,7 +11,7 @@ from ragweave.components.llm.entities import extractor
 from ragweave.corpora.ingest.run import Models, Report
 from ragweave.corpora.ingest.run import index as run_index
 from ragweave.corpora.knowledge import describe
-from ragweave.corpora.knowledge.facts import DESCRIPTION, Entity, Extractor, Found, Merge, Relation, key_of, together
+from ragweave.corpora.knowledge.facts import Entity, Extractor, Found, Merge, Relation, key_of
 from ragweave.corpora.store.ledger import MERGED
 from ragweave.models.chat import override
 from ragweave.models.errors import ModelError
@@ -128,14 +128,6 @@ async def test_a_model_that_is_down_costs_a_note_and_the_next_run_asks_it_again(
     before = len(model.pairs)
     await index(talks, model=model)
     assert len(model.pairs) == before
-
-
-async def test_without_a_model_all_that_was_said_is_joined_in_its_order(talks: Path) -> None:
-    await index(talks, "built")
-    await index(talks, "long")
-    assert told() == "It was built in 1931. It is 900 m long."
-    assert together(("A ferry.", "A  ferry.", "It is red.")) == "A ferry. It is red."
-    assert len(together(f"Sentence number {n}." for n in range(99))) <= DESCRIPTION
 
 
 async def test_a_model_writes_one_description_of_what_several_recordings_say(

@@ -20,7 +20,6 @@ from ragweave.corpora.store import repair
 from ragweave.corpora.store.bundle import CATALOG, MANIFEST, export_library, import_library
 from ragweave.corpora.store.library import open_library
 from ragweave.corpora.store.stores import close_stores, stores
-from ragweave.corpora.store.temporary import temporary
 from ragweave.models.errors import InputError, LibraryError
 from ragweave.models.settings import model_settings
 
@@ -115,47 +114,6 @@ async def test_what_was_imported_is_exported_as_it_was(bundle, tmp_path):
     await import_library(bundle.path)
     again = await export_library("default", tmp_path / "again.ragweave")
     assert rows(again.path) == rows(bundle.path)
-
-
-async def test_an_export_removes_what_one_that_was_killed_left_and_nothing_else(bundle, tmp_path):
-    await import_library(bundle.path)
-    folder = tmp_path / "out"
-    theirs = {".env.local": "MY=SECRET", ".env.production": "x", ".env.2024": "y", ".env.1.sqlite": "z"}
-    for name, text in theirs.items():
-        (folder / name).parent.mkdir(exist_ok=True)
-        (folder / name).write_text(text)
-    await export_library("default", folder / "env")
-    assert {p.name: p.read_text() for p in folder.iterdir() if p.name != "env"} == theirs
-    with temporary(folder) as going:  # as of another export into this folder
-        (left := folder / ".ragweave-at-work-killed").mkdir()
-        (left / "bundle").write_text("half")
-        await export_library("default", folder / "env", overwrite=True)
-        assert {p.name for p in folder.iterdir()} == {*theirs, "env", going.name}
-
-
-async def test_files_whose_names_hold_a_colon_or_a_backslash_travel_with_their_library(bundle, tmp_path, monkeypatch):
-    monkeypatch.undo()
-    monkeypatch.setenv("RAGWEAVE_HOME", str(tmp_path / "elsewhere"))
-    model_settings.cache_clear()
-    folder = tmp_path / "minutes"
-    (folder / "C:").mkdir(parents=True)
-    names = ["Meeting 10:30.txt", "C:\\notes.txt", "C:/x.txt"]
-    for name in names:
-        (folder / name).write_text(f"We met for {name}, and bought the red boat.\n")
-    await index([folder], "meetings")
-    given = await export_library("meetings", tmp_path / "meetings.ragweave")
-    await import_library(given.path, "copy", files=folder)
-    assert {s.path for s in await (await open_library("copy")).sources()} == {str(folder / name) for name in names}
-
-
-@pytest.mark.sqlite
-@pytest.mark.parametrize("path", ["C:/x", "a/b:c", "a\\..\\b", "..\\x"])
-def test_where_a_colon_or_a_backslash_leads_elsewhere_paths_that_hold_one_are_refused(path, monkeypatch):
-    assert module._inside(path).parts
-    with monkeypatch.context() as windows:
-        windows.setattr(module.os, "name", "nt")
-        with pytest.raises(ValueError, match="leads out"):
-            module._inside(path)
 
 
 def left(home):

@@ -92,24 +92,10 @@ def test_a_catalog_that_is_empty_is_told_as_damaged_and_the_others_open(catalog,
         other.close()
 
 
-@pytest.mark.sqlite
-def test_a_home_that_is_a_file_gets_a_sentence(tmp_path):
-    (tmp_path / "home").write_text("x")
-    with pytest.raises(LibraryError, match="RAGWEAVE_HOME"):
-        Catalog(tmp_path / "home").libraries()
-
-
 def test_an_id_that_leads_out_of_the_home_is_no_library(catalog):
     for id_ in ("..", "../../etc", ".hidden", "", "a/b"):
         with pytest.raises(LibraryNotFound):
             catalog.row(id_)
-
-
-def test_a_library_is_made_whole_or_not_at_all(catalog, tmp_path):
-    row = catalog.create("there", "enc", 3)
-    with pytest.raises(KeyError), catalog.making("f" * 16, "half"):
-        raise KeyError
-    assert [p.name for p in (tmp_path / "home" / "libraries").iterdir()] == [row.id]
 
 
 def test_a_library_says_how_its_documents_age_and_forgets_it_again(catalog):

@@ -59,17 +59,6 @@ def ids(lists):
     return [hit.id for hit in lists.dense]
 
 
-async def test_the_collections_bear_the_library_and_the_corpus_and_are_read_by_any_client(served, chroma_url):
-    import chromadb
-
-    _, lib = served
-    client = chromadb.HttpClient("127.0.0.1", int(chroma_url.rpartition(":")[2]))
-    mine = {c.name: c for c in client.list_collections() if c.name.startswith(lib)}
-    assert {name: c.count() for name, c in mine.items()} == {f"{lib}-paragraph": 3, f"{lib}-document": 3}
-    got = mine[f"{lib}-paragraph"].get()
-    assert any("Pharos" in text for text in got["documents"]) and got["metadatas"][0]["locator"]
-
-
 @pytest.mark.parametrize(("many", "how"), [(0, "so it was searched by its words alone"), (100, "one by one")])
 async def test_without_the_server_few_vectors_are_compared_and_the_answer_says_what_it_lacks(
     served, monkeypatch, many, how

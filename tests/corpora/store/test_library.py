@@ -7,11 +7,8 @@ from ragweave.corpora.ingest.run import index
 from ragweave.corpora.store.commit import Committer
 from ragweave.corpora.store.library import (
     create_library,
-    delete_library,
     open_library,
 )
-from ragweave.corpora.store.stores import stores
-from ragweave.models.errors import LibraryError, LibraryNotFound
 
 pytestmark = pytest.mark.both
 
@@ -79,22 +76,6 @@ async def test_idf_follows_its_formula(library):
         "aqueduct": pytest.approx(math.log(54 / 2.5)),
         "nowher": pytest.approx(math.log(54 / 1.5)),
     }
-
-
-async def test_libraries_are_made_listed_renamed_and_deleted(library):
-    await create_library("ملاحظات")
-    assert [row.name for row in stores().catalog.libraries()] == ["default", "ملاحظات"]
-    stores().catalog.rename("default", "первая")
-    assert (await library.counts())["paragraph"] == 3
-    assert (await (await open_library("первая")).search("paragraph", ["lighthouse"]))[0].dense
-    with pytest.raises(LibraryNotFound, match="default"):
-        await open_library()
-    await delete_library("первая")
-    assert [row.name for row in stores().catalog.libraries()] == ["ملاحظات"]
-    with pytest.raises(LibraryError, match="deleted"):
-        await library.search("paragraph", ["lighthouse"])
-    await create_library("первая")
-    assert await (await open_library("первая")).counts() == {}
 
 
 async def test_many_searches_run_beside_a_run_of_index(library, tmp_path):

@@ -1,6 +1,5 @@
 import subprocess
 import sys
-import threading
 
 import pytest
 
@@ -36,12 +35,6 @@ def test_a_second_writer_says_who_holds_the_library(home, holder):
     ):
         pass
     assert len(waited) == 1 and str(holder.pid) in waited[0]
-
-
-def test_a_second_writer_goes_on_when_the_first_has_finished(home, holder):
-    threading.Timer(0.3, holder.stdin.close).start()
-    with locks.writer("lib", "notes", 30):
-        assert holder.wait(10) == 0
 
 
 def test_the_lock_of_a_killed_process_is_not_held(home, engine, holder):

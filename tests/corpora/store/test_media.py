@@ -1,7 +1,6 @@
 """The contract of media, over every place they lie in: a folder, and an object store on a disk and behind S3."""
 
 import os
-import tracemalloc
 from pathlib import Path
 
 import pytest
@@ -10,7 +9,7 @@ from ragweave.corpora.settings import corpora_settings
 from ragweave.corpora.store.bundle import export_library, import_library
 from ragweave.corpora.store.library import delete_library, open_library
 from ragweave.corpora.store.media import Media
-from ragweave.corpora.store.objects import Objects, folders_among, objects
+from ragweave.corpora.store.objects import Objects, objects
 from ragweave.corpora.store.repair import repair
 from ragweave.corpora.store.stores import close_stores
 from ragweave.models.errors import InputError, LibraryError, MissingExtra, StorageError
@@ -143,12 +142,6 @@ def test_a_link_in_place_of_a_file_or_of_its_folder_is_never_followed(media, tmp
     assert media.files(A) == [f"{A}/good.jpg"]
 
 
-def test_a_folder_that_cannot_be_written_is_a_sentence(tmp_path):
-    (tmp_path / "file").write_text("in the way")
-    with pytest.raises(LibraryError, match="cannot be written"):
-        Media(tmp_path / "file").staging(A)
-
-
 @stored
 def test_an_object_is_read_in_the_pieces_that_are_asked_for(at_home, home, monkeypatch):
     monkeypatch.setattr("ragweave.corpora.store.objects._PIECE", 4)
@@ -190,13 +183,3 @@ def test_a_store_that_is_away_or_none_is_told_in_a_sentence(monkeypatch, tmp_pat
     with pytest.raises(StorageError, match="RAGWEAVE_MEDIA_URL") as refused:
         Objects("s3://away/x", tmp_path).names(tmp_path / "libraries")
     assert refused.value.status == 503
-
-
-def test_folders_among_long_names_take_no_more_memory_than_the_names():
-    names = {"", "a", "a/b", *(f"{n:06d}/" + "/".join("a" * 400) for n in range(100)), "a/b/c", "ab"}
-    tracemalloc.start()
-    try:
-        assert folders_among(names) == {"", "a", "a/b"}
-        assert tracemalloc.get_traced_memory()[1] < sum(map(len, names))
-    finally:
-        tracemalloc.stop()

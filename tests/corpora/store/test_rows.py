@@ -37,8 +37,3 @@ items = st.builds(
 @given(items)
 def test_an_item_comes_back_as_it_was(item):
     assert unpack(json.loads(json.dumps(pack(item)))) == item
-
-
-@given(items)
-def test_the_path_of_the_day_takes_the_place_of_the_file(item):
-    assert unpack(pack(item), "/moved/here").locator["file"] == "/moved/here"

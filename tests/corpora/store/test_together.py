@@ -22,16 +22,6 @@ async def test_what_is_asked_in_one_moment_is_read_in_one_thread_and_fails_alone
     assert isinstance(failed, ZeroDivisionError)
 
 
-async def test_what_fails_around_the_reads_fails_all_of_them() -> None:
-    @contextmanager
-    def around() -> Iterator[None]:
-        raise KeyError("gone")
-        yield
-
-    made = await asyncio.gather(*(together("k", str, around) for _ in range(20)), return_exceptions=True)
-    assert len(made) == 20 and all(isinstance(m, KeyError) for m in made)
-
-
 async def test_a_reader_that_leaves_costs_the_others_nothing() -> None:
     @contextmanager
     def around() -> Iterator[None]:

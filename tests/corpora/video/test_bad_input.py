@@ -55,16 +55,6 @@ async def test_of_a_film_cut_off_the_beginning_is_taken_in_where_its_index_is_th
     assert "it states a length of 1:00, and 0:" in broken
 
 
-async def test_noise_in_the_middle_costs_nothing_but_itself(film: Film) -> None:
-    path = film("noise.ts", 40)
-    data = bytearray(path.read_bytes())
-    middle = len(data) // 2
-    data[middle : middle + 4000] = os.urandom(4000)
-    path.write_bytes(data)
-    report = await index([path.parent])
-    assert (report.indexed, report.failed) == (1, []) and (await items())[-1].locator["end"] > 35
-
-
 async def test_a_playlist_dressed_as_a_film_opens_nothing(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         server.setblocking(False)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -13,7 +11,7 @@ from ragweave.corpora.ingest.run import index
 from ragweave.corpora.sniff import HEAD, demuxer
 from ragweave.corpora.video.ffmpeg import run
 from ragweave.corpora.video.frames import frames
-from ragweave.corpora.video.streams import described, examine
+from ragweave.corpora.video.streams import described
 from tests.corpora.video.conftest import Ffmpeg, Film, items, warnings
 
 
@@ -82,16 +80,6 @@ def test_streams_chapters_and_tags_are_read() -> None:
     assert picture and (picture.index, picture.width, picture.height, picture.rate) == (0, 1920, 1080, 30)
     assert sound and subtitles and (sound.index, subtitles.index) == (2, 3)
     assert sum(s.kind == "Video" for s in found.streams) == 1
-
-
-def test_a_film_of_many_chapters_is_described_whole(film: Film, ffmpeg: Ffmpeg, tmp_path: Path) -> None:
-    told = tmp_path / "chapters.txt"
-    rows = [f"[CHAPTER]\nTIMEBASE=1/10\nSTART={n}\nEND={n + 1}\ntitle=Part {n}\n" for n in range(60)]
-    told.write_text(";FFMETADATA1\n" + "".join(rows))
-    path = tmp_path / "many.mkv"
-    ffmpeg("-i", str(film(seconds=6)), "-i", str(told), "-map_chapters", "1", "-c", "copy", str(path))
-    found = examine(str(path), "matroska")
-    assert found.picture() and len(found.chapters) == 60 and found.chapters[-1][2] == "Part 59"
 
 
 def test_the_process_that_decodes_knows_no_keys(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,19 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragweave.components.context import Context
 from ragweave.corpora.decode import read_text
 from ragweave.corpora.ingest.run import index
 from ragweave.corpora.ingest.stages import kind_of, prepare
-from ragweave.corpora.store.library import open_library
 from ragweave.corpora.video import cues as module
 from ragweave.corpora.video.ass import ass_cues
 from ragweave.corpora.video.cues import is_transcript, read_transcript, timed_cues
 from ragweave.corpora.video.sidecars import companion, language_of, others, subtitles_of_others, tagged
-from ragweave.graphs.agent import graph
 from ragweave.models.errors import SourceError
-from ragweave.nodes.answer import Answer
-from tests.corpora.video.conftest import Film, warnings
+from tests.corpora.video.conftest import warnings
 
 VTT = """WEBVTT - made by hand
 
@@ -209,18 +205,3 @@ def test_the_whole_ones_without_a_tag_are_read_and_one_of_each_further_language(
 
 SAID = {"de": "Der Leuchtturm wurde von Ada in Cuxhaven gebaut.", "zh": "灯塔是一九六八年由阿达建造的。"}
 SAID["en"] = "The lighthouse was built by Ada."
-ASKED = {"en": "Who built the lighthouse?", "de": "Was wurde in Cuxhaven gebaut?", "zh": "灯塔是谁建造的?"}
-
-
-@pytest.mark.parametrize(("tags", "language"), [("zh", "zh"), ("de en", "en"), ("de en", "de")])
-async def test_a_film_is_answered_from_its_subtitles_in_their_language(film: Film, tags: str, language: str) -> None:
-    path = film("lighthouse.mp4", 8)
-    for tag in tags.split():
-        path.with_suffix(f".{tag}.srt").write_text(f"1\n00:00:01,000 --> 00:00:05,000\n{SAID[tag]}\n", encoding="utf-8")
-    await index([path.parent])
-    state = await graph.ainvoke({"messages": [("human", ASKED[language])]}, context=Context(mode="extractive"))
-    answer: Answer = state["answer"]
-    assert not answer.abstained and SAID[language].rstrip("。") in answer.text
-    assert [(c.locator["start"], c.locator["end"]) for c in answer.citations] == [(1.0, 5.0)]
-    held = await (await open_library("default")).items([c.id for c in answer.citations])
-    assert {i.language for i in held.values()} == {"zh" if tags == "zh" else "en"}

@@ -14,7 +14,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from PIL import Image
 from typer.testing import CliRunner
 
 from ragweave.app.cli import app
@@ -24,7 +23,6 @@ from ragweave.corpora.video import film as module
 from ragweave.corpora.video import guard
 from ragweave.corpora.video.ffmpeg import binary
 from ragweave.corpora.video.film import CitedMoment, cut_clip, make_film, moments_of, ready
-from ragweave.corpora.video.film_worker import card
 from ragweave.corpora.video.frames import frames
 from ragweave.corpora.video.streams import examine
 from ragweave.models.errors import InputError, MissingExtra, SourceError
@@ -112,23 +110,6 @@ def test_a_film_has_each_moment_under_its_card_and_says_what_it_lacks(film: Film
     blues = [int(p[360, 640, 2]) > 150 and int(p[360, 640, 0]) < 60 for p in shown]
     assert blues == [False, False, True, True, False, False, False, False]
     assert np.abs(shown[4].astype(int) - shown[7]).mean() < 3, "its card stands while sound plays"
-
-
-def test_a_card_has_its_name_in_letters_however_long_it_is() -> None:
-    for name in ("talk.mp4", "w" * 500):
-        drawn = card((name, "0:01"), (320, 180))
-        inked = (np.abs(drawn.astype(int) - drawn[0, 0]).sum(axis=2) > 100).any(axis=0)
-        assert drawn.shape == (180, 320, 3) and inked.any() and not inked[:8].any() and not inked[-8:].any()
-
-
-def test_a_contact_sheet_shows_twelve_moments_with_their_times(film: Film, tmp_path: Path) -> None:
-    hand_out_sheet(place(film(seconds=6, size="160x120"), 1.0, 5.0), tmp_path / "sheet.png")
-    with Image.open(tmp_path / "sheet.png") as sheet:
-        assert sheet.size == (4 * 160, 3 * (120 + 16))
-        first, last = (np.asarray(sheet.crop((x, y, x + 160, y + 120))) for x, y in ((0, 0), (480, 272)))
-    assert np.abs(first.astype(int) - last).mean() > 1
-    with pytest.raises(InputError, match="no recording"):
-        hand_out_sheet({"kind": "page", "page": 1}, tmp_path / "other.png")
 
 
 def facts(tmp_path: Path, path: Path, demuxer: str = "mov") -> Path:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from glob import glob
 from pathlib import Path
 
 import pytest
@@ -91,14 +90,6 @@ async def test_sound_alone_becomes_clips(name: str, film: Film, hears: Hears) ->
     assert (await index([film(name, 12, picture=False).parent])).indexed == 1
     clip, video = await items()
     assert clip.text.startswith("hello there") and "image" not in video.locator and await kinds() == ["audio"]
-
-
-@pytest.mark.parametrize("name", ["a.mkv", "a.webm", "a.mov", "a.avi", "a.ts"])
-async def test_containers_are_told_by_their_content(name: str, film: Film) -> None:
-    path = film(name, 4)
-    os.rename(path, path.with_name("misnamed.txt"))
-    report = await index([path.parent])
-    assert (report.indexed, report.failed, await kinds()) == (1, [], ["video"])
 
 
 async def test_a_moved_film_is_the_same_and_a_removed_one_leaves_nothing(film: Film, home: Path) -> None:
@@ -192,26 +183,6 @@ async def test_a_stopped_run_goes_on_where_it_ended(film: Film, hears: Hears, tm
     going = ScriptedAsr("words")
     hears(going)
     assert (await index([path.parent])).indexed == 1 and len(going.heard) <= 3
-
-
-@pytest.mark.parametrize("how", ["left out", "removed"])
-async def test_a_film_that_goes_while_it_is_heard_anew_leaves_nothing_though_it_lies_there(
-    film: Film, home: Path, hears: Hears, how: str
-) -> None:
-    path, perceived = film(seconds=12), str(home / "libraries" / "*" / "perceived" / "*")
-    hears(ScriptedAsr("words", sure=0.5))
-    await index([path.parent])
-    hears(Failing(0, "later"))
-    with pytest.raises(RuntimeError, match="the power fails"):
-        await index([path.parent])
-    assert len(glob(perceived)) == 1
-    library = await open_library()
-    if how == "removed":
-        await library.remove((await library.sources())[0].id)
-    else:
-        path.with_name(".ragweaveignore").write_text("*.mp4")
-        assert (await index([path.parent])).removed == 1
-    assert not glob(perceived)
 
 
 async def test_without_the_extra_a_film_is_named_and_its_transcript_is_indexed(

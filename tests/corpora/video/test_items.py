@@ -87,11 +87,6 @@ def test_the_middle_frame_stands_for_a_clip_the_one_of_its_seconds_for_a_stretch
     assert len(kept) == 32 and kept[0] == 0 and kept[-1] >= 57 and kept == sorted(kept)
 
 
-def test_a_recording_without_words_or_pictures_still_has_its_clips_and_its_title() -> None:
-    clip, second, video = items_of("src", "/films/quiet.mkv", Recording("quiet", 60.0))
-    assert (clip.text, second.text, video.text) == ("", "", "quiet") and "speech" not in clip.meta
-
-
 def test_a_long_turn_is_parted_at_its_sentences_by_its_words_times_or_in_proportion() -> None:
     text = " ".join(f"This is sentence number {n} of a long turn." for n in range(12))
     found = utterances([Cue(10.0, 70.0, text, speaker="Ada")])
@@ -102,20 +97,6 @@ def test_a_long_turn_is_parted_at_its_sentences_by_its_words_times_or_in_proport
     assert [(c.start, c.end, c.text) for c in found] == [(0.0, 6.0, "One here."), (10.0, 16.0, "Two there.")]
 
 
-@pytest.mark.parametrize("named", [False, True])
-def test_who_speaks_into_a_long_utterance_does_not_part_it(named: bool) -> None:
-    said = ("The pension fund lost two million on the copper mine last winter", "The new roof was paid by lottery.")
-    prefix = ("ALICE", "BOB")
-    spoken = [Cue(a, b, t, n) for (a, b), t, n in zip(((1.0, 18.0), (6.0, 10.0)), said, prefix, strict=True)]
-    cues = spoken if named else [replace(c, text=f"{c.speaker}: {c.text}", speaker="") for c in spoken]
-    clip, whole = made(cues=tuple(cues), duration=22.0)
-    assert clip.text == f"ALICE: {said[0]}\n\nBOB: {said[1]}" and "winter BOB" not in whole.text
-    bob, copper = clip.text.index("BOB:"), clip.text.index("copper")
-    assert (clip.locate(0, bob - 2)["start"], clip.locate(0, bob - 2)["end"]) == (1.0, 18.0)
-    assert 6.0 < clip.locate(copper, copper + 6)["start"] < clip.locate(copper, copper + 6)["end"] == 18.0
-    assert (clip.locate(bob, bob + 4)["start"], clip.locate(bob, bob + 4)["end"]) == (6.0, 10.0)
-
-
 @given(st.lists(st.text("ab .", min_size=1, max_size=400), min_size=1, max_size=6), st.integers(20, 80))
 def test_chunks_share_no_clip_lose_no_word_and_never_pass_the_limit(texts: list[str], tokens: int) -> None:
     cues = tuple(Cue(n * 30.0 + 1, n * 30.0 + 11, " ".join(t.split())) for n, t in enumerate(texts))
@@ -124,14 +105,6 @@ def test_chunks_share_no_clip_lose_no_word_and_never_pass_the_limit(texts: list[
     assert all(tokens_of(c.text) <= tokens for c in found)
     told = "".join("".join(c.text.split()) for c in found)
     assert sum(told.count(x) for x in "ab") == sum("".join(i.text for i in clips[:-1]).count(x) for x in "ab")
-
-
-def test_chunks_hold_consecutive_clips_with_absolute_times_and_links() -> None:
-    clips = made()
-    (whole,) = chunks_of(clips)
-    assert (whole.source, whole.clips) == ("src", (clips[0].id, clips[1].id))
-    assert "[0:00-" in whole.text and "Bernoulli" in whole.text
-    assert [c.clips for c in chunks_of(clips, tokens=28)] == [(clips[0].id,), (clips[1].id,)]
 
 
 def test_of_a_clip_at_the_border_of_a_time_range_what_overlaps_it_stays_where_it_was() -> None:

@@ -6,10 +6,8 @@ import os
 import time
 from pathlib import Path
 
-import pytest
-
 from ragweave.corpora.store.folders import arrived, sweep
-from ragweave.corpora.video.perceived import Later, Perceived, folder_of, take_over
+from ragweave.corpora.video.perceived import Perceived, folder_of, take_over
 
 A, B = "a" * 64, "b" * 64
 
@@ -42,17 +40,6 @@ def test_outcomes_and_frames_come_back_and_a_damaged_database_is_begun_anew(tmp_
     assert heard(folder, "x") is None
     kept(tmp_path, "lib", A, x=2)
     assert heard(folder, "x") == 2
-
-
-def test_frames_are_given_to_another_folder_and_a_place_that_cannot_be_written_is_told(tmp_path: Path) -> None:
-    perceived, media = Perceived(kept(tmp_path, "lib", A)), tmp_path / "media"
-    media.mkdir()
-    perceived.give_frames(["f.jpg", "f.jpg", "missing.jpg"], media)
-    perceived.close()
-    assert os.listdir(media) == ["f.jpg"]
-    (tmp_path / "file").write_text("in the way")
-    with pytest.raises(Later, match="RAGWEAVE_HOME"):
-        Perceived(tmp_path / "file" / "below")
 
 
 def test_what_no_source_needs_is_swept_but_not_what_was_just_written(tmp_path: Path) -> None:

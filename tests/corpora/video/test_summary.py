@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ragweave.corpora.phrases import key_phrases
-from ragweave.corpora.video.frames import alike, small
-from ragweave.corpora.video.look import _rough, followed
+from ragweave.corpora.video.look import followed
 from ragweave.corpora.video.recording import Cue, Recording, Shown, called
 from ragweave.corpora.video.summary import summary, telling
 from ragweave.corpora.video.title import filed_as, titled
@@ -40,26 +38,6 @@ def test_every_line_lies_inside_the_time_of_the_frames(lines: list[list[str]]) -
     found = followed([(2.0 * n, 2.0 * n + 2, some) for n, some in enumerate(lines)])
     assert all(0 <= s.start < s.end <= 2 * len(lines) for s in found)
     assert [s.start for s in found] == sorted(s.start for s in found)
-
-
-def test_noise_is_no_change_and_another_line_is_one() -> None:
-    def slide(lines: int) -> np.ndarray:
-        picture = np.full((720, 1280, 3), 250, np.uint8)
-        for n in range(lines):
-            picture[100 + 60 * n : 130 + 60 * n, 100:700] = 20
-        return picture
-
-    noise = np.random.default_rng(2).integers(-6, 7, (720, 1280, 3))
-    noisy = np.clip(slide(3).astype(int) + noise, 0, 255).astype(np.uint8)
-    assert alike(small(slide(3)), small(noisy)) and not alike(small(slide(3)), small(slide(4)))
-    tiny = small(np.zeros((20, 30, 3), np.uint8))
-    assert tiny.shape == small(slide(1)).shape and alike(tiny, tiny)
-
-
-def test_what_stands_still_is_read_before_what_moves() -> None:
-    moving = [(2.0 * n, f"m{n}") for n in range(12)]
-    chosen = _rough([*moving[:7], (14.0, "card"), (16.0, "card"), *moving[9:]])
-    assert "card" in chosen and len(chosen) == 5
 
 
 def talk(*lines: str, stands: float = 15.0, shown: float = 55.0) -> Recording:
