@@ -9,6 +9,7 @@ import hashlib
 import json
 import re
 import sys
+import tomllib
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -34,6 +35,8 @@ def licence(of: metadata.PackageMetadata) -> str:
 
 def installed(extras: tuple[str, ...]) -> list[metadata.Distribution]:
     """Return Ragweave's packages with what they need, extras included, as they are installed here."""
+    # What Ragweave itself needs stands in the checkout; an editable install may be older than that.
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     there = {named(d.metadata["Name"]): d for d in metadata.distributions()}
     wanted, seen = [("ragweave", extras)], set()
     while wanted:
@@ -41,7 +44,8 @@ def installed(extras: tuple[str, ...]) -> list[metadata.Distribution]:
         if name not in there or (name, more) in seen:
             continue
         seen.add((name, more))
-        for line in there[name].requires or []:
+        own = [*project["dependencies"], *(line for e in more for line in project["optional-dependencies"].get(e, []))]
+        for line in own if name == "ragweave" else there[name].requires or []:
             needed, _, marker = line.partition(";")
             if "extra ==" in marker and not any(re.search(f"extra == ['\"]{e}['\"]", marker) for e in more):
                 continue
