@@ -36,9 +36,3 @@ async def test_a_failing_model_says_why_an_empty_reply_is_no_caption_and_a_long_
         await said(ScriptedChat(replies=[ModelError("down")]))
     assert await said(ScriptedChat(replies=[" "])) is None
     assert len(await said(ScriptedChat(replies=["word " * 2000])) or "") <= LONGEST
-
-
-def test_a_model_that_is_set_for_answers_alone_is_sent_no_picture(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("RAGWEAVE_VISION")
-    with override(writer=ScriptedChat()):
-        assert captioner() is None

@@ -66,10 +66,3 @@ async def test_calls_of_one_event_loop_share_a_client_and_other_loops_have_their
     one, other = await asyncio.gather(connect(model), connect(model))
     assert one is other is await connect(model)
     assert await asyncio.to_thread(lambda: asyncio.run(connect(model))) is not one
-
-
-def test_the_openai_client_tries_again_by_itself_and_shares_no_pool(monkeypatch: pytest.MonkeyPatch) -> None:
-    model = served(monkeypatch, "m", "http://127.0.0.1:1/v1")
-    first, second = (chat_client.build(model).root_async_client for _ in range(2))  # type: ignore[attr-defined]
-    assert first.max_retries == 2
-    assert first._client is not second._client

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragweave.models.calendar import NUMBER_WORDS, years_in_digits
-from ragweave.models.dates import day, days, names_day
+from ragweave.models.dates import day, days
 
 WORDS = list(NUMBER_WORDS)
 TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
@@ -69,8 +69,3 @@ def test_every_date_of_a_line_is_found_in_its_place_however_long_the_line(
     found = days(line)
     assert [when for _, _, when in found] == [days(said)[0][2] for _, said in parts]
     assert [day(line[a:b]) for a, b, _ in found] == [when for _, _, when in found]
-
-
-def test_a_month_with_its_year_names_no_day() -> None:
-    assert names_day("1 march 2024") and names_day("2024-03-01")
-    assert not names_day("2024-03") and not names_day("march 2024")

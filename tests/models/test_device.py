@@ -12,7 +12,7 @@ import pytest
 
 from ragweave.models.asr_whisper import Whisper
 from ragweave.models.checkpoint_files import load_encoder, load_model
-from ragweave.models.device import encoding_type, torch_device
+from ragweave.models.device import torch_device
 from ragweave.models.errors import InputError, ModelError
 from ragweave.models.settings import model_settings
 
@@ -58,13 +58,6 @@ def test_a_gpu_that_is_not_there_and_a_value_that_names_no_device_are_told(monke
         choose(monkeypatch, wanted)
         with pytest.raises(InputError, match=r"RAGWEAVE_DEVICE cannot be used: .*auto, cpu, cuda or cuda:N"):
             model_settings()
-
-
-@pytest.mark.parametrize(
-    ("device", "capability", "found"), [("cpu", 9, "float32"), ("cuda:0", 9, "bfloat16"), ("cuda:0", 7, "float32")]
-)
-def test_encoders_take_half_precision_where_the_gpu_computes_in_it(device: str, capability: int, found: str) -> None:
-    assert encoding_type(torch(1, capability), device) == found
 
 
 class Net:

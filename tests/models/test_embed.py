@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import subprocess
 import sys
 import threading
 import types
@@ -65,22 +64,6 @@ def test_remembered_words_are_bounded_and_long_runs_not_remembered(monkeypatch: 
     made.texts(["seven"])
     assert len(made._pieces) == 1
     assert np.array_equal(made.texts(["one two three four five six"]), before)
-
-
-def test_threads_get_what_one_thread_gets() -> None:
-    made = encoder()
-    texts = [[f"a {i} b {j}" for j in range(20)] for i in range(8)]
-    alone = [made.texts(t) for t in texts]
-    with ThreadPoolExecutor(8) as pool:
-        together = list(pool.map(made.texts, texts))
-    assert all(np.array_equal(a, b) for a, b in zip(alone, together, strict=True))
-
-
-def test_the_embedded_encoder_leaves_the_logging_of_the_program_alone() -> None:
-    look = "(logging.getLogger().handlers, logging.getLogger().level)"
-    made = "from ragweave.models.embed import encoder; encoder()"
-    code = f"import logging; before = {look}; {made}; assert {look} == before"
-    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 def test_a_question_that_several_ask_at_once_is_encoded_once_and_another_does_not_wait_for_it() -> None:

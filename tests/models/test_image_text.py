@@ -73,18 +73,6 @@ def towers(images: Any, texts: Any = None) -> ImageEncoder:
     return ImageEncoder("t", images, texts or (lambda batch: np.ones((len(batch), 3))))
 
 
-def test_vectors_have_length_one_and_come_in_batches() -> None:
-    sizes: list[int] = []
-
-    def encode(batch: list[Any]) -> Any:
-        sizes.append(len(batch))
-        return [[float(np.asarray(i).mean()), 0.0, 1.0] for i in batch]
-
-    found = towers(encode).images(PICTURES * 20)
-    assert found.shape == (40, 3) and np.allclose(np.linalg.norm(found, axis=1), 1) and sizes == [16, 16, 8]
-    assert towers(encode).images([]).shape == (0, 0)
-
-
 @pytest.mark.parametrize(
     "wrong", [lambda b: np.ones(3), lambda b: np.ones((1, 3)), lambda b: 1 / 0, lambda b: ["x"] * len(b)]
 )

@@ -102,17 +102,6 @@ def test_a_cost_limit_refuses_a_model_without_a_price_and_a_prompt_that_costs_mo
     refuses(meter, "n", 1, "m", match="cost of 1")
 
 
-def test_take_gives_each_row_once_summed_by_role_and_model() -> None:
-    meter = Meter()
-    for node, role in (("grade", "writer"), ("grade", "writer"), ("grade", "judge"), ("route", "writer")):
-        meter.record(spend(node, role=role))
-    assert [(r.role, r.calls, r.input_tokens, r.output_tokens, r.seconds) for r in meter.take("grade")] == [
-        ("writer", 2, 20, 10, 1.0),
-        ("judge", 1, 10, 5, 0.5),
-    ]
-    assert meter.take("grade") == [] and len(meter.take("route")) == 1 and meter.spent.calls == 4
-
-
 def test_threads_never_pass_the_limit_together() -> None:
     meter = Meter(Limits(calls=50))
     refused = []

@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 from PIL import Image, ImageDraw, ImageFont
 
 from ragweave.models import ocr as read
-from ragweave.models.ocr import ocr, reading_order
-from ragweave.models.settings import model_settings
+from ragweave.models.ocr import reading_order
 
 W, H = 100, 10
 
@@ -38,15 +37,6 @@ def test_lines_are_read_in_the_order_of_the_page(boxes, order):
 def test_every_line_is_read_exactly_once(rows):
     boxes = [(x, y, x + w, y + h) for x, y, w, h in rows]
     assert sorted(reading_order(boxes)) == list(range(len(boxes)))
-
-
-def test_it_is_off_where_the_setting_says_so_or_a_package_is_missing(monkeypatch):
-    monkeypatch.setattr(read, "find_spec", lambda name: None if name == "rapidocr" else object())
-    assert ocr() is None
-    monkeypatch.undo()
-    monkeypatch.setenv("RAGWEAVE_OCR", "off")
-    model_settings.cache_clear()
-    assert ocr() is None
 
 
 @pytest.fixture(scope="module")

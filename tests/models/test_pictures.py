@@ -4,7 +4,6 @@ import io
 import struct
 import tracemalloc
 import zlib
-from datetime import datetime
 
 import numpy as np
 import pytest
@@ -63,14 +62,6 @@ def test_every_exif_orientation_comes_out_upright(orientation):
     found = open_picture(saved(stored, "JPEG", exif=exif, quality=95))
     assert (found.width, found.height) == (64, 32)
     assert np.abs(found.pixels.astype(int) - np.asarray(upright).astype(int)).mean() < 8
-
-
-def test_the_date_of_the_camera_is_read():
-    exif = Image.Exif()
-    exif[0x0132] = "2019:07:04 10:20:30"
-    assert open_picture(saved(gradient(), "JPEG", exif=exif)).date == datetime(2019, 7, 4, 10, 20, 30)
-    exif[0x0132] = "2019:99:99 10:20:30"
-    assert open_picture(saved(gradient(), "JPEG", exif=exif)).date is None
 
 
 @pytest.mark.parametrize(

@@ -1,19 +1,27 @@
-import json
+"""Relevance of passages: the features, and the scores of the head that is shipped."""
+
 import shutil
 from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from ragweave.models import relevance
 from ragweave.models.errors import WeightsError
-from ragweave.models.relevance import HEAD, LOWER, STRANGE, UPPER, Passage, head, score
+from ragweave.models.relevance import HEAD, LOWER, STRANGE, UPPER, Passage, embed, head, score
+from ragweave.models.relevance_features import LINKS, OWN, look
 
 IDF = {"what": 0.1, "year": 1.0, "open": 1.5}
 
 
 def idf(term: str) -> float:
     return IDF.get(term, 3.0)
+
+
+def seen(question: str, *passages: Passage):
+    return look(question, passages, lambda term: 2.0, embed)
 
 
 TOWER = Passage("Eiffel Tower", "The Eiffel Tower opened in Paris in 1889. It is 330 metres high.")
@@ -29,36 +37,19 @@ QUESTION = "In what year did the Eiffel Tower open?"
 def test_the_answering_passage_comes_first_and_clears_the_upper_threshold() -> None:
     found = score(QUESTION, [*OTHERS, TOWER], idf)
     assert found.order.argmax() == found.floor.argmax() == 4
-    assert found.floor[4] >= UPPER
-    assert (found.floor[1:4] < LOWER).all()
-
-
-def test_one_sentence_is_judged_like_a_passage() -> None:
-    strips = [Passage(TOWER.title, s) for s in ("The Eiffel Tower opened in Paris in 1889.", "It is 330 metres high.")]
-    found = score(QUESTION, strips, idf).floor
-    assert found[0] >= UPPER and found[0] > found[1] + 0.2
+    assert found.floor[4] >= UPPER and (found.floor[1:4] < LOWER).all()
+    backward = score(QUESTION, [TOWER, *OTHERS[::-1]], idf)
+    np.testing.assert_allclose(found.order, backward.order[::-1], atol=1e-6)
+    play = Passage("哈姆雷特", "《哈姆雷特》是威廉·莎士比亚创作的悲剧。")
+    chinese = score("谁创作了哈姆雷特？", [play, Passage("猫", "猫坐在垫子上。")], idf).floor
+    assert chinese[0] >= UPPER and chinese[1] < LOWER
 
 
 def test_more_of_the_question_never_counts_less() -> None:
-    texts = [
-        "A building.",
-        "A tower.",
-        "The Eiffel Tower.",
-        "The Eiffel Tower opened.",
-        "The Eiffel Tower opened that year.",
-    ]
+    more = ("A building.", "A tower.", "The Eiffel Tower.", "The Eiffel Tower opened.")
+    texts = [*more, "The Eiffel Tower opened that year."]
     relevances = [score(QUESTION, [Passage("", t)], idf).floor[0] for t in texts]
     assert relevances == sorted(relevances) and relevances[-1] > relevances[0] + 0.5
-
-
-def test_chinese_is_told_apart() -> None:
-    play = Passage("哈姆雷特", "《哈姆雷特》是威廉·莎士比亚创作的悲剧。")
-    found = score("谁创作了哈姆雷特？", [play, Passage("猫", "猫坐在垫子上。")], idf).floor
-    assert found[0] >= UPPER and found[1] < LOWER
-
-
-def test_a_question_without_content_is_undecided() -> None:
-    assert score("What is it?", [TOWER, OTHERS[1]], idf).floor.tolist() == [0.0, 0.0]
 
 
 @pytest.mark.parametrize("empty", [Passage("", ""), Passage("", " \n "), Passage("", "…")])
@@ -67,24 +58,14 @@ def test_an_empty_passage_is_irrelevant(empty: Passage) -> None:
     assert found.floor[0] < LOWER and found.order[0] < found.order[1]
 
 
-def test_scores_follow_the_passages_when_they_are_reordered() -> None:
-    forward, backward = score(QUESTION, [TOWER, *OTHERS], idf), score(QUESTION, [*OTHERS[::-1], TOWER], idf)
-    np.testing.assert_allclose(forward.order, backward.order[::-1], atol=1e-6)
-    np.testing.assert_allclose(forward.floor, backward.floor[::-1], atol=1e-6)
-
-
-def test_the_second_hop_is_lifted_by_the_candidate_that_names_it() -> None:
+def test_the_second_hop_is_linked_and_lifted_by_the_candidate_that_names_it() -> None:
     film = Passage("Big Stone Gap", "Big Stone Gap is a 2014 film written and directed by Adriana Trigiani.")
     person = Passage("Adriana Trigiani", "Adriana Trigiani is an author who lives in New York City.")
     question = "In which city does the director of Big Stone Gap live?"
-    beside = score(question, [film, person, *OTHERS], idf).order
-    assert set(np.argsort(-beside)[:2].tolist()) == {0, 1}
-
-
-def test_the_shipped_weights_are_small_and_say_where_they_come_from() -> None:
-    card = json.loads(HEAD.with_suffix(".json").read_text(encoding="utf-8"))
-    assert card["trained_on"]["licence"] == "CC BY-SA 4.0"
-    assert HEAD.with_suffix(".npz").stat().st_size < 500_000
+    assert {0, 1} == set(np.argsort(-score(question, [film, person, *OTHERS], idf).order)[:2].tolist())
+    first, second, other = (dict(zip(LINKS, row, strict=True)) for row in seen(question, film, person, TOWER).links)
+    assert second["named_by"] > 0.5 and second["named_count"] == 0.5
+    assert other["named_by"] == 0 and first["names_others"] > 0
 
 
 @pytest.mark.parametrize("damage", ["missing", "cut", "no trees", "no scale"])
@@ -113,3 +94,38 @@ def test_meaning_counts_only_where_no_words_meet(monkeypatch: pytest.MonkeyPatch
     assert before[0].floor.max() < STRANGE
     assert after[0].order.argmax() == 4
     assert after[1].order.tolist() == before[1].order.tolist()
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "expected"),
+    [
+        ("When did it open?", "It opened in 1889.", 1.0),
+        ("When did it open?", "It opened.", 0.0),
+        ("How many came?", "Three came.", 1.0),
+        ("Who came?", "Then Ada Lovelace came.", 1.0),
+        ("Why did it open?", "It opened in 1889.", 0.0),
+    ],
+)
+def test_the_answer_type_is_looked_for(question: str, text: str, expected: float) -> None:
+    assert seen(question, Passage("", text)).own[0][OWN.index("answer_type")] == expected
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.data())
+def test_part_of_what_was_read_is_as_if_the_rest_had_not_been(data: st.DataObject) -> None:
+    words = st.sampled_from("tower harbour keeper lamp opened 1889 Pell Ostrand the of".split())
+    made = st.builds(Passage, st.lists(words, max_size=2).map(" ".join), st.lists(words, max_size=8).map(" ".join))
+    passages = data.draw(st.lists(made, min_size=1, max_size=6))
+    places = data.draw(st.lists(st.integers(0, len(passages) - 1), min_size=1, unique=True))
+    part, alone = seen("When did the tower of Pell open?", *passages).of(places), [passages[n] for n in places]
+    other = seen("When did the tower of Pell open?", *alone)
+    np.testing.assert_allclose(part.own, other.own, atol=1e-6)
+    np.testing.assert_allclose(part.links, other.links, atol=1e-6)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.text(max_size=60), st.lists(st.tuples(st.text(max_size=20), st.text(max_size=120)), min_size=1, max_size=4))
+def test_any_text_gives_finite_features(question: str, passages: list[tuple[str, str]]) -> None:
+    found = seen(question, *(Passage(*p) for p in passages))
+    assert np.isfinite(found.own).all() and np.isfinite(found.links).all()
+    assert found.own[:, : OWN.index("cosine")].min() >= 0 and found.own[:, : OWN.index("cosine")].max() <= 1 + 1e-9

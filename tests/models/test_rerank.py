@@ -2,9 +2,7 @@ from __future__ import annotations
 
 import json
 import sys
-import threading
-from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
@@ -16,7 +14,6 @@ from ragweave.models import rerank
 from ragweave.models.errors import InputError, MissingExtra, ModelError, ModelTransient
 from ragweave.models.relevance_reading import Passage
 from ragweave.models.rerank import PairReranker, Reranker, reranker
-from ragweave.models.settings import model_settings
 
 PASSAGES = [
     Passage("Bread", "Rye flour and water."),
@@ -25,52 +22,11 @@ PASSAGES = [
 ]
 
 
-class Server:
-    """A rerank endpoint that answers as told and keeps what it was asked."""
-
-    def __init__(self) -> None:
-        self.reply: Callable[[], tuple[int, Any]] = lambda: (200, {})
-        self.asked: list[tuple[str, dict[str, str], dict[str, Any]]] = []
-        outer = self
-
-        class Handler(BaseHTTPRequestHandler):
-            def do_POST(self) -> None:
-                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-                outer.asked.append((self.path, dict(self.headers), body))
-                status, answer = outer.reply()
-                data = answer if isinstance(answer, bytes) else json.dumps(answer).encode()
-                self.send_response(status)
-                if status == 307:
-                    self.send_header("Location", "http://127.0.0.1:9/elsewhere")
-                self.send_header("Content-Length", str(len(data)))
-                self.end_headers()
-                self.wfile.write(data)
-
-            def log_message(self, *args: Any) -> None: ...
-
-        self.http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        threading.Thread(target=self.http.serve_forever, daemon=True).start()
-        self.url = f"http://127.0.0.1:{self.http.server_port}/v1"
-
-    def scores(self, scores: dict[int, float]) -> None:
-        rows = [{"index": at, "relevance_score": score} for at, score in scores.items()]
-        self.reply = lambda: (200, {"results": rows})
-
-
 @pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
-    made = Server()
+def server(json_server: Any, put: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.setattr("ragweave.models.rerank.BACKOFF", 0.0)
-    named(monkeypatch, rerank="api:judge-small", rerank_url=made.url)
-    yield made
-    made.http.shutdown()
-    made.http.server_close()
-
-
-def named(monkeypatch: pytest.MonkeyPatch, **settings: str) -> None:
-    for name, value in settings.items():
-        monkeypatch.setenv(f"RAGWEAVE_{name.upper()}", value)
-    model_settings.cache_clear()
+    put(rerank="api:judge-small", rerank_url=json_server.url)
+    return json_server
 
 
 def opened(name: str | None = None) -> Reranker:
@@ -86,25 +42,20 @@ def test_the_shipped_head_is_the_default_and_an_unknown_name_says_which_there_ar
         reranker(name)
 
 
-def test_served_scores_follow_the_index_and_a_passage_the_server_left_out_ranks_last(server: Server) -> None:
-    server.scores({1: 0.9, 0: 0.2})
+def test_served_scores_follow_the_index_and_a_passage_the_server_left_out_ranks_last(server: Any, put: Any) -> None:
+    server.replies = [(200, {"results": [{"index": n, "relevance_score": x} for n, x in ((1, 0.9), (0, 0.2))]})]
     assert np.argsort(-opened().scores("How tall is the tower?", PASSAGES)).tolist() == [1, 0, 2]
-    path, _, body = server.asked[0]
-    assert path == "/v1/rerank"
-    assert body == {
+    path, headers, body = server.asked[0]
+    assert path == "/v1/rerank" and "Authorization" not in headers
+    assert json.loads(body) == {
         "model": "judge-small",
         "query": "How tall is the tower?",
         "documents": ["Bread\nRye flour and water.", "Tower\nThe tower is 40 metres tall.", "Tea."],
         "top_n": 3,
     }
-
-
-def test_the_key_goes_to_the_server_and_only_where_it_is_set(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    server.scores({0: 1})
-    opened().scores("q", PASSAGES[:1])
-    named(monkeypatch, rerank_key="secret")
-    opened().scores("q", PASSAGES[:1])
-    assert [asked[1].get("Authorization") for asked in server.asked] == [None, "Bearer secret"]
+    put(rerank_key="secret")
+    opened().scores("q", PASSAGES)
+    assert server.asked[1][1]["Authorization"] == "Bearer secret"
 
 
 @pytest.mark.parametrize(
@@ -121,30 +72,32 @@ def test_the_key_goes_to_the_server_and_only_where_it_is_set(server: Server, mon
         b"",
     ],
 )
-def test_a_reply_without_scores_is_an_error_in_words(server: Server, reply: Any) -> None:
-    server.reply = lambda: (200, reply)
+def test_a_reply_without_scores_is_an_error_in_words(server: Any, reply: Any) -> None:
+    server.replies = [(200, reply)]
     with pytest.raises(ModelError, match="reranker"):
         opened().scores("q", PASSAGES)
 
 
 @pytest.mark.parametrize(("status", "calls"), [(401, 1), (422, 1), (307, 1), (429, 3), (503, 3)])
-def test_refusals_are_told_and_only_passing_ones_tried_again(server: Server, status: int, calls: int) -> None:
-    server.reply = lambda: (status, {"message": "no"})
+def test_refusals_are_told_and_only_passing_ones_tried_again(server: Any, status: int, calls: int) -> None:
+    server.replies = [(status, {"message": "no"})]
     with pytest.raises(ModelError) as raised:
         opened().scores("q", PASSAGES)
     assert len(server.asked) == calls
     assert isinstance(raised.value, ModelTransient) == (calls > 1)
 
 
-def test_a_server_without_address_elsewhere_or_dead_is_an_error_in_words(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_server_without_address_elsewhere_or_dead_is_an_error_in_words(
+    put: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("ragweave.models.rerank.BACKOFF", 0.0)
-    named(monkeypatch, rerank="api:m")
+    put(rerank="api:m")
     with pytest.raises(InputError, match="RAGWEAVE_RERANK_URL"):
         reranker()
-    named(monkeypatch, rerank_url="http://127.0.0.1:9")
+    put(rerank_url="http://127.0.0.1:9")
     with pytest.raises(ModelTransient, match="cannot be reached"):
         opened().scores("q", PASSAGES)
-    named(monkeypatch, rerank_url="https://rerank.example/v1", offline="true")
+    put(rerank_url="https://rerank.example/v1", offline="true")
     with pytest.raises(ModelError, match="not on this machine"):
         reranker()
 

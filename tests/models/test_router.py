@@ -1,16 +1,28 @@
+"""The embedded router: what it reads of a question, its head, and the choice among corpora."""
+
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import settings as hypothesis_settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ragweave.corpora.types import CORPORA, LABELS
 from ragweave.models import router
 from ragweave.models.errors import WeightsError
+from ragweave.models.router_features import BUCKETS, clean, features, skeleton
 
 
-def test_the_head_knows_the_labels_of_the_corpora():
-    assert set(router.head().labels) == set(LABELS)
+def test_options_and_white_space_are_left_out_and_the_skeleton_drops_the_subject():
+    assert clean("What  is \t shown?\nA. a cat\nB. a dog") == "What is shown?"
+    assert clean("About the lecture:\nwhen does it start?") == "About the lecture: when does it start?"
+    assert clean("A. is the first option") == "A. is the first option"
+    long = clean("start " + "middle " * 5000 + "end")
+    assert long.startswith("start") and long.endswith("end") and len(long) < 1000
+    assert skeleton("Who wrote Dune in 1965?") == ["^who", "_ote", "CAP", "in", "YEAR", "?"]
+
+
+def test_places_of_phrases_do_not_depend_on_the_process():
+    # Python's own hash() changes from run to run; stored weights need the same places for ever.
+    assert np.flatnonzero(features(["two words"])[0][:BUCKETS]).tolist() == [2662, 3669, 7820]
 
 
 @pytest.mark.parametrize(
@@ -33,42 +45,30 @@ def test_plain_cases_reach_the_corpus_that_their_words_name(question, label):
     assert max(p, key=lambda k: p[k]) == label
 
 
-def test_answer_options_on_further_lines_change_nothing():
-    stem = "What does the man hold when the bell rings?"
-    assert router.predict(f"{stem}\nA. a rope\nB) a cup\n(C) a hat") == router.predict(stem)
-
-
-@hypothesis_settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=40)
 @given(st.text(max_size=300))
 def test_any_text_gets_probabilities_and_the_same_ones_twice(text):
     p = router.predict(text)
-    assert all(0 <= v <= 1 for v in p.values())
+    assert set(p) == set(LABELS) and all(0 <= v <= 1 for v in p.values())
     assert router.predict(text) == p
 
 
-def test_a_file_that_is_no_head_is_refused_with_a_sentence(tmp_path):
-    broken = tmp_path / "router.npz"
-    broken.write_bytes(b"not a zip")
-    with pytest.raises(WeightsError, match="cannot be read"):
-        router.predict("hi", broken)
-    for name, arrays in {"other": {"labels": np.array(["a"])}, "pickled": {"cues": np.array([{}], object)}}.items():
-        np.savez(tmp_path / f"{name}.npz", **arrays)
-        with pytest.raises(WeightsError, match="cannot be read"):
-            router.head(tmp_path / f"{name}.npz")
-
-
-def test_a_head_for_other_cues_is_refused(tmp_path):
+def test_a_file_that_is_no_head_or_one_for_other_cues_is_refused_with_a_sentence(tmp_path):
     with np.load(router.HEAD, allow_pickle=False) as file:
-        arrays = {k: file[k] for k in file.files}
-    arrays["cues"] = arrays["cues"][:-1]
-    np.savez(tmp_path / "old.npz", **arrays)
-    with pytest.raises(WeightsError, match="other features"):
-        router.head(tmp_path / "old.npz")
+        old = {k: file[k] for k in file.files}
+    old["cues"] = old["cues"][:-1]
+    path = tmp_path / "router.npz"
+    path.write_bytes(b"not a zip")
+    with pytest.raises(WeightsError, match="cannot be read"):
+        router.predict("hi", path)
+    pickled = {"cues": np.array([{}], object)}
+    for n, (arrays, said) in enumerate(((pickled, "cannot be read"), ({}, "cannot be read"), (old, "other features"))):
+        np.savez(tmp_path / f"{n}.npz", **arrays)
+        with pytest.raises(WeightsError, match=said):
+            router.head(tmp_path / f"{n}.npz")
 
 
 P = {"none": 0.5, "paragraph": 0.2, "document": 0.1, "image": 0.15, "clip": 0.03, "video": 0.02}
-
-
 ALL = set(CORPORA)
 
 
@@ -81,10 +81,14 @@ ALL = set(CORPORA)
         (P, {"image", "clip"}, {"second_below": 0.8}, ["image"]),
         (P, {"image", "clip"}, {"second_below": 0.9}, ["image", "clip"]),
         (P, set(), {"second_below": 1.0}, []),
-        (P, {"table"}, {"second_below": 1.0}, []),
         ({"video": 0.5, "clip": 0.5}, {"video", "clip"}, {"second_below": 0}, ["clip"]),
         ({"table": 0.9, "image": 0.1}, {"table", "image"}, {"second_below": 0.5}, ["table"]),
-        ({"none": 1.0, "image": 0.0, "clip": 0.0}, {"image", "clip"}, {}, ["clip", "image"]),
+        (
+            {"paragraph": 0.5, "none": 0.4, "image": 0.1},
+            {"paragraph", "image"},
+            {"second_below": 1.0, "none_allowed": True},
+            ["paragraph", "image"],
+        ),
     ],
 )
 def test_what_the_library_lacks_is_masked_and_a_second_corpus_joins_an_unsure_first(
@@ -93,26 +97,16 @@ def test_what_the_library_lacks_is_masked_and_a_second_corpus_joins_an_unsure_fi
     assert router.choose(probabilities, available, **options) == chosen
 
 
-def test_none_never_joins_as_second():
-    p = {"paragraph": 0.5, "none": 0.4, "image": 0.1}
-    assert router.choose(p, {"paragraph", "image"}, second_below=1.0, none_allowed=True) == ["paragraph", "image"]
-
-
 @pytest.mark.parametrize(
     ("scores", "labels"),
     [
         ({"paragraph": 0.9, "image": 0.85, "none": 0.95}, ["paragraph", "image"]),
         ({"none": 0.9, "image": 0.2}, ["none"]),
-        ({"paragraph": 0.9, "document": 0.95}, ["document"]),
         ({"clip": 0.9, "video": 0.85, "image": 0.8}, ["clip", "image"]),
-        ({"clip": 0.3, "video": 0.4}, ["video"]),
         ({"paragraph": 0.85, "document": 0.85}, ["paragraph"]),
         ({}, []),
     ],
 )
 def test_label_sets_follow_the_sigmoid_rule(scores, labels):
     assert router.label_set(scores) == labels
-
-
-def test_corpora_are_grouped_by_matter_and_a_new_one_stands_alone():
-    assert router.modalities(["clip", "paragraph", "table", "video"]) == [("paragraph",), ("clip", "video"), ("table",)]
+    assert router.modalities(["clip", "paragraph", "table"]) == [("paragraph",), ("clip",), ("table",)]

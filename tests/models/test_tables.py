@@ -77,15 +77,6 @@ def test_parts_stand_in_order_and_hold_every_character_that_is_not_white(text: s
     assert all(isinstance(tables.told(text, a, b), str) for a, b in found)
 
 
-def test_lines_that_were_broken_early_are_a_list_and_stand_for_themselves() -> None:
-    contacts = (
-        "Amara Quist, cello: 0331 9021\nDr. Ilka Brandt, vet: 0331 5577\nOrla Finch, first floor, has our spare key"
-    )
-    assert [contacts[a:b] for a, b in tables.spans(contacts)] == contacts.splitlines()
-    wrapped = "Feed the starter the evening before with rye and\nwater, and let it stand in a warm place\nall night."
-    assert [wrapped[a:b] for a, b in tables.spans(wrapped)] == [wrapped]
-
-
 def test_lines_that_end_in_amounts_are_a_listing_and_lines_of_a_paragraph_are_none() -> None:
     prices = ["Merch prices", "T-shirt €20", "Hoodie €45", "LP “Wet Matches” €22"]
     assert [("\n".join(prices))[a:b] for a, b in tables.spans("\n".join(prices))] == prices

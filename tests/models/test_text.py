@@ -93,7 +93,3 @@ def test_threads_that_stem_at_once_do_not_mix_their_words() -> None:
     finally:
         sys.setswitchinterval(pace)
     assert wrong == []
-
-
-def test_what_stands_before_a_denial_is_no_content() -> None:
-    assert content_terms("Why shouldn't I, and why hasn't the haven opened?") == ["haven", "open"]

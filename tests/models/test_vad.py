@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -77,14 +76,3 @@ def test_silence_tones_and_noise_are_no_speech() -> None:
     rng = np.random.default_rng(3)
     for sound in (np.zeros(4 * RATE), np.sin(2 * np.pi * 440 * time) * 0.4, rng.normal(0, 0.1, 4 * RATE)):
         assert list(stretches([(sound * 32767).astype(np.int16)], 15)) == []
-
-
-@pytest.mark.data
-def test_a_lecture_is_almost_all_speech(data_dir: Path) -> None:
-    from ragweave.corpora.video.listen import sound
-
-    path = data_dir / "audio" / "swc_softeng_intro.mp3"
-    found = list(stretches(sound(str(path), "mp3", 0), 15))
-    spoken = sum(len(s.sound) for s in found) / RATE
-    assert 120 < spoken < 160
-    assert all(s.speech > 0.7 for s in found)
