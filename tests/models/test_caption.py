@@ -23,16 +23,13 @@ async def said(model: ScriptedChat, language: str = "French") -> str | None:
 
 
 async def test_the_vision_model_gets_the_picture_the_context_as_data_and_the_language():
-    model = ScriptedChat(replies=["Un  phare\nau bord de la mer."])
+    model = ScriptedChat(replies=["Un  phare\nau bord de la mer.", " ", "word " * 2000, ModelError("down")])
     assert await said(model) == "Un phare au bord de la mer."
     system, user = model.calls[0].messages
     assert "Write in French." in str(system.content)
     assert "‹‹‹x›››" in user.content[0]["text"]
     assert user.content[1]["image_url"]["url"].startswith("data:image/jpeg;base64,")
-
-
-async def test_a_failing_model_says_why_an_empty_reply_is_no_caption_and_a_long_one_is_cut():
+    assert await said(model) is None
+    assert len(await said(model) or "") <= LONGEST
     with pytest.raises(ModelError, match="down"):
-        await said(ScriptedChat(replies=[ModelError("down")]))
-    assert await said(ScriptedChat(replies=[" "])) is None
-    assert len(await said(ScriptedChat(replies=["word " * 2000])) or "") <= LONGEST
+        await said(model)

@@ -48,17 +48,13 @@ def test_the_oldest_replies_go_when_there_are_too_many(tmp_path: Path, monkeypat
     assert [again.get(f"k{i}") for i in range(5)] == [None, None, "2", "3", "4"]
 
 
-@pytest.mark.parametrize("damage", ["garbage", "folder", "other table"])
-def test_a_file_that_cannot_be_used_means_no_cache_and_is_left_alone(tmp_path: Path, damage: str) -> None:
-    path = tmp_path / "r.db"
-    if damage == "garbage":
-        path.write_bytes(b"not a database " * 500)
-    elif damage == "folder":
-        path.mkdir()
-    else:
-        with sqlite3.connect(path) as db:
-            db.execute("CREATE TABLE replies (something TEXT)")
-    cache = ReplyCache(path)
-    cache.put("k", "v")
-    assert cache.get("k") is None
-    assert path.exists()
+def test_a_file_that_cannot_be_used_means_no_cache_and_is_left_alone(tmp_path: Path) -> None:
+    garbage, folder, other = (tmp_path / name for name in ("garbage", "folder", "other"))
+    garbage.write_bytes(b"not a database " * 500)
+    folder.mkdir()
+    with sqlite3.connect(other) as db:
+        db.execute("CREATE TABLE replies (something TEXT)")
+    for path in (garbage, folder, other):
+        cache = ReplyCache(path)
+        cache.put("k", "v")
+        assert cache.get("k") is None and path.exists()

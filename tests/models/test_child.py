@@ -11,23 +11,15 @@ import pytest
 from ragweave.models.subprocess_env import environment, import_path
 
 
-def test_a_package_that_stands_on_the_path_while_it_is_imported_is_not_handed_to_a_child(
+def test_a_child_imports_from_checkouts_and_not_from_within_a_package_that_stands_on_the_path(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    inner = tmp_path / "cv2"
-    inner.mkdir()
-    (inner / "__init__.py").touch()
-    monkeypatch.setattr(sys, "path", [str(inner), "", str(tmp_path)])
-    assert import_path() == str(tmp_path)
-
-
-def test_a_checkout_that_is_a_package_stays_on_the_path_of_a_child(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    checkout, other = tmp_path / "project", tmp_path / "other"
-    for folder in (checkout, other):
+    inner, checkout, other = (tmp_path / name for name in ("cv2", "project", "other"))
+    for folder in (inner, checkout, other):
         folder.mkdir()
         (folder / "__init__.py").touch()
+    monkeypatch.setattr(sys, "path", [str(inner), "", str(tmp_path)])
+    assert import_path() == str(tmp_path)
     monkeypatch.setattr(sys, "path", [str(checkout), str(other)])
     assert import_path() == os.pathsep.join([str(checkout), str(other)])
 

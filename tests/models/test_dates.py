@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragweave.models.calendar import NUMBER_WORDS, years_in_digits
-from ragweave.models.dates import day, days
+from ragweave.models.dates import day, days, names_day
 
 WORDS = list(NUMBER_WORDS)
 TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
@@ -54,6 +54,7 @@ def test_a_year_alone_and_a_day_that_is_none_are_no_dates() -> None:
     assert day("2024") is None
     assert day("31.02.2024") is None
     assert day("Juni 2025") == date(2025, 6, 1)
+    assert names_day("1 march 2024") and names_day("2024-03-01") and not names_day("march 2024")
 
 
 _WRITTEN = st.sampled_from(

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import MagicMock
 
 import pytest
 
@@ -60,58 +61,31 @@ def test_a_gpu_that_is_not_there_and_a_value_that_names_no_device_are_told(monke
             model_settings()
 
 
-class Net:
-    """A model that tells how it was opened."""
-
-    base_model_prefix = "net"
-
-    def __init__(self, dtype: str) -> None:
-        self.dtype, self.device = dtype, ""
-
-    def eval(self) -> Net:
-        return self
-
-    def to(self, device: str) -> Net:
-        self.device = device
-        return self
-
-
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Make a checkpoint, and play the packages that open it on a machine of two GPUs."""
-    log = SimpleNamespace(
-        get_verbosity=lambda: 0,
-        set_verbosity=lambda _: None,
-        set_verbosity_error=lambda: None,
-        is_progress_bar_enabled=lambda: False,
-        disable_progress_bar=lambda: None,
-    )
 
     def opened(path: Path, *, dtype: str, output_loading_info: bool = False, **_: Any) -> Any:
-        return (Net(dtype), {"missing_keys": []}) if output_loading_info else Net(dtype)
+        net = SimpleNamespace(dtype=dtype, device="", base_model_prefix="net", eval=lambda: net)
+        net.to = lambda device: setattr(net, "device", device) or net
+        return (net, {"missing_keys": []}) if output_loading_info else net
 
-    maker = SimpleNamespace(from_pretrained=opened)
-    reader = SimpleNamespace(from_pretrained=lambda *_, **__: "tokeniser")
-    played = SimpleNamespace(
-        AutoModel=maker, AutoTokenizer=reader, AnyHead=maker, utils=SimpleNamespace(logging=log), __version__="0"
-    )
+    maker, log = SimpleNamespace(from_pretrained=opened), MagicMock()
+    log.utils.logging.get_verbosity.return_value = 0
+    log.AutoModel = log.AnyHead = maker
+    log.__version__ = "0"
     monkeypatch.setitem(sys.modules, "torch", torch(2))
-    monkeypatch.setitem(sys.modules, "transformers", played)
+    monkeypatch.setitem(sys.modules, "transformers", log)
     for name, text in (("config.json", json.dumps({"model_type": "bert"})), ("vocab.txt", "a"), ("m.safetensors", "")):
         (tmp_path / name).write_text(text, encoding="utf-8")
     return tmp_path
 
 
 @pytest.mark.parametrize(("wanted", "device", "kind"), [("cuda:1", "cuda:1", "bfloat16"), ("cpu", "cpu", "float32")])
-def test_an_encoder_is_opened_where_the_setting_says(
+def test_an_encoder_is_opened_where_the_setting_says_and_what_has_thresholds_in_full_precision(
     wanted: str, device: str, kind: str, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     choose(monkeypatch, wanted)
-    net, _, _ = load_encoder("the encoder", str(folder), "")
-    assert (net.device, net.dtype) == (device, kind)
-
-
-def test_a_checkpoint_with_thresholds_stays_in_full_precision(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    choose(monkeypatch, "cuda")
-    net, _ = load_model(folder, "AnyHead")
-    assert (net.device, net.dtype) == ("cuda", "float32")
+    encoder, checkpoint = load_encoder("the encoder", str(folder), "")[0], load_model(folder, "AnyHead")[0]
+    assert (encoder.device, encoder.dtype) == (device, kind)
+    assert (checkpoint.device, checkpoint.dtype) == (device, "float32")

@@ -13,21 +13,14 @@ import pytest
 from ragweave.models import image_text as see
 from ragweave.models.errors import InputError, MissingExtra, ModelError
 from ragweave.models.image_text import ImageEncoder, image_encoder
-from ragweave.models.settings import model_settings
 
 PICTURES = [np.full((4, 6, 3), n, dtype=np.uint8) for n in (10, 200)]
 
 
 @pytest.fixture
-def chosen(monkeypatch: pytest.MonkeyPatch) -> Any:
-    def set_to(name: str, **more: str) -> None:
-        monkeypatch.setenv("RAGWEAVE_IMAGE_TEXT", name)
-        for key, value in more.items():
-            monkeypatch.setenv(f"RAGWEAVE_{key.upper()}", value)
-        model_settings.cache_clear()
-        see._load.cache_clear()
-
-    yield set_to
+def chosen(put: Any) -> Any:
+    see._load.cache_clear()
+    yield lambda name, **more: put(image_text=name, **more)
     see._load.cache_clear()
 
 
@@ -69,13 +62,9 @@ def test_fastembed_pairs_the_two_towers_of_a_space(chosen: Any, monkeypatch: pyt
     assert np.allclose(found.images(PICTURES), [[0.6, 0.8]] * 2) and np.allclose(found.texts(["a"]), [[0.6, 0.8]])
 
 
-def towers(images: Any, texts: Any = None) -> ImageEncoder:
-    return ImageEncoder("t", images, texts or (lambda batch: np.ones((len(batch), 3))))
-
-
 @pytest.mark.parametrize(
     "wrong", [lambda b: np.ones(3), lambda b: np.ones((1, 3)), lambda b: 1 / 0, lambda b: ["x"] * len(b)]
 )
 def test_an_encoder_that_fails_or_returns_nonsense_is_a_sentence(wrong: Any) -> None:
     with pytest.raises(ModelError, match="image encoder t"):
-        towers(wrong).images(PICTURES)
+        ImageEncoder("t", wrong, wrong).images(PICTURES)

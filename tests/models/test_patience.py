@@ -176,7 +176,7 @@ async def test_a_reply_without_end_is_read_as_far_as_an_answer_goes(monkeypatch:
 
 
 @pytest.mark.parametrize("call", ["text", "json", "stream"])
-@pytest.mark.parametrize("way", [silent, trickling, comments, dripping, endless])
+@pytest.mark.parametrize("way", [silent, trickling, dripping, endless])
 async def test_whoever_leaves_closes_the_call_within_a_second_and_none_begins_after_it(
     monkeypatch: pytest.MonkeyPatch, way: Any, call: str
 ) -> None:

@@ -3,8 +3,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator
-from pathlib import Path
-from types import ModuleType, SimpleNamespace
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -140,25 +139,3 @@ def test_fastembed_is_loaded_once_and_reads_title_and_text(monkeypatch: pytest.M
 def test_a_model_that_fails_or_gives_no_score_for_each_is_an_error_in_words(scores: Any) -> None:
     with pytest.raises(ModelError, match=r"hf:x (gave no usable score|failed: TypeError)"):
         PairReranker("hf:x", lambda question, texts: scores).scores("q", PASSAGES)
-
-
-@pytest.mark.parametrize("labels", [1, 2, 3])
-def test_a_cross_encoder_is_opened_as_checkpoints_are_and_its_raw_scores_count(
-    labels: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    class Reader:
-        model = SimpleNamespace(config=SimpleNamespace(num_labels=labels))
-
-        def read(self, questions: list[str], texts: list[str]) -> np.ndarray[Any, Any]:
-            assert questions == ["tower?"] * len(texts)
-            good = np.array([float("tower" in t.lower()) for t in texts])
-            return good[:, None] if labels == 1 else np.stack([np.zeros(len(good)), good], axis=1)
-
-    monkeypatch.setattr(rerank, "torch_and_transformers", lambda what: None)
-    monkeypatch.setattr(rerank, "classifier", lambda folder: Reader())
-    rerank._load.cache_clear()
-    if labels == 3:
-        with pytest.raises(ModelError, match="3 labels"):
-            reranker(f"hf:{tmp_path}")
-    else:
-        assert opened(f"hf:{tmp_path}").scores("tower?", PASSAGES).tolist() == [0.0, 1.0, 0.0]

@@ -17,9 +17,8 @@ HERE, THERE = "http://127.0.0.1:8000/v1", "http://127.0.0.1:9000/v1"
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("CHAT_TIMEOUT", "soon"), ("CHAT_WIDTH", "0"), ("CHAT_URL", "localhost:11434"), ("RATES", "{"),
-     ("RATES", '{"m": 3}'), ("RATES", '{"m": [-1, 2]}')],
-)  # fmt: skip
+    [("CHAT_WIDTH", "0"), ("CHAT_URL", "localhost:11434"), ("RATES", "{"), ("RATES", '{"m": [-1, 2]}')],
+)
 def test_a_value_that_cannot_be_used_names_its_variable(monkeypatch: pytest.MonkeyPatch, name: str, value: str) -> None:
     set_all(monkeypatch, **{name: value})
     with pytest.raises(InputError, match=f"RAGWEAVE_{name} cannot be used"):

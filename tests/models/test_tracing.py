@@ -96,15 +96,10 @@ async def test_a_failure_is_told_by_its_kind_and_not_in_its_words(stock, spans, 
 
 async def test_nothing_is_left_open_after_a_run_that_nobody_reads_to_its_end(stock, spans, monkeypatch):
     stock(TEXTS)
+    assert (await answer()).trace == "" and spans() == (), "it is off unless it is asked for"
     asked_for(monkeypatch, "traces")
     events = astream(QUESTION)
     await anext(events)
     await events.aclose()
     await answer()
     assert tracing._handler(False)._open == {}
-
-
-async def test_it_is_off_where_it_is_not_asked_for(stock, spans):
-    stock(TEXTS)
-    assert (await answer()).trace == ""
-    assert spans() == ()

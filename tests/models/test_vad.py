@@ -41,12 +41,6 @@ def test_stretches_are_speech_with_a_margin_and_short_pauses_inside(scripted: No
     assert found[0].speech > 0.8
 
 
-def test_speech_that_never_pauses_is_parted_at_the_limit(scripted: None) -> None:
-    found = list(stretches([told((27, 90))], 10))
-    assert len(found) == 3 and all(len(s.sound) <= 10 * RATE for s in found)
-    assert sum(len(s.sound) for s in found) / RATE == pytest.approx(27, abs=0.2)
-
-
 @settings(max_examples=40)
 @given(
     st.lists(st.tuples(st.floats(0.1, 4), st.sampled_from([0, 20, 45, 60, 95])), min_size=1, max_size=8),
