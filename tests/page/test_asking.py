@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -96,16 +95,6 @@ def test_formulas_are_drawn_and_nothing_is_loaded_for_prices(window: Any, ask: A
     expect(answer.locator("math[display=block]")).to_be_visible()
     expect(answer.locator("code.tex")).to_have_text([r"\unknown"])
     assert answer.locator("[style]").count() == 0
-
-
-def test_the_cited_moments_of_an_answer_are_saved_as_a_film(window: Any, ask: Any, tmp_path: Path) -> None:
-    page = window(keep={"library": json.dumps("media")})
-    turn = ask(page, "When was the crane replaced by Otto Brandt?")
-    with page.expect_download(timeout=120_000) as download:
-        turn.get_by_role("button", name="Save the cited moments as a film").click()
-    assert download.value.suggested_filename.endswith(".mp4")
-    download.value.save_as(tmp_path / "film.mp4")
-    assert (tmp_path / "film.mp4").read_bytes()[4:8] == b"ftyp"
 
 
 def test_a_pasted_picture_goes_with_the_question_and_stays_with_it(window: Any, ask: Any) -> None:

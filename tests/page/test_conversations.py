@@ -13,20 +13,6 @@ from ragweave.tests.page.asked import LLM, QUESTION
 expect = pytest.importorskip("playwright.sync_api").expect
 
 
-def test_a_conversation_is_whole_after_a_reload_and_goes_on(window: Any, ask: Any) -> None:
-    page = window()
-    ask(page, QUESTION)
-    said = page.locator(".answer").inner_text()
-    steps = page.locator(".step").count()
-    page.reload()
-    page.wait_for_selector(".turn.over")
-    assert page.locator(".answer").inner_text() == said
-    assert page.locator(".step").count() == steps
-    second = ask(page, "Which families kept the watch there?")
-    assert "Three families" in second.inner_text()
-    assert page.locator(".turn").count() == 2
-
-
 def test_stopping_keeps_what_was_checked_also_after_a_reload(window: Any, ask: Any, site: Any) -> None:
     with site.slowly("The lamp was first lit on 3 October 1874 [1]. ", "Three ", *["more "] * 200, pause=0.5):
         # A graph that does not reason: there the writer streams.
@@ -71,16 +57,6 @@ def test_a_conversation_is_renamed_and_deleted(window: Any, ask: Any) -> None:
     page.get_by_role("button", name="Delete", exact=True).click()
     expect(page.locator(".thread")).to_have_count(before - 1)
     assert page.locator(".turn").count() == 0
-
-
-def test_a_server_that_is_gone_is_named_and_the_page_goes_on_when_it_is_back(window: Any, ask: Any) -> None:
-    page = window()
-    page.context.set_offline(True)
-    turn = ask(page, QUESTION)
-    assert "cannot be reached" in turn.get_by_role("alert").inner_text()
-    page.context.set_offline(False)
-    turn.get_by_role("button", name="Ask again").click()
-    page.locator(".turn .answer").nth(1).get_by_text("1874").wait_for()
 
 
 def cut(route: Any) -> None:

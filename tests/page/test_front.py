@@ -37,17 +37,6 @@ def test_the_first_screen_has_eight_controls_at_most_and_the_composer_is_as_wide
             ask(page, "When was the lamp of the lighthouse first lit?")
 
 
-def test_the_front_page_names_the_newest_documents_and_opens_them(window: Any) -> None:
-    page = window(viewport={"width": 1440, "height": 900})
-    newest = page.get_by_role("region", name="Newest in it").get_by_role("button")
-    expect(newest).to_have_count(3)
-    assert newest.first.locator("time").inner_text() == "1 Jan 2024"
-    newest.first.click()
-    expect(page.get_by_role("complementary").get_by_text("Page 1 of 2")).to_be_visible()
-    page.keyboard.press("Escape")
-    expect(newest.first).to_be_focused()
-
-
 def test_the_chat_model_writes_questions_when_it_is_asked_to(window: Any, site: Any) -> None:
     page = window(viewport={"width": 1440, "height": 900})
     asked = page.get_by_role("region", name="It answers, for instance")

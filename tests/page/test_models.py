@@ -41,23 +41,6 @@ def test_a_question_is_answered_by_the_model_that_is_chosen_for_it(window: Any, 
     assert {request.model for request in site.model.requests[-1:]} == {"understudy"}
 
 
-def test_without_a_model_the_page_says_what_to_set(window: Any) -> None:
-    page = window()
-    page.route("**/api/me", lambda route: route.fulfill(json={**route.fetch().json(), "chat": None}))
-    ships = {"role": "embed", "model": "wordllama", "host": "", "own": False, "variable": "RAGWEAVE_EMBED"}
-    none = {"role": "judge", "model": "", "host": "", "own": False, "variable": "RAGWEAVE_JUDGE"}
-    told = {"roles": [none, ships], "writers": []}
-    page.route("**/api/models", lambda route: route.fulfill(json=told))
-    page.reload()
-    page.get_by_role("button", name="Web off · Search with quotes").click()
-    page.get_by_role("button", name="Models").click()
-    dialog = page.get_by_role("dialog", name="Models")
-    expect(dialog.get_by_text("No language model is set up")).to_be_visible()
-    expect(dialog.get_by_text("RAGWEAVE_CHAT=openai:gpt-4o-mini")).to_be_visible()
-    expect(dialog.locator(".models > li")).to_have_count(1)
-    assert findings(page) == []
-
-
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_a_link_is_made_listed_and_taken_back(window: Any, ask: Any, scheme: str) -> None:
     page = window(color_scheme=scheme, reduced_motion="reduce")

@@ -125,24 +125,3 @@ def test_a_web_page_is_an_address_that_only_the_reader_opens(kept: Any) -> None:
     assert link.get_attribute("rel") == "noopener noreferrer"
     assert link.get_attribute("href") == "https://pumps.example/a?b=1#c"
     assert panel.locator("iframe, img").count() == 0
-
-
-def test_what_has_been_removed_since_says_so_and_still_shows_the_quote(window: Any, ask: Any, tmp_path: Any) -> None:
-    page = window()
-    note = tmp_path / "windmill.md"
-    note.write_text("# The windmill\n\nThe windmill of Osmund ground barley until 1931.\n")
-    page.set_input_files("#picker", [str(note)])
-    expect(page.locator(".board h2")).to_have_text("1 file indexed", timeout=60_000)
-    turn = ask(page, "Until when did the windmill of Osmund grind barley?")
-    page.keyboard.press("Control+.")
-    page.evaluate(
-        """async () => {
-          const rows = (await (await fetch("/api/sources?library=default")).json()).sources;
-          const id = rows.find((row) => row.name === "windmill.md").id;
-          await fetch(`/api/sources/${id}?library=default`, { method: "DELETE" });
-        }"""
-    )
-    turn.locator(".answer .cite").first.click()
-    panel = page.get_by_role("complementary")
-    expect(panel.get_by_role("alert")).to_contain_text("removed, or indexed anew")
-    expect(panel.locator(".quoted")).to_contain_text("1931")

@@ -92,18 +92,6 @@ def _every_state(page: Any) -> None:
         assert findings(page) == [], state
 
 
-def test_colours_follow_the_system_until_the_reader_chooses(window: Any) -> None:
-    page = window(color_scheme="dark")
-    theme = "document.documentElement.dataset.theme"
-    assert page.evaluate(theme) == "dark"
-    page.get_by_role("button", name="Menu").click()
-    page.get_by_label("Colours").select_option("light")
-    assert page.evaluate(theme) == "light"
-    page.reload()
-    page.wait_for_selector("#question")
-    assert page.evaluate(theme) == "light"
-
-
 def test_a_locked_server_asks_for_a_key_and_keeps_it_from_scripts(window: Any, site: Any) -> None:
     import subprocess
     import sys

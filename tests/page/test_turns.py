@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from pathlib import Path
 from typing import Any
 
-import pypdfium2
 import pytest
 
 from ragweave.tests.page.asked import QUESTION
@@ -82,29 +80,3 @@ def test_conversations_are_searched_pinned_and_grouped_by_day(window: Any, ask: 
 
 def library(db: sqlite3.Connection, thread: str) -> str:
     return str(db.execute("SELECT library FROM threads WHERE id = ?", (thread,)).fetchone()[0])
-
-
-def test_a_conversation_is_printed_whole_and_alone_with_the_words_of_its_sources(
-    window: Any, ask: Any, tmp_path: Path
-) -> None:
-    page = window(viewport={"width": 1500, "height": 700}, color_scheme="dark")
-    for question in (QUESTION, OTHER, "What does the new pier cost?"):
-        turn = ask(page, question)
-    turn.locator(".answer .cite").first.click()
-    expect(page.get_by_role("complementary")).to_be_visible()
-    page.pdf(path=tmp_path / "printed.pdf", format="A4", print_background=True)
-    with pypdfium2.PdfDocument(tmp_path / "printed.pdf") as printed:
-        told = " ".join(" ".join(sheet.get_textpage().get_text_range() for sheet in printed).split())
-        paper = printed[0].render().to_pil().convert("L").getcolors()
-    for said in (QUESTION, OTHER, "3 October 1874", "Three families", "2.6 million"):
-        assert said in told
-    for other in ("New conversation", "Sources 1", "Settings", "Ask a question"):
-        assert other not in told
-    assert max(paper)[1] == 255  # in dark colours as well
-    page.emulate_media(media="print")
-    expect(page.locator(".actions").first).to_be_hidden()
-    assert page.locator(".quotation").count() >= 3
-    assert page.evaluate(
-        "[...document.querySelectorAll('.quotation, .quotation .title, .turn, .main')].every("
-        "(box) => box.scrollHeight <= box.clientHeight + 2 && getComputedStyle(box).position === 'static')"
-    )

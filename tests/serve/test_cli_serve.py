@@ -114,13 +114,3 @@ async def test_a_library_that_is_deleted_on_the_command_line_takes_what_a_runnin
     assert _kept(home, [thread, late["thread"]]) == {}
     assert (await client.get(url, headers={"authorization": ""})).status_code == 404
     assert (await client.get(f"/api/threads/{other}")).json()["turns"][0]["status"] == "done"
-
-
-def test_a_library_is_not_deleted_where_the_tables_of_the_server_are_of_another_version(main: Main, home: Path) -> None:
-    for name in ("notes", "others"):
-        asyncio.run(create_library(name))
-    assert main("library", "delete", "others", "--yes")[0] == 0 and not (home / "serve.sqlite").exists()
-    with closing(sqlite3.connect(home / "serve.sqlite")) as db:
-        db.execute("PRAGMA user_version = 99")
-    code, _, err = main("library", "delete", "notes", "--yes")
-    assert code == 2 and "another version of Ragweave" in err and main("library")[1] == "notes\n"

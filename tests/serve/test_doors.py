@@ -14,7 +14,7 @@ from fastapi import FastAPI
 from ragweave.corpora.store.library import open_library
 from ragweave.serve.settings import ServeSettings
 from ragweave.tests.serve.conftest import QUESTION
-from ragweave.tests.serve.doors import DOORS, EVENTS
+from ragweave.tests.serve.doors import DOORS
 from ragweave.tests.serve.test_pictures import ASKED, SIGN
 from ragweave.tests.support import build_library
 from ragweave.tests.support.serving import Graph, bearer, in_process, on_loopback, until
@@ -160,18 +160,6 @@ async def test_a_body_that_is_nested_too_deeply_is_no_fault_of_the_server(
         answer = await client.post(path, content=body, headers={"content-type": "application/json"})
         assert answer.status_code in (400, 422), (path, answer.text)
     assert not [r for r in caplog.records if r.levelno >= logging.ERROR]
-
-
-async def test_every_stream_is_read_by_a_client_that_splits_at_empty_lines(client: httpx.AsyncClient) -> None:
-    begun = (await client.post("/api/ask", json={"question": QUESTION})).json()
-    chat = {"model": "agent", "stream": True}
-    for told in (
-        await client.get(f"/api/runs/{begun['run']}/events"),
-        await client.post("/v1/chat/completions", json={**chat, "messages": [{"role": "user", "content": QUESTION}]}),
-        await client.post("/v1/responses", json={**chat, "input": QUESTION}, headers=EVENTS),
-    ):
-        events = told.text.removesuffix("\n\n").split("\n\n")
-        assert "\r" not in told.text and len(events) > 5 and all("data: " in event for event in events)
 
 
 async def test_no_door_tells_where_files_lie(client: httpx.AsyncClient, tmp_path: Path) -> None:

@@ -113,20 +113,6 @@ ENDS = pytest.mark.parametrize(("seconds", "signals"), [("1", 1), ("100", 2)])
 """The time is up, or a second signal comes."""
 
 
-@ENDS
-async def test_an_answer_that_does_not_end_in_time_is_told_as_interrupted_to_who_reads_it(
-    notes: Path, model: ScriptedServer, seconds: str, signals: int
-) -> None:
-    async with killed_at_the_end(**settings_of(model), **{SECONDS: seconds}) as (client, process):
-        async with reading(client) as events:
-            await stop(client, process, signals)
-            told = await events
-        assert [e["type"] for e in told][-2:] == ["error", "end"]
-        assert told[-2]["problem"]["code"] == "interrupted" and "sk again" in told[-2]["problem"]["detail"]
-        async with asyncio.timeout(100):
-            await process.wait()
-
-
 def doors() -> dict[str, tuple[str, dict[str, Any]]]:
     """One question at each door that answers within the request: address and body. A model is asked no more at once."""
     chat = {"model": "crag", "messages": [{"role": "user", "content": QUESTION}]}

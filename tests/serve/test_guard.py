@@ -165,17 +165,3 @@ async def test_who_asks_too_often_is_told_when_to_come_back(notes: Path, monkeyp
         assert [a.status_code for a in answers] == [201, 201, 201, 429]
         assert int(answers[-1].headers["retry-after"]) >= 1
         assert (await client.get("/api/threads")).status_code == 200
-
-
-async def test_a_web_socket_is_not_there(app: FastAPI) -> None:
-    sent: list[Any] = []
-
-    async def receive() -> Any:
-        return {"type": "websocket.connect"}
-
-    async def send(message: Any) -> None:
-        sent.append(message)
-
-    async with app.router.lifespan_context(app):
-        await app({"type": "websocket", "path": "/", "headers": [], "query_string": b""}, receive, send)
-    assert not any(m["type"] == "websocket.accept" for m in sent)

@@ -13,13 +13,12 @@ from langserve import RemoteRunnable
 
 from ragweave.components.attachments import Attachment, asked_with
 from ragweave.components.context import Context
-from ragweave.corpora.store.stores import stores
 from ragweave.graphs import run as graphs
 from ragweave.graphs.settings import run_settings
 from ragweave.nodes.answer import Answer
 from ragweave.serve.app import create_app
 from ragweave.serve.settings import ServeSettings
-from ragweave.tests.support.serving import BASE, bearer, in_process, on_loopback
+from ragweave.tests.support.serving import in_process, on_loopback
 
 QUESTION = {"question": "When was the lamp of the lighthouse first lit?"}
 AT = "/langserve/agent"
@@ -133,30 +132,3 @@ async def test_a_knob_that_is_set_holds_over_the_servers_default_and_an_empty_on
         config = {"configurable": {"preset": "auto-rag-paper", **set_besides}}
         await otherwise.post(f"{AT}/invoke", json={"input": QUESTION, "config": config})
     assert contexts[0].max_hops != 3 and contexts[1].max_hops == 3
-
-
-@pytest.mark.parametrize("several", [False, True])
-async def test_a_key_that_is_bound_to_one_library_finds_no_other_under_the_usual_name(
-    client: httpx.AsyncClient, app: FastAPI, contexts: list[Context], several: bool
-) -> None:
-    _, key = app.state.keys.create("tenant", (stores().catalog.library("tea room").id,))
-    config: Any = {"configurable": {"library": "default"}}
-    body = {"inputs": [QUESTION], "config": [config]} if several else {"input": QUESTION, "config": config}
-    told = await client.post(f"{AT}/{'batch' if several else 'invoke'}", json=body, headers=bearer(key))
-    assert told.status_code == 404 and contexts == []
-
-
-async def test_the_form_of_the_playground_shows_what_holds_here_and_sets_what_is_changed_alone(
-    otherwise: httpx.AsyncClient, contexts: list[Context]
-) -> None:
-    schema = (await otherwise.get(f"{AT}/config_schema")).json()
-    (fields,) = [s["properties"] for s in schema["$defs"].values() if "web" in s.get("properties", {})]
-    shown = {name: field["default"] for name, field in fields.items()}
-    assert (fields["sentences"]["type"], fields["corpora"]["type"]) == ("integer", "array")
-    # What the usual library is called is not told to keys that do not open it.
-    assert (shown["library"], shown["web"], shown["mode"]) == ("", "auto", "extractive")
-    for changed in ({}, {"web": "off", "preset": "auto-rag-paper"}):
-        body = {"input": QUESTION, "config": {"configurable": {**shown, **changed}}}
-        await otherwise.post(f"{AT}/stream_log", json=body, headers={"origin": BASE})
-    assert [c.web for c in contexts] == ["auto", "off"] and contexts[1].max_hops != shown["max_hops"]
-    assert contexts[0].model_fields_set <= {"library", "web", "mode", "method"}

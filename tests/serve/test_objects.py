@@ -72,16 +72,6 @@ async def test_a_deleted_source_takes_its_object_along(client: httpx.AsyncClient
     assert store.names(folder) == [] and (await client.get(mill["media"])).status_code == 404
 
 
-def test_the_same_name_with_other_content_is_kept_beside_what_another_server_has_taken() -> None:
-    kept = []
-    for content in (b"one", b"one", b"two"):
-        kept.append(uploads.keep("a.md", io.BytesIO(content), "lib").name)
-        shutil.rmtree(uploads.folder_of("lib"))
-    assert kept == ["a.md", "a.md", "a (2).md"]
-    store = objects()
-    assert store is not None and store.size(uploads.folder_of("lib") / "a (2).md") == 3
-
-
 async def test_a_server_goes_on_with_what_one_that_is_gone_had_taken(notes: Path) -> None:
     library = await open_library()
     uploads.keep("mill.md", io.BytesIO(MILL), library.id)

@@ -7,9 +7,7 @@ from typing import Any
 import httpx
 import openai
 import pytest
-from langchain_openai import ChatOpenAI
 from openai import AsyncOpenAI
-from pydantic import SecretStr
 
 from ragweave.app.api import GRAPHS
 from ragweave.serve.chat_request import ChatRequest, without_links
@@ -61,16 +59,6 @@ async def test_a_response_tells_the_events_of_the_standard(chat: AsyncOpenAI) ->
     assert text == told.output_text and told.status == "completed" and told.usage is not None
 
 
-@pytest.mark.parametrize("responses", [False, True])
-async def test_langchains_chat_model_is_answered_whole_and_in_a_stream(chat: AsyncOpenAI, responses: bool) -> None:
-    given: Any = {"base_url": str(chat.base_url), "api_key": SecretStr("none"), "use_responses_api": responses}
-    model = ChatOpenAI(model="agent", **given)
-    whole = await model.ainvoke(QUESTION)
-    parts = [part.text async for part in model.astream(QUESTION)]
-    assert "3 October 1874" in whole.text and whole.usage_metadata is not None
-    assert "".join(parts) == whole.text and len([part for part in parts if part]) > 1
-
-
 CHAT: dict[str, tuple[dict[str, Any], int]] = {
     "an unknown model": ({"model": "gpt-4"}, 404),
     "no messages": ({"messages": []}, 422),
@@ -120,33 +108,6 @@ async def test_what_cannot_be_responded_to_is_told_by_the_callers_name_for_it(
     with pytest.raises(openai.APIStatusError, match=words) as caught:
         await chat.responses.create(**{"model": "agent", "input": QUESTION, **sent})
     assert caught.value.status_code == status
-
-
-async def test_what_changes_nothing_is_taken(client: httpx.AsyncClient) -> None:
-    turns = [{"role": ("user", "assistant")[i % 2], "content": f"Note {i}."} for i in range(1_000)]
-    for more in (
-        {"functions": [{"name": "f"}], "function_call": "auto"},
-        {"model": "agent@default", "ragweave": {"library": " default "}},
-        {"messages": [*turns, USER]},
-    ):
-        answer = await client.post("/v1/chat/completions", json={"model": "agent", "messages": [USER], **more})
-        assert answer.status_code == 200 and "1874" in answer.text
-
-
-async def test_malformed_json_and_a_body_too_large_are_refused_in_the_standards_form(chat: AsyncOpenAI) -> None:
-    with pytest.raises(openai.APIStatusError) as caught:
-        await chat.chat.completions.create(model="agent", messages=[{"role": "user", "content": "x" * 9_000_000}])
-    assert caught.value.status_code == 413
-    async with httpx.AsyncClient() as client:
-        headers = {"content-type": "application/json"}
-        at = f"{str(chat.base_url).rstrip('/')}/chat/completions"
-        answer = await client.post(at, content=b'{"model": ', headers=headers)
-    assert answer.status_code == 400 and answer.json()["error"]["code"] == "input"
-
-
-def test_links_are_taken_off_an_earlier_answer() -> None:
-    told = "It was lit [[1]](http://x/open/a/b?chars=1-2). [[2]](y)\n\n---\nSources: z"
-    assert without_links(told) == "It was lit [1]. [2]"
 
 
 async def test_marks_follow_the_sentences_and_stand_in_the_message_at_the_end() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import httpx
-import pytest
 
 from ragweave.tests.serve.conftest import QUESTION
 from ragweave.tests.support.serving import ask_over_http
@@ -63,21 +62,3 @@ async def test_what_is_malformed_or_beyond_a_number_of_the_database_is_refused_a
     form = {"content-type": "multipart/form-data; boundary=x"}
     refused = await client.post("/api/upload", content=b"--x\r\nno form", headers=form)
     assert (refused.status_code, refused.json()["code"]) == (400, "input")
-
-
-@pytest.mark.parametrize(
-    ("path", "allowed"),
-    [
-        ("/api/threads", "GET, POST"),
-        ("/api/threads/x", "GET, PATCH, DELETE"),
-        ("/media/x/source/y", "GET, HEAD"),
-        ("/static/js/api.js", "GET, HEAD"),
-        ("/langserve/agent/invoke", "POST"),
-    ],
-)
-async def test_a_method_that_an_address_does_not_take_is_refused_with_those_that_it_takes(
-    client: httpx.AsyncClient, path: str, allowed: str
-) -> None:
-    refused = await client.put(path, json={})
-    assert (refused.status_code, refused.headers["allow"]) == (405, allowed)
-    assert refused.json()["code"] == "method"

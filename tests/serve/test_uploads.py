@@ -22,7 +22,6 @@ from ragweave.corpora.store.objects import discard
 from ragweave.corpora.store.stores import stores
 from ragweave.models.errors import InputError
 from ragweave.serve import jobs, uploads
-from ragweave.tests.support.exports import slack
 from ragweave.tests.support.serving import bearer, parse_events
 
 MILL = ("mill.md", b"# The mill\n\nThe mill was built in 1702 by Odo Marsh.\n")
@@ -134,18 +133,6 @@ async def test_files_are_indexed_with_errors_per_file_and_can_be_asked_at_once(c
     assert not [*home.parent.rglob("evil.md"), *home.rglob(".env")] and str(home) not in json.dumps(told)
     found = (await client.post("/search", json={"query": "Who built the mill?"})).json()["results"]
     assert "Odo Marsh" in found[0]["text"] and "hunter2" not in str(found)
-
-
-async def test_an_export_is_read_by_the_loader_that_is_chosen_for_it(client: httpx.AsyncClient) -> None:
-    _, told = await upload(client, ("team.zip", slack()))
-    assert "--loader slack" in next(e["reason"] for e in told if e["type"] == "failed")
-    body, files = {"library": "default", "loader": "slack"}, [("files", ("team.zip", slack()))]
-    job = (await client.post("/api/upload", data=body, files=files)).json()
-    assert job["files"] == ["team.slack.zip"]
-    told = parse_events((await client.get(f"/api/jobs/{job['job']}/events")).text)
-    assert [e["file"] for e in told if e["type"] == "done"] == ["team.slack.zip"]
-    answer = await client.post("/api/upload", data={**body, "loader": "teams"}, files=files)
-    assert answer.status_code == 400 and "no loader" in answer.json()["title"]
 
 
 async def test_an_upload_of_which_nothing_can_be_kept_makes_no_library_and_too_many_files_are_refused(
