@@ -5,8 +5,11 @@ from __future__ import annotations
 import asyncio
 import os
 import shutil
-from collections.abc import AsyncIterator
+import threading
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -74,6 +77,36 @@ def graph(monkeypatch: pytest.MonkeyPatch) -> Graph:
     stand_in = Graph()
     monkeypatch.setattr(graphs, "astream", stand_in.astream)
     return stand_in
+
+
+@dataclass
+class Pause:
+    """A call that has begun, and goes on once it may."""
+
+    begun: asyncio.Event = field(default_factory=asyncio.Event)
+    may: threading.Event = field(default_factory=threading.Event)
+
+
+@pytest.fixture
+async def paused(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Pause]:
+    """Have the calls of a method, or the first alone, wait in their thread: before their work, or once it is done."""
+    loop = asyncio.get_running_loop()
+
+    def pause(owner: type, name: str, after: bool = False, once: bool = False) -> Pause:
+        pause, work = Pause(), getattr(owner, name)
+
+        def slow(*given: Any, **more: Any) -> Any:
+            if once and pause.begun.is_set():
+                return work(*given, **more)
+            done = work(*given, **more) if after else None
+            loop.call_soon_threadsafe(pause.begun.set)
+            assert pause.may.wait(60)
+            return done if after else work(*given, **more)
+
+        monkeypatch.setattr(owner, name, slow)
+        return pause
+
+    return pause
 
 
 @pytest.fixture

@@ -23,6 +23,7 @@ class Asked:
 
     question: str
     library: str | None = None
+    graph: str = "agent"
     said: Sequence[tuple[str, str]] = ()
     pictures: Sequence[str] = ()
     knobs: dict[str, Any] = field(default_factory=dict)
@@ -35,7 +36,7 @@ class Asked:
 
     @property
     def model(self) -> str:
-        return f"agent@{self.library}" if self.library else "agent"
+        return f"{self.graph}@{self.library}" if self.library else self.graph
 
 
 @dataclass(frozen=True)
@@ -59,7 +60,7 @@ def _of_links(sent: str, text: str, urls: Sequence[str]) -> Reply:
 
 async def _page(client: httpx.AsyncClient, asked: Asked, headers: Headers) -> Reply:
     one = {"messages": asked.messages} if asked.said else {"question": asked.question, "pictures": asked.pictures}
-    body = {**one, "context": asked.knobs, "library": asked.library}
+    body = {**one, "context": asked.knobs, "library": asked.library, "graph": asked.graph}
     begun = await client.post("/api/ask", json=body, headers=headers)
     if begun.status_code != 202:
         return Reply(begun.status_code, begun.text)
@@ -116,7 +117,7 @@ async def _responses(stream: bool, client: httpx.AsyncClient, asked: Asked, head
 async def _langserve(stream: bool, client: httpx.AsyncClient, asked: Asked, headers: Headers) -> Reply:
     one = {"messages": asked.messages} if asked.said else {"question": asked.question, "pictures": [*asked.pictures]}
     config = {"configurable": {**asked.knobs, **({"library": asked.library} if asked.library else {})}}
-    at = f"/langserve/agent/{'stream' if stream else 'invoke'}"
+    at = f"/langserve/{asked.graph}/{'stream' if stream else 'invoke'}"
     told = await client.post(at, json={"input": one, "config": config}, headers=headers)
     if told.status_code != 200:
         return Reply(told.status_code, told.text)

@@ -1,31 +1,29 @@
-"""Runs: cancelling, coming back, consent, and conversations that do not mix."""
+"""Runs and jobs: coming back, consent, and what happens while something of them is written down."""
 
 from __future__ import annotations
 
 import asyncio
+import io
 import sqlite3
-import threading
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from unittest.mock import AsyncMock
 
 import httpx
 import pytest
 from fastapi import FastAPI
 
+from ragweave.corpora.store.stores import stores
+from ragweave.serve import jobs, remote_journal, uploads
+from ragweave.serve.access import Caller
 from ragweave.serve.app import create_app
 from ragweave.serve.conversations import latest
-from ragweave.serve.records import Record, Records
+from ragweave.serve.records import Records
 from ragweave.serve.settings import ServeSettings
-from ragweave.serve.store import ConversationTurn, Store
-from ragweave.tests.serve.conftest import QUESTION
-from ragweave.tests.support.serving import (
-    Graph,
-    ask_over_http,
-    begin,
-    in_process,
-    parse_events,
-    told,
-)
+from ragweave.serve.store import Store
+from ragweave.tests.serve.conftest import QUESTION, Pause
+from ragweave.tests.support.serving import Graph, ask_over_http, begin, in_process, parse_events, told
 
 
 async def resumed(client: httpx.AsyncClient, run: str, last: int) -> list[dict[str, Any]]:
@@ -55,26 +53,18 @@ async def test_a_run_goes_on_without_listeners_and_tells_all_who_come(client: ht
 
 
 async def test_who_comes_while_consent_is_taken_is_told_the_rest(
-    client: httpx.AsyncClient, graph: Graph, monkeypatch: pytest.MonkeyPatch
+    client: httpx.AsyncClient, graph: Graph, paused: Callable[..., Pause]
 ) -> None:
     graph.consent = True
     graph.may.set()
     run = (await begin(client, QUESTION, context={"web": "ask"}))["run"]
     await wait_for(client, run, "waiting")
-    asked, may, claim = asyncio.Event(), threading.Event(), Records.claim
-    loop = asyncio.get_running_loop()
-
-    def slow(self: Records, record: Record) -> bool:
-        loop.call_soon_threadsafe(asked.set)
-        may.wait(30)
-        return claim(self, record)
-
-    monkeypatch.setattr(Records, "claim", slow)
+    claim = paused(Records, "claim")
     given = asyncio.create_task(client.post(f"/api/runs/{run}/resume", json={"consent": True}))
-    await asked.wait()
+    await claim.begun.wait()
     reading = asyncio.create_task(told(client, run))
     await asyncio.sleep(0.1)
-    may.set()
+    claim.may.set()
     assert (await given).status_code == 202
     async with asyncio.timeout(20):
         kinds = [e["type"] for e in await reading]
@@ -82,57 +72,78 @@ async def test_who_comes_while_consent_is_taken_is_told_the_rest(
 
 
 async def test_a_question_whose_conversation_is_deleted_while_it_is_written_down_leaves_nothing(
-    client: httpx.AsyncClient, app: FastAPI, graph: Graph, monkeypatch: pytest.MonkeyPatch
+    client: httpx.AsyncClient, app: FastAPI, graph: Graph, paused: Callable[..., Pause]
 ) -> None:
     thread = (await client.post("/api/threads", json={})).json()["id"]
-    written, may, begin_ = asyncio.Event(), threading.Event(), Records.begin
-    loop = asyncio.get_running_loop()
-
-    def slow(self: Records, *given: Any) -> int:
-        turn = begin_(self, *given)
-        loop.call_soon_threadsafe(written.set)
-        may.wait(30)
-        return turn
-
-    monkeypatch.setattr(Records, "begin", slow)
+    written = paused(Records, "begin", after=True)
     asked = asyncio.create_task(client.post("/api/ask", json={"question": QUESTION, "thread": thread}))
-    await written.wait()
+    await written.begun.wait()
     deleting = asyncio.create_task(client.delete(f"/api/threads/{thread}"))
     await asyncio.sleep(0.2)
-    may.set()
-    assert (await deleting).status_code == 204
-    assert (await asked).status_code == 202
+    written.may.set()
+    assert ((await deleting).status_code, (await asked).status_code) == (204, 202)
     assert app.state.app_state.runs._runs == {}
     assert await latest(app.state.app_state.saver, 10) == []
 
 
 async def test_two_tabs_that_replace_one_question_at_once_leave_the_answer_of_the_faster(
-    client: httpx.AsyncClient, graph: Graph, monkeypatch: pytest.MonkeyPatch
+    client: httpx.AsyncClient, graph: Graph, paused: Callable[..., Pause]
 ) -> None:
     graph.may.set()
     run = await begin(client, QUESTION)
     await wait_for(client, run["run"], "done")
     graph.may.clear()
-    looked, may, turns, held = asyncio.Event(), threading.Event(), Store.turns, iter([True])
-    loop = asyncio.get_running_loop()
-
-    def slow(self: Store, thread: str) -> list[ConversationTurn]:
-        for _ in held:
-            loop.call_soon_threadsafe(looked.set)
-            may.wait(30)
-        return turns(self, thread)
-
-    monkeypatch.setattr(Store, "turns", slow)
+    looked = paused(Store, "turns", once=True)
     replacing = {"question": QUESTION, "thread": run["thread"], "replaces": 1}
     late = asyncio.create_task(client.post("/api/ask", json=replacing))
-    await looked.wait()
+    await looked.begun.wait()
     first = (await client.post("/api/ask", json=replacing)).json()["run"]
-    may.set()
+    looked.may.set()
     assert (await late).status_code == 409
     graph.may.set()
     await wait_for(client, first, "done")
     (turn,) = (await client.get(f"/api/threads/{run['thread']}")).json()["turns"]
     assert (turn["run"], turn["status"]) == (first, "done")
+
+
+@pytest.mark.parametrize("elsewhere", [False, True])
+async def test_a_job_that_is_stopped_while_its_end_is_written_down_tells_that_end(
+    client: httpx.AsyncClient, app: FastAPI, monkeypatch: pytest.MonkeyPatch, paused: Any, elsewhere: bool
+) -> None:
+    monkeypatch.setattr(jobs, "aindex", AsyncMock())
+    ending, here = paused(Records, "end"), app.state.app_state.jobs
+    library = stores().catalog.library("default")
+    record = await here.start(Caller(), library, [uploads.keep("a.md", io.BytesIO(b"words"), library.id)], [])
+    journal, task = await here.journal(record), here._jobs[record.id].task
+    await ending.begun.wait()
+    if elsewhere:  # the other server was asked, and this one heard of it
+        here.stop(record.id)
+    stopped = asyncio.create_task(asyncio.sleep(0) if elsewhere else here.cancel(record))
+    await asyncio.sleep(0)
+    ending.may.set()
+    await asyncio.wait([stopped, task])
+    assert [entry.type for entry in journal.entries] == ["end"] and journal.closed
+    assert (await here.get(Caller(), record.id)).status == "done" and await here.mine(Caller()) == []
+
+
+@pytest.mark.parametrize("asks", [False, True])
+async def test_who_stops_a_run_whose_end_is_written_down_waits_for_it_and_for_no_other_server(
+    client: httpx.AsyncClient, app: FastAPI, graph: Graph, monkeypatch: pytest.MonkeyPatch, paused: Any, asks: bool
+) -> None:
+    elsewhere: list[str] = []
+    monkeypatch.setattr(Records, "stop", lambda self, id: elsewhere.append(id))
+    monkeypatch.setattr(remote_journal, "_STOPS", 0)
+    ending, runs, graph.consent = paused(Records, "end"), app.state.app_state.runs, asks
+    graph.may.set()
+    run = await begin(client, QUESTION)
+    await ending.begun.wait()
+    stopped = asyncio.create_task(runs.cancel(await runs.get(Caller(), run["run"])))
+    await asyncio.sleep(0)
+    ending.may.set()
+    await stopped
+    assert elsewhere == []
+    assert (await runs.get(Caller(), run["run"])).status == ("cancelled" if asks else "done")
+    assert [e["type"] for e in await told(client, run["run"])][-1] == "end"
 
 
 async def test_a_question_that_is_refused_leaves_no_conversation_and_takes_nothing_out_of_one(

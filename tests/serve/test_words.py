@@ -117,21 +117,14 @@ ELSEWHERE = frozenset(
     "batch chat_request conversations database langserve mcp openai responses studio tools workers".split()
 )
 """Modules of the server that the page does not call: they serve other programs, or end its start."""
-BELOW = (
-    *("corpora/archive.py", "corpora/decode.py", "corpora/formats/*.py", "corpora/images/*.py"),
+BELOW = [
+    *("corpora/archive.py", "corpora/decode.py", "corpora/formats/*.py", "corpora/images/*.py", "corpora/loaders/*.py"),
     *("corpora/ingest/readers.py", "corpora/ingest/stages.py", "corpora/store/files.py", "corpora/store/folders.py"),
     *("corpora/store/libraries.py", "corpora/store/locks.py", "corpora/store/temporary.py", "corpora/web/*.py"),
     *("corpora/video/cues.py", "corpora/video/ffmpeg.py", "corpora/video/frames.py", "components/run_context.py"),
-    *(
-        "corpora/loaders/*.py",
-        "models/chat.py",
-        "models/chat_client.py",
-        "models/failures.py",
-        "models/meter.py",
-        "models/pictures.py",
-    ),
+    *("models/chat.py", "models/chat_client.py", "models/failures.py", "models/meter.py", "models/pictures.py"),
     "nodes/condense.py",
-)
+]
 """What the server calls, and whose refusals a reader of the page meets."""
 _COMPOSED = re.compile(
     r"\{0\}: (?:input|string|list) should|.*(?:no space left|permission denied|since \{2\}|hidden part|"
@@ -172,10 +165,8 @@ def _said(node: ast.AST, scope: ast.AST, module: ast.Module) -> Iterator[str]:
         numbers = iter(range(len(node.values)))
         yield "".join(str(p.value) if isinstance(p, ast.Constant) else f"{{{next(numbers)}}}" for p in node.values)
     elif isinstance(node, ast.IfExp | ast.Starred | ast.Tuple):
-        inner = getattr(node, "elts", None) or [
-            getattr(node, n) for n in ("body", "orelse", "value") if hasattr(node, n)
-        ]
-        for one in inner:
+        parts = [getattr(node, name) for name in ("body", "orelse", "value") if hasattr(node, name)]
+        for one in getattr(node, "elts", None) or parts:
             yield from _said(one, scope, module)
     elif isinstance(node, ast.Name):
         puts = [a for a in ast.walk(scope) if isinstance(a, ast.Assign) and ast.unparse(a.targets[0]) == node.id]
