@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from typing import Any
+from unittest.mock import Mock
 
 import httpx
 import pytest
@@ -12,7 +13,6 @@ from fastapi import FastAPI
 
 from ragweave.graphs import run as graphs
 from ragweave.nodes.answer import Answer
-from ragweave.serve.access import Slots
 from ragweave.serve.batch import AT_ONCE, LONGEST
 from ragweave.serve.settings import ServeSettings
 from ragweave.tests.support.serving import on_loopback, until
@@ -70,19 +70,13 @@ async def test_a_long_batch_is_answered_a_few_at_a_time_and_leaves_places_to_oth
 async def test_a_batch_waits_for_a_place_where_there_is_none(
     client: httpx.AsyncClient, app: FastAPI, counted: Counted, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    slots, refused = app.state.app_state.slots, 0
+    slots = app.state.app_state.slots
     for _ in range(ServeSettings.running):
         slots.take()
-
-    def take() -> None:
-        nonlocal refused
-        refused += 1
-        Slots.take(slots)
-
-    monkeypatch.setattr(slots, "take", take)
+    monkeypatch.setattr(slots, "take", take := Mock(side_effect=slots.take))
     counted.may.set()
     waiting = asyncio.create_task(client.post(BATCH, json={"inputs": questions(3)}))
-    await until(lambda: refused >= 3)
+    await until(lambda: take.call_count >= 3)
     assert counted.begun == 0 and not waiting.done()
     for _ in range(ServeSettings.running):
         slots.give()
@@ -104,16 +98,8 @@ async def test_a_batch_whose_client_has_gone_or_of_which_one_fails_is_given_up(
         assert app.state.app_state.slots.taken == 0 and counted.now == 0 and counted.begun <= 2 * AT_ONCE + 1
 
 
-@pytest.mark.parametrize(
-    ("body", "told"),
-    [
-        ({"inputs": questions(LONGEST + 1)}, f"most {LONGEST}"),
-        ({"inputs": questions(2), "config": {"max_concurrency": 0}}, "max_concurrency"),
-        ({"inputs": questions(2), "config": {"max_concurrency": "2"}}, "max_concurrency"),
-    ],
-)
-async def test_a_batch_out_of_bounds_is_refused(
-    client: httpx.AsyncClient, counted: Counted, body: dict[str, Any], told: str
-) -> None:
-    answer = await client.post(BATCH, json=body)
-    assert answer.status_code == 422 and told in answer.json()["detail"] and counted.begun == 0
+async def test_a_batch_out_of_bounds_is_refused(client: httpx.AsyncClient, counted: Counted) -> None:
+    at_once: list[Any] = [({"inputs": questions(2), "config": {"max_concurrency": n}}, "max_con") for n in (0, "2")]
+    for body, told in (*at_once, ({"inputs": questions(LONGEST + 1)}, f"most {LONGEST}")):
+        answer = await client.post(BATCH, json=body)
+        assert answer.status_code == 422 and told in answer.json()["detail"] and counted.begun == 0

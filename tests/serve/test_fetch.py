@@ -53,26 +53,19 @@ def web(monkeypatch: pytest.MonkeyPatch) -> Iterator[ThreadingHTTPServer]:
         server.shutdown()
 
 
-@pytest.mark.parametrize(
-    "url",
-    [
-        "http://127.0.0.1/", "http://localhost:8765/api/me", "http://[::1]/", "http://[::ffff:127.0.0.1]/",
-        "http://169.254.169.254/latest/meta-data", "http://10.0.0.1/", "https://192.168.1.1/", "http://0.0.0.0/",
-        "http://2130706433/", "http://100.64.0.1/", "http://[::127.0.0.1]/", "http://[64:ff9b::7f00:1]/",
-        "http://[64:ff9b::a9fe:a9fe]/", "http://[64:ff9b:1::a00:1]/", "http://[2002:7f00:1::]/", "http://[fec0::1]/",
-    ],
-)  # fmt: skip
-async def test_what_only_the_server_can_reach_is_refused(url: str) -> None:
-    with pytest.raises(InputError, match="private network"):
-        await fetch.fetched(url)
-
-
-@pytest.mark.parametrize(
-    "url", ["file:///etc/passwd", "ftp://example.org/x", "http://me:secret@example.org/", "tea", ""]
+PRIVATE = (
+    *("http://127.0.0.1/", "http://localhost:8765/api/me", "http://[::1]/", "http://[::ffff:127.0.0.1]/"),
+    *("http://169.254.169.254/latest/meta-data", "http://10.0.0.1/", "https://192.168.1.1/", "http://0.0.0.0/"),
+    *("http://2130706433/", "http://100.64.0.1/", "http://[::127.0.0.1]/", "http://[64:ff9b::7f00:1]/"),
+    *("http://[64:ff9b::a9fe:a9fe]/", "http://[64:ff9b:1::a00:1]/", "http://[2002:7f00:1::]/", "http://[fec0::1]/"),
 )
-async def test_what_is_no_address_of_a_page_is_refused(url: str) -> None:
-    with pytest.raises(InputError, match="no address of a web page"):
-        await fetch.fetched(url)
+NO_PAGES = ("file:///etc/passwd", "ftp://example.org/x", "http://me:secret@example.org/", "tea", "")
+
+
+async def test_what_only_the_server_can_reach_and_what_is_no_address_of_a_page_are_refused() -> None:
+    for url in (*PRIVATE, *NO_PAGES):
+        with pytest.raises(InputError, match="private network" if url in PRIVATE else "no address of a web page"):
+            await fetch.fetched(url)
 
 
 async def test_offline_nothing_is_fetched(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -83,25 +76,20 @@ async def test_offline_nothing_is_fetched(monkeypatch: pytest.MonkeyPatch) -> No
     model_settings.cache_clear()
 
 
-async def test_a_page_is_fetched_under_its_own_name_through_a_redirect(web: ThreadingHTTPServer) -> None:
+async def test_a_page_is_fetched_through_a_redirect_under_its_own_name_as_dns_writes_it(
+    web: ThreadingHTTPServer,
+) -> None:
     port = web.server_address[1]
-    name, content = await fetch.fetched(f"http://example.test:{port}/on")
-    assert (name, content) == ("example.test tea.html", PAGE)
-    assert web.hosts == [f"example.test:{port}"] * 2  # type: ignore[attr-defined]
-
-
-async def test_an_international_name_is_fetched_and_asked_for_as_dns_writes_it(web: ThreadingHTTPServer) -> None:
-    url = f"http://bücher.test:{web.server_address[1]}/straße"
+    assert await fetch.fetched(f"http://example.test:{port}/on") == ("example.test tea.html", PAGE)
+    url = f"http://bücher.test:{port}/straße"
     assert await fetch.fetched(url) == ("bücher.test straße.html", PAGE)
-    assert web.hosts == [f"xn--bcher-kva.test:{web.server_address[1]}"]  # type: ignore[attr-defined]
+    assert web.hosts == [f"example.test:{port}"] * 2 + [f"xn--bcher-kva.test:{port}"]  # type: ignore[attr-defined]
     assert (await fetch._request(url)).extensions["sni_hostname"] == "xn--bcher-kva.test"
 
 
-@pytest.mark.parametrize(
-    "place", ["8.8.8.8", "2606:4700::6810:84e5", "64:ff9b::808:808", "2002:808:808::1", "::ffff:8.8.8.8"]
-)
-def test_a_public_place_is_public_also_behind_a_translation_to_ipv4(place: str) -> None:
-    assert fetch._is_public(place)
+def test_a_public_place_is_public_also_behind_a_translation_to_ipv4() -> None:
+    for place in ("8.8.8.8", "2606:4700::6810:84e5", "64:ff9b::808:808", "2002:808:808::1", "::ffff:8.8.8.8"):
+        assert fetch._is_public(place), place
 
 
 async def test_a_redirect_to_a_private_place_and_a_program_are_refused(web: ThreadingHTTPServer) -> None:

@@ -8,10 +8,9 @@ from pathlib import Path
 import pytest
 
 from ragweave.models.settings import model_settings
-from ragweave.serve.access import Keys
 from ragweave.serve.app import create_app
 from ragweave.serve.settings import ServeSettings
-from ragweave.tests.support.serving import ask_over_http
+from ragweave.tests.support.serving import ask_over_http, bearer
 
 ROOT = Path(__file__).resolve().parents[2]
 QUESTION = "When was the lamp of the lighthouse first lit?"
@@ -25,7 +24,7 @@ def app(home, monkeypatch):
     return create_app(ServeSettings())
 
 
-async def test_metrics_count_requests_answers_and_nodes_by_pattern(client):
+async def test_metrics_count_by_pattern_for_whoever_may_change_libraries(client, app):
     await ask_over_http(client, QUESTION)
     await client.get("/api/threads/nowhere")
     text = (await client.get("/metrics")).text
@@ -34,15 +33,9 @@ async def test_metrics_count_requests_answers_and_nodes_by_pattern(client):
     assert 'http_route="/api/ask"' in text and 'http_response_status_code="202"' in text
     assert 'http_route="/api/threads/{id}"' in text and "nowhere" not in text and "lamp" not in text
     assert "ragweave_runs_under_way 0.0" in text
-
-
-async def test_metrics_are_for_whoever_may_change_libraries(client, app):
-    keys: Keys = app.state.keys
-    _, bound = keys.create("one", ("some-library",))
-    _, every = keys.create("all", None)
-    assert (await client.get("/metrics")).status_code == 401
-    assert (await client.get("/metrics", headers={"Authorization": f"Bearer {bound}"})).status_code == 403
-    assert (await client.get("/metrics", headers={"Authorization": f"Bearer {every}"})).status_code == 200
+    bound, every = (app.state.keys.create("one", libraries)[1] for libraries in (("some-library",), None))
+    for headers, status in (({}, 401), (bearer(bound), 403), (bearer(every), 200)):
+        assert (await client.get("/metrics", headers=headers)).status_code == status
 
 
 async def test_an_answer_bears_the_trace_of_its_request_and_of_its_caller(client, caplog):

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import io
 import shutil
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -28,27 +29,25 @@ MILL = b"# The mill\n\nThe mill was built in 1702 by Odo Marsh.\n"
 @pytest.fixture(params=["file", "s3"], autouse=True)
 def url(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """Keep media and uploads in a store: a folder by way of fsspec, or a server that answers as S3 does."""
-    if request.param == "file":
-        monkeypatch.setenv("RAGWEAVE_MEDIA_URL", address := f"file://{tmp_path}/bucket")
-        corpora_settings.cache_clear()
-        yield address
-        return
-    with bucket(monkeypatch) as address:
+    folder = nullcontext(f"file://{tmp_path}/bucket")
+    with folder if request.param == "file" else bucket(monkeypatch) as address:
         monkeypatch.setenv("RAGWEAVE_MEDIA_URL", address)
         corpora_settings.cache_clear()
         yield address
 
 
 @pytest.fixture
-async def mill(client: httpx.AsyncClient) -> AsyncIterator[dict[str, Any]]:
+async def mill(client: httpx.AsyncClient) -> Any:
     """The source of an upload that this server has no copy of."""
     await upload(client, ("mill [1].md", MILL))
     shutil.rmtree(uploads.folder_of("x").parent)
     rows = {s["name"]: s for s in (await client.get("/api/sources?library=default")).json()["sources"]}
-    yield rows["mill [1].md"]
+    return rows["mill [1].md"]
 
 
-async def test_an_upload_is_passed_on_whole_and_in_ranges(client: httpx.AsyncClient, mill: dict[str, Any]) -> None:
+async def test_an_upload_is_passed_on_whole_and_in_ranges_and_goes_with_its_source(
+    client: httpx.AsyncClient, mill: dict[str, Any]
+) -> None:
     whole = await client.get(mill["media"])
     assert whole.content == MILL and whole.headers["content-type"].startswith("text/plain") and mill["uploaded"]
     assert "sandbox" in whole.headers["content-security-policy"] and whole.headers["accept-ranges"] == "bytes"
@@ -63,9 +62,6 @@ async def test_an_upload_is_passed_on_whole_and_in_ranges(client: httpx.AsyncCli
     head = await client.head(mill["media"], headers={"range": "bytes=0-3"})
     assert (head.status_code, head.headers["content-length"], head.content) == (206, "4", b"")
     assert not uploads.folder_of("x").parent.exists()
-
-
-async def test_a_deleted_source_takes_its_object_along(client: httpx.AsyncClient, mill: dict[str, Any]) -> None:
     folder, store = uploads.folder_of((await open_library()).id), objects()
     assert store is not None and store.names(folder) == ["mill [1].md"]
     assert (await client.delete(f"/api/sources/{mill['id']}", params={"library": "default"})).status_code == 204

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import httpx
-import pytest
 from PIL import Image, ImageDraw, ImageFont
 
 from ragweave.models.chat import override
@@ -38,38 +37,34 @@ SIGN = picture("ferry timetable: sails per day")
 """Read once in this process, in the first test that sends it."""
 
 
-@pytest.mark.parametrize(
-    ("url", "why"),
-    [
-        ("http://127.0.0.1/x.png", "not fetched"),
-        ("https://example.org/x.png", "not fetched"),
-        ("file:///etc/passwd", "not fetched"),
-        ("/etc/passwd", "not a data URL"),
-        ("", "not a data URL"),
-        ("data:text/html;base64,PGI+", "not a data URL"),
-        ("data:image/png;base64,", "damaged or empty"),
-        ("data:image/png;base64,%%%%", "damaged or empty"),
-        ("data:image/svg+xml;base64," + base64.b64encode(b"<svg/>").decode(), "is none"),
-        ("data:image/png;base64," + base64.b64encode(b"PK\3\4" + bytes(50)).decode(), "is none"),
-    ],
-)
-async def test_what_is_no_picture_is_refused_in_words(client: httpx.AsyncClient, url: str, why: str) -> None:
-    body = {"model": "agent", "messages": asked(url)}
-    answer = await client.post("/v1/chat/completions", json=body)
-    assert answer.status_code == 400 and why in answer.json()["error"]["message"]
-    assert (await client.post("/api/ask", json={"question": ASKED, "pictures": [url]})).status_code == 400
+def encoded(content: bytes, kind: str = "png") -> str:
+    return f"data:image/{kind};base64,{base64.b64encode(content).decode()}"
 
 
-async def test_pictures_past_a_limit_are_refused_in_words(client: httpx.AsyncClient) -> None:
-    body = {"model": "agent", "messages": asked(*[picture()] * 5)}
-    answer = await client.post("/v1/chat/completions", json=body)
-    assert answer.status_code == 400 and "5 were sent" in answer.json()["error"]["message"]
+REFUSED = {
+    **dict.fromkeys(("http://127.0.0.1/x.png", "https://example.org/x.png", "file:///etc/passwd"), "not fetched"),
+    **dict.fromkeys(("/etc/passwd", "", "data:text/html;base64,PGI+"), "not a data URL"),
+    **dict.fromkeys(("data:image/png;base64,", "data:image/png;base64,%%%%"), "damaged or empty"),
+    **dict.fromkeys((encoded(b"<svg/>", "svg+xml"), encoded(b"PK\3\4" + bytes(50))), "is none"),
+}
+
+
+async def test_what_is_no_picture_or_past_a_limit_is_refused_in_words(client: httpx.AsyncClient) -> None:
+    async def refused(*urls: str) -> tuple[int, str]:
+        answer = await client.post("/v1/chat/completions", json={"model": "agent", "messages": asked(*urls)})
+        return answer.status_code, answer.json()["error"]["message"]
+
+    for url, why in REFUSED.items():
+        status, told = await refused(url)
+        assert status == 400 and why in told, url
+        assert (await client.post("/api/ask", json={"question": ASKED, "pictures": [url]})).status_code == 400
+    status, told = await refused(*[picture()] * 5)
+    assert status == 400 and "5 were sent" in told
     bomb = bytearray(bytes_of(picture(size=(8, 8))))
     bomb[16:24] = (60_000).to_bytes(4, "big") * 2  # the size that the header of a PNG states
     bomb[29:33] = zlib.crc32(bomb[12:29]).to_bytes(4, "big")
-    url = f"data:image/png;base64,{base64.b64encode(bomb).decode()}"
-    answer = await client.post("/v1/chat/completions", json={"model": "agent", "messages": asked(url)})
-    assert answer.status_code == 422 and "pixels" in answer.json()["error"]["message"]
+    status, told = await refused(encoded(bomb))
+    assert status == 422 and "pixels" in told
 
 
 async def test_a_vision_model_gets_the_picture_and_names_what_it_shows(client: httpx.AsyncClient) -> None:
