@@ -2,7 +2,6 @@
 
     python benchmarks/video.py speed FOLDER         each stage of the recordings of a folder, alone and together
     python benchmarks/video.py words SOUND TEXT     word error rate and words kept, against a text or subtitles
-    python benchmarks/video.py pace FILE ...        what --estimate says of each recording, and what it then takes
     python benchmarks/video.py workers SOUND        pocketsphinx by half of the cores and by all, beside other work
     python benchmarks/video.py length FILM HOURS    loops of a film of growing length: does the cost of an hour grow?
 
@@ -25,8 +24,6 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 
 def cpu() -> float:
@@ -253,72 +250,6 @@ def _distance(a: list[str], b: list[str]) -> int:
     return row[-1]
 
 
-def pace(files: list[Path]) -> None:
-    """Print what is estimated for each recording, heard and without the subtitles beside it, and what it takes.
-
-    Last the constants that fit the others best, and how far they are off for the one that was left out.
-    """
-    from ragweave.corpora.ingest.estimate import estimate
-    from ragweave.corpora.ingest.run import index
-    from ragweave.corpora.video.estimate import HEARING, LISTENING, hearing
-    from ragweave.corpora.video.intake import demuxer_of
-    from ragweave.corpora.video.listen import sound
-    from ragweave.corpora.video.streams import examine
-    from ragweave.models import embed
-    from ragweave.models.asr import asr
-    from ragweave.models.ocr import ocr
-    from ragweave.models.vad import RATE, stretches
-
-    listens, reader = asr(), ocr()
-    assert listens is not None
-    embed.encoder()
-    if reader is not None:
-        reader.lines(np.zeros((64, 64, 3), np.uint8))
-
-    def one(file: Path, library: str) -> tuple[float, float, float]:
-        how = demuxer_of(str(file))
-        stream = examine(str(file), how).sound()
-        assert stream is not None
-        said, _, searched = measured(lambda: list(stretches(sound(str(file), how, stream.index), listens.longest)))
-        _, _, used = measured(lambda: [[listens.transcribe(s.sound, s.speech) for s in said], listens.close()])
-        spoken = sum(len(s.sound) for s in said) / RATE
-        found = estimate([file], "not-indexed")
-        [told] = found.recordings
-        heard = hearing(told.speech, told.seconds, told.spoken)
-        _, _, taken = measured(lambda: asyncio.run(index([file], library)))
-        print(
-            f"{file.name[:28]:28} {told.seconds:5.0f} s, speech {told.spoken:5.0f} / {spoken:5.0f} = "
-            f"{told.spoken / spoken:4.2f}, hearing {heard:5.1f} / {searched + used:5.1f} = "
-            f"{heard / (searched + used):4.2f}, all {found.work:5.1f} / {taken:5.1f} = {found.work / taken:4.2f}; "
-            f"{used / spoken:4.2f} a second of speech, {used / told.seconds:4.2f} of recording; "
-            f"load {os.getloadavg()[0]:.0f}",
-            flush=True,
-        )
-        return told.seconds, spoken, used
-
-    print(f"load {os.getloadavg()[0]:.1f} at the beginning; processor seconds, estimated / taken = ratio")
-    rows = []
-    with tempfile.TemporaryDirectory() as place:
-        os.environ["RAGWEAVE_HOME"] = f"{place}/home"
-        for number, file in enumerate(files):
-            alone = Path(place) / str(number) / file.name
-            alone.parent.mkdir()
-            rows.append(one(Path(shutil.copy(file, alone)), f"alone{number}"))
-    print(f"fit {_fit(rows)}, in use {HEARING[listens.label]}, {LISTENING:g} to search for speech")
-    for n, (seconds, spoken, used) in enumerate(rows):
-        each, more = _fit(rows[:n] + rows[n + 1 :])
-        guess = each * (1 + more * (1 - spoken / seconds)) * spoken
-        name = f"{files[n].name[:28]:28} left out"
-        print(f"{name}: {each:.2f}, {more:.2f}: {guess:5.1f} / {used:5.1f} = {guess / used:4.2f}")
-
-
-def _fit(rows: list[tuple[float, float, float]]) -> tuple[float, float]:
-    """Return the cost of a second of speech and its growth with what is no speech, least squares of the ratio."""
-    parts = np.array([[spoken / used, (1 - spoken / seconds) * spoken / used] for seconds, spoken, used in rows])
-    (each, grows), *_ = np.linalg.lstsq(parts, np.ones(len(parts)), rcond=None)
-    return round(float(each), 3), round(float(grows / each), 3)
-
-
 def length(film: Path, hours: float) -> None:
     """Index loops of a film of growing length and print the cost of an hour of each; nobody listens or reads.
 
@@ -371,8 +302,6 @@ if __name__ == "__main__":
     command, *given = sys.argv[1:]
     if command == "speed":
         speed(Path(given[0]).absolute())
-    elif command == "pace":
-        pace([Path(name).absolute() for name in given])
     elif command == "workers":
         workers(Path(given[0]).absolute())
     elif command == "words":

@@ -16,7 +16,6 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Overwrite
 
 from ragweave.components.context import Context
-from ragweave.models import tracing
 from ragweave.models.errors import InputError
 from ragweave.nodes.run import RETRY
 from ragweave.nodes.state import Input, State
@@ -29,7 +28,6 @@ class Graph(CompiledStateGraph[State, Context, Input, State]):
 
     async def astream(self, input: Any, *args: Any, **options: Any) -> AsyncIterator[Any]:
         """Stream as LangGraph does; a question becomes the message that asks it."""
-        tracing.begin()
         async for part in super().astream(_asked(input), *args, **options):
             yield part
 

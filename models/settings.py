@@ -143,11 +143,6 @@ class ModelSettings(Settings):
     )
     prompts: Path | None = Field(None, description="Folder of prompts of your own, laid over those that ship.")
     chat_cache: bool = Field(True, description="Keep replies on disk and reuse them for the same messages.")
-    otel: Literal["off", "metrics", "traces", "texts"] = Field(
-        "off",
-        description="What OpenTelemetry is told: the metrics of a server alone, spans as well, or spans with the "
-        "questions, passages and replies in them.",
-    )
     rates: str = Field("", description='Prices per million tokens as JSON: {"gpt-4o-mini": [0.15, 0.60]}.')
 
     @field_validator("*", mode="after")

@@ -57,8 +57,6 @@ class Answer(BaseModel, frozen=True):
     searched: tuple[str, ...] = ()
     """Where each round looked, and why, in words."""
     usage: tuple[NodeUsage, ...] = ()
-    trace: str = ""
-    """Id of its trace in OpenTelemetry, or empty."""
 
     @property
     def model_calls(self) -> int:

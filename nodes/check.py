@@ -8,7 +8,6 @@ from ragweave.components.evidence import Citation, Sentence
 from ragweave.components.phrases import ABSTAIN, QUOTED, SET_UP, UNSUPPORTED, WITHHELD
 from ragweave.components.run_context import chosen
 from ragweave.corpora.types import LABELS
-from ragweave.models import tracing
 from ragweave.models.chat import chat
 from ragweave.nodes.answer import Answer, Kind, told
 from ragweave.nodes.run import NodeRun, NodeRuntime
@@ -57,7 +56,6 @@ async def check(state: State, runtime: NodeRuntime) -> Update:
         dropped=dropped,
         notes=tuple(dict.fromkeys(notes)),
         searched=searched(state),
-        trace=tracing.trace(),
         usage=(*state.get("usage", []), *update["usage"]),
     )
     # What was answered is no edit of the next turn.

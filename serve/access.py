@@ -10,7 +10,7 @@ import asyncio
 import hashlib
 import json
 import secrets
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from typing import Annotated, Any
@@ -121,10 +121,7 @@ async def library_for(caller: Caller, name: str | None) -> LibraryRow:
 
 
 class Slots:
-    """Places for answers under way, and the `seconds` that one may take; all doors of the server share them.
-
-    `told` hears how many are taken.
-    """
+    """Places for answers under way, and the `seconds` that one may take; all doors of the server share them."""
 
     def __init__(self, total: int, seconds: float) -> None:
         self._total = self._free = total
@@ -134,7 +131,6 @@ class Slots:
         self.ended = False
         """The server stops now: the answers of requests under way are broken off."""
         self._limits: set[asyncio.Timeout] = set()
-        self.told: Callable[[int], None] = lambda taken: None
 
     @property
     def taken(self) -> int:
@@ -148,12 +144,10 @@ class Slots:
         if self._free < 1:
             raise Refused(429, "too many answers are under way", "try again in a moment", after=2)
         self._free -= 1
-        self.told(self.taken)
 
     def give(self) -> None:
         """Give a place back."""
         self._free += 1
-        self.told(self.taken)
 
     @contextmanager
     def held(self) -> Iterator[None]:

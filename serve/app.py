@@ -11,7 +11,6 @@ from fastapi import FastAPI
 from ragweave import __version__
 from ragweave.corpora.settings import corpora_settings
 from ragweave.corpora.store.stores import stay
-from ragweave.models.settings import model_settings
 from ragweave.serve import (
     langserve,
     mcp,
@@ -65,10 +64,6 @@ def create_app(settings: ServeSettings | None = None, *, exposed: bool = False) 
     app.include_router(routes_ask.plain)
     langserve.mount(app, slots, pictures)
     assistants = mcp.mount(app, slots, pictures)
-    if model_settings().otel != "off":
-        from ragweave.serve import metrics  # of the extra `otel`
-
-        metrics.mount(app, slots)
     routes_page.mount(app)
     app.add_middleware(Guard, settings=settings, keys=keys, exposed=exposed)
     return app

@@ -9,14 +9,12 @@ import secrets
 import time
 from collections.abc import Mapping
 from http.cookies import CookieError, SimpleCookie
-from typing import Any
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from ragweave.models import tracing
 from ragweave.serve.access import Caller, Keys
 from ragweave.serve.database import sent
 from ragweave.serve.problems import Refused, response
@@ -28,7 +26,6 @@ logger = logging.getLogger(__name__)
 COOKIE = "ragweave_key"
 _PUBLIC = ("/healthz", "/readyz", "/favicon.ico", "/sw.js", "/api/login", "/api/logout")
 _PUBLIC_UNDER = ("/static/", "/open/", "/shared/")
-_UNTRACED = ("/healthz", "/readyz", "/metrics", "/favicon.ico")
 _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 _UPLOAD = "/api/upload"
 _STALL = 30.0
@@ -69,14 +66,6 @@ class Guard:
             return
         request = secrets.token_hex(6)
         scope.setdefault("state", {})["request_id"] = request
-        path = scope["path"]
-        if path in _UNTRACED or path.startswith(_PUBLIC_UNDER):
-            await self._serve(scope, receive, send, request, None)
-            return
-        with tracing.request(scope["method"], Headers(scope=scope)) as span:
-            await self._serve(scope, receive, send, request, span)
-
-    async def _serve(self, scope: Scope, receive: Receive, send: Send, request: str, span: Any) -> None:
         began, status, gone = time.monotonic(), 0, asyncio.Event()
 
         async def answered(message: Message) -> None:
@@ -109,9 +98,6 @@ class Guard:
             status = status or 500
             told = {"request": request, "status": status, "seconds": round(time.monotonic() - began, 4)}
             told["caller"] = getattr(scope["state"].get("caller"), "id", "")
-            if span is not None:
-                told["trace"] = tracing.trace()
-                tracing.answered(span, scope["method"], getattr(scope.get("route"), "path", "none"), status)
             # What follows opens an answer to whoever reads it.
             shown = "/shared/..." if scope["path"].startswith("/shared/") else scope["path"]
             logger.info("%s %s %s", scope["method"], shown, status, extra=told)

@@ -114,10 +114,6 @@ class Jobs:
         own = [r for r in found if not r.thread and r.owner == caller.id and caller.sees(r.library)]
         return [record for record in own if not self.lost(record)]
 
-    async def under_way(self) -> int:
-        """Return how many jobs wait or run, those of other servers with them."""
-        return sum(not record.thread for record in await asyncio.to_thread(self._records.running))
-
     async def journal(self, record: Record) -> Journal:
         """Return what a job tells, whichever server it is on."""
         job = self._jobs.get(record.id)

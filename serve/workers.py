@@ -21,7 +21,6 @@ from fastapi import FastAPI
 from uvicorn.config import STARTUP_FAILURE
 from uvicorn.supervisors import Multiprocess
 
-from ragweave.corpora.store.temporary import temporary
 from ragweave.models.errors import InputError, RagweaveError
 from ragweave.serve.process import set_up, settle, share_heap
 from ragweave.serve.settings import ServeSettings
@@ -38,17 +37,15 @@ def run_workers(
     `tell` is called once one of them listens. Returns whether they could begin.
     """
     logging.getLogger("uvicorn.error").setLevel(logging.INFO)  # it tells of workers that come and go
-    with temporary() as folder:
-        os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(folder)
-        several = {"factory": True, "workers": settings.workers, "timeout_worker_healthcheck": _SILENT}
-        config = config_of(partial(worker, build, log), settings.shutdown_seconds, **several)
-        at = listener.getsockname()
-        if sys.platform == "linux":
-            listener.close()
-            listener = bound(at[0], at[1], OfEach)
-        workers = _Workers(config, [listener])
-        threading.Thread(target=_tell, args=(at[:2], tell), daemon=True).start()
-        workers.run()
+    several = {"factory": True, "workers": settings.workers, "timeout_worker_healthcheck": _SILENT}
+    config = config_of(partial(worker, build, log), settings.shutdown_seconds, **several)
+    at = listener.getsockname()
+    if sys.platform == "linux":
+        listener.close()
+        listener = bound(at[0], at[1], OfEach)
+    workers = _Workers(config, [listener])
+    threading.Thread(target=_tell, args=(at[:2], tell), daemon=True).start()
+    workers.run()
     return all(process.exitcode != STARTUP_FAILURE for process in workers.processes)
 
 

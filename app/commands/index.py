@@ -1,10 +1,9 @@
-"""`ragweave index`: read files and folders into a library, showing what happens to each file, or what it would take."""
+"""`ragweave index`: read files and folders into a library, showing what happens to each file."""
 
 from __future__ import annotations
 
 import json
 import os
-import time
 from collections import deque
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -14,7 +13,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
-from rich.filesize import decimal as size
 from rich.live import Live
 from rich.progress_bar import ProgressBar
 from rich.table import Column, Table
@@ -66,7 +64,6 @@ def index(
     ray: Annotated[
         str, typer.Option("--ray", metavar="ADDRESS", help="Have a Ray cluster read: auto, HOST:PORT or local.")
     ] = "",
-    estimate: Annotated[bool, typer.Option("--estimate", help="Say what it would take, and do nothing.")] = False,
 ) -> None:
     """Read files and folders into a library.
 
@@ -86,14 +83,10 @@ def index(
 
         os.environ["RAGWEAVE_RAY"] = ray
         corpora_settings.cache_clear()
-    if estimate or watch:
-        local = [Path(path) for path in paths]
+    if watch:
         if any("://" in path for path in paths):
-            raise InputError("a bucket can be indexed, and neither estimated nor watched", "leave that option out")
-        if estimate:
-            _estimate(local, library_name(library), as_json=as_json)
-        else:
-            _watch(local, library_name(library), loader, quiet=quiet, as_json=as_json)
+            raise InputError("a bucket can be indexed, and not watched", "leave that option out")
+        _watch([Path(path) for path in paths], library_name(library), loader, quiet=quiet, as_json=as_json)
         return
     watcher = Watcher(console(stderr=True), shown=not quiet and not as_json)
     with watcher:
@@ -139,14 +132,13 @@ def _watch(paths: Sequence[Path], library: str, loader: str, *, quiet: bool, as_
 
 
 class Watcher:
-    """Follows a run: one bar with the time that is left, a line for each recording, and what has changed."""
+    """Follows a run: one bar, a line for each recording, and what has changed."""
 
     def __init__(self, err: Console, *, shown: bool) -> None:
         self.changed: list[str] = []
         self.removed: list[str] = []
         self._words = "Looking for files ..."
-        self._began = self._told = time.monotonic()
-        self._left, self._total, self._finished = 0.0, 0, 0
+        self._total, self._finished = 0, 0
         self._far: dict[str, dict[str, float]] = {}
         self._recordings: dict[str, tuple[str, float]] = {}
         self._over: deque[tuple[str, tuple[str, float]]] = deque(maxlen=_OVER)
@@ -164,12 +156,11 @@ class Watcher:
     def event(self, event: Event) -> None:
         """Take note of one event of the run."""
         path, stage, done, total = event.path, event.stage, event.done, event.total
-        self._left, self._told = event.left, time.monotonic()
         match event.kind:
             case "waiting":
                 self._words = f"Waiting for another run to finish ({event.holder}) ..."
             case "started":
-                self._total, self._began = int(total), self._told
+                self._total = int(total)
             case "staged":
                 self._words = f"{_VERBS[stage]} {short_path(path)}"
             case "perceived":
@@ -197,15 +188,13 @@ class Watcher:
 
     def shown(self) -> Table:
         """Return what the terminal shows now: the bar over everything, then a line for each recording."""
-        now = time.monotonic()
-        spent, left = now - self._began, max(0.0, self._left - (now - self._told))
-        share = spent / (spent + left) if self._left else self._finished / max(1, self._total)
+        under_way = sum(share for _, share in self._recordings.values())
+        share = (self._finished + under_way) / max(1, self._total)
         table = Table.grid(
             Column(no_wrap=True, overflow="ellipsis"), Column(width=20), Column(no_wrap=True), padding=(0, 1)
         )
-        told = [f"{self._finished}/{self._total}"] if self._total else []
-        told += [f"about {duration(max(1.0, left))} left"] if self._left else []
-        table.add_row(Text(clean(self._words)), ProgressBar(1.0, share, width=20), Text(", ".join(told)))
+        told = f"{self._finished}/{self._total}" if self._total else ""
+        table.add_row(Text(clean(self._words)), ProgressBar(1.0, share, width=20), Text(told))
         rows = [*self._over, *sorted(self._recordings.items(), key=lambda row: not row[1][1])]  # those that wait last
         for path, (state, share) in rows[:_ROWS]:
             table.add_row(Text(clean(f"  {short_path(path)}")), ProgressBar(1.0, share, width=20), Text(state))
@@ -262,31 +251,3 @@ def print_report(out: Console, report: Report, changed: Sequence[str], removed: 
             out.print(f"  {line}", style=style, soft_wrap=True)
         if len(lines) > _LISTED:
             out.print(f"  and {len(lines) - _LISTED:,} more (--json lists all)")
-
-
-def _estimate(paths: Sequence[Path], library: str, *, as_json: bool) -> None:
-    """Print what indexing these paths would take."""
-    from ragweave.corpora.ingest.estimate import estimate
-    from ragweave.graphs.indexing import at_indexing
-
-    models = at_indexing()
-    found = estimate(paths, library, models.captioner, models.extractor)
-    if as_json:
-        print_json({**asdict(found), "hours": found.hours})
-        return
-    out = console()
-    out.print(f"{counted(found.texts, 'file')} of {size(found.text_bytes)} to read, {found.unchanged} unchanged.")
-    if found.recordings:
-        out.print(f"{counted(len(found.recordings), 'recording')} of {duration(found.hours * 3600)} in all:")
-        for r in found.recordings:
-            words = {"": "nobody listens", "subtitles": "its subtitles are used"}.get(r.speech, f"heard by {r.speech}")
-            seen = "looked at" if r.picture else "no picture"
-            out.print(f"  {short_path(r.path)}: {duration(r.seconds)}, {seen}, {words}", soft_wrap=True)
-        spoken = sum(r.spoken for r in found.recordings)
-        heard = f" ({duration(spoken)} of speech to be heard)" if spoken else ""
-        out.print(f"About {duration(found.seconds)} on free cores for the recordings{heard}.", soft_wrap=True)
-    for path, why in found.unreadable:
-        out.print(f"  {short_path(path)}: {clean(why)}", style="red", soft_wrap=True)
-    for asked in found.asked:
-        also = "; one more call for each picture inside a document" if asked.what == "captions" else ""
-        out.print(f"{asked.told}{also}.")

@@ -66,10 +66,7 @@ run is over (`report`)."""
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One step of a run; the fields that its kind does not have are empty.
-
-    `left` are the seconds by the clock that the run will still take, 0 where nobody can tell yet.
-    """
+    """One step of a run; the fields that its kind does not have are empty."""
 
     kind: Kind
     path: str = ""
@@ -79,5 +76,4 @@ class Event:
     items: int = 0
     done: float = 0
     total: float = 0
-    left: float = 0
     report: Report | None = None

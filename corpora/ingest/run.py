@@ -18,7 +18,6 @@ from pathlib import Path
 from ragweave.corpora.images import captions
 from ragweave.corpora.images.links import state_of
 from ragweave.corpora.images.reader import further
-from ragweave.corpora.ingest.eta import Rest
 from ragweave.corpora.ingest.events import Event, Kind, Report
 from ragweave.corpora.ingest.pipeline import Pipeline
 from ragweave.corpora.ingest.walk import vanished, walk
@@ -90,7 +89,7 @@ async def index(
         LibraryNotFound: there is none of that id.
         LibraryError: the library was made by another encoder or a newer Ragweave, or is being written.
     """
-    name, tell = check_name(library), Rest(on_this_loop(on_event)).event
+    name, tell = check_name(library), on_this_loop(on_event)
     return await stoppable(
         lambda stop: _index(paths, name, tell, stop, wait, models or Models(), alone, check_loader(loader), id, encoder)
     )

@@ -17,7 +17,6 @@ from ragweave.corpora.store.files import File
 from ragweave.corpora.store.prepared import Prepared, made_of
 from ragweave.corpora.video.captions import captioned
 from ragweave.corpora.video.cues import read_transcript
-from ragweave.corpora.video.estimate import words_from
 from ragweave.corpora.video.items import CLIP_SECONDS, items_of
 from ragweave.corpora.video.job import FINE, Tell, Work
 from ragweave.corpora.video.perceive import fitting, perceive
@@ -100,7 +99,8 @@ class Intake:
         except (SourceError, MissingExtra):
             return []
         seen = container.picture() is not None
-        heard = words_from(path, container) not in ("", "subtitles")
+        written = companion(path) or container.subtitles()
+        heard = container.sound() is not None and not written and asr() is not None
         clips = math.ceil(container.duration / CLIP_SECONDS) if seen and self.captioner is not None else 0
         found = [("look", container.duration * seen), ("asr", container.duration * heard), ("caption", float(clips))]
         return [(stage, much) for stage, much in found if much]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import re
 import signal
 import sqlite3
 import sys
@@ -89,16 +88,11 @@ def workers_of(home: Path) -> dict[str, int]:
     return {id: json.loads(path.read_text())["pid"] for id, path in notes.items()}
 
 
-def counted(metrics: str, name: str) -> float:
-    """Return the sum of a metric over its labels."""
-    return sum(float(line.rpartition(" ")[2]) for line in metrics.splitlines() if re.match(rf"{name}[ {{]", line))
-
-
 async def test_a_worker_is_killed_in_mid_answer_and_another_goes_on_and_one_takes_its_place(
     notes: Path, home: Path
 ) -> None:
     with ScriptedServer(react=react, part_delay=0.4) as model:
-        several = {"RAGWEAVE_SERVE_WORKERS": "2", "RAGWEAVE_OTEL": "metrics"}
+        several = {"RAGWEAVE_SERVE_WORKERS": "2"}
         async with asyncio.timeout(240), killed_at_the_end(**settings_of(model), **several) as (client, process):
             while len(workers_of(home)) < 2:  # noqa: ASYNC110
                 await asyncio.sleep(0.1)
@@ -110,12 +104,6 @@ async def test_a_worker_is_killed_in_mid_answer_and_another_goes_on_and_one_take
             await goes_on(client, run, shown)
             while len(left := workers_of(home)) < 2 or server in left:  # noqa: ASYNC110
                 await asyncio.sleep(0.1)
-            # Whichever answers tells of all, of the killed one as well.
-            for _ in range(4):
-                metrics = (await client.get("/metrics", headers={"connection": "close"})).text
-                assert counted(metrics, "ragweave_run_duration_seconds_count") == 1
-                assert counted(metrics, "ragweave_node_duration_seconds_count") > 9
-                assert counted(metrics, "ragweave_runs_under_way") == 0
             process.terminate()
             assert await process.wait() == 0
         for pid in left.values():

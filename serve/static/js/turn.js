@@ -191,7 +191,7 @@ export class Turn {
     fill(this.why, why);
     fill(
       this.foot,
-      usageTable(models, spent.filter(Boolean).join(" · "), answer.trace),
+      usageTable(models, spent.filter(Boolean).join(" · ")),
       h("span.actions", {}, judged, iconButton(icon("copy"), t("turn.copy"), () => this.copy(), "bare.small"), filmButton(answer, this.question), state.me?.keyed && iconButton(icon("link"), t("share"), () => openShares(this.place), "bare.small"), iconButton(icon("again"), t("again"), () => this.doing.again(this.question, this.pictures), "bare.small")),
     );
   }
@@ -210,16 +210,14 @@ function writeOn(event) {
   document.getElementById("question").focus();
 }
 
-function usageTable(models, line, trace) {
-  if (!models.length && !trace) return h("p.usage.fine.number", { text: line, dir: "auto" });
+function usageTable(models, line) {
+  if (!models.length) return h("p.usage.fine.number", { text: line, dir: "auto" });
   const head = ["step", "model", "calls", "in", "out", "time"].map((name) => t(`usage.${name}`));
   const rows = models.map((u) => [known(`step.${u.node}.name`, u.node), u.model, number(u.calls), number(u.input_tokens), number(u.output_tokens), lasted(u.seconds)]);
   return h(
     "details.usage.fine.number",
     {},
     h("summary", { text: line, dir: "auto" }),
-    models.length && h("div.wide", {}, h("table", {}, h("thead", {}, h("tr", {}, ...head.map((text) => h("th", { text, scope: "col" })))), h("tbody", {}, ...rows.map((row) => h("tr", {}, ...row.map((text) => h("td", { text }))))))),
-    // Its id in OpenTelemetry, where the server makes traces: by it an answer is found in the log and in the traces.
-    trace && h("p.trace", {}, t("usage.trace"), " ", h("code", { text: trace }), iconButton(icon("copy"), t("usage.trace.copy"), () => copyText(trace), "bare.small")),
+    h("div.wide", {}, h("table", {}, h("thead", {}, h("tr", {}, ...head.map((text) => h("th", { text, scope: "col" })))), h("tbody", {}, ...rows.map((row) => h("tr", {}, ...row.map((text) => h("td", { text }))))))),
   );
 }

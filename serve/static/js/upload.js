@@ -230,11 +230,11 @@ class Board {
   }
 
   /** Tell how far it is; how long it takes is told by what this tab has seen. */
-  advance(known) {
+  advance() {
     const [total, over] = [this.rows.size, this.rows.size - this.open().length];
     const seen = performance.now() - (this.began ??= performance.now());
     if (seen < TOLD_AGAIN) this.before = over;
-    const left = known || (over - this.before < ENOUGH ? 0 : (seen / 1000 / (over - this.before)) * (total - over));
+    const left = over - this.before < ENOUGH ? 0 : (seen / 1000 / (over - this.before)) * (total - over);
     const part = this.open().flatMap((name) => [...(this.far.get(name)?.values() ?? [])].map((share, _, all) => share / all.length));
     this.bar.value = part.reduce((sum, share) => sum + share, over) / total;
     this.bar.setAttribute("aria-label", t("upload.indexing"));
@@ -256,7 +256,7 @@ class Board {
     else if (event.type === "waiting") this.head.textContent = t("upload.queue");
     else if (event.type === "error") this.fail(told(event.problem.title, event.problem.remedy));
     else if (event.type === "end") this.end(event.status === "done" ? "" : t(event.status === "cancelled" ? "upload.stopped" : "upload.unfinished"));
-    if (["started", "staged", "perceived", "done", "unchanged", "linked", "failed", "skipped"].includes(event.type)) this.advance(event.left);
+    if (["started", "staged", "perceived", "done", "unchanged", "linked", "failed", "skipped"].includes(event.type)) this.advance();
   }
 
   verdict() {

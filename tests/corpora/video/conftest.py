@@ -120,7 +120,6 @@ def hears(monkeypatch: pytest.MonkeyPatch) -> Hears:
     def use(engine: ScriptedAsr | None) -> None:
         monkeypatch.setattr("ragweave.models.asr.asr", lambda name=None: engine)
         monkeypatch.setattr("ragweave.corpora.video.intake.asr", lambda name=None: engine)
-        monkeypatch.setattr("ragweave.corpora.video.estimate.asr", lambda name=None: engine)
         monkeypatch.setattr("ragweave.corpora.video.listen.stretches", _all_of_it)
 
     return use
