@@ -20,7 +20,6 @@ from ragweave.app.commands.doctor import doctor
 from ragweave.app.commands.graph import graph
 from ragweave.app.commands.index import index
 from ragweave.app.commands.options import with_trace
-from ragweave.app.commands.replay import replay
 from ragweave.app.commands.search import search
 from ragweave.app.commands.setup import setup
 from ragweave.corpora.store.folders import of_the_disk
@@ -53,7 +52,7 @@ def _options(
     common.set_up_logging(debug)
 
 
-for command in (index, ask, search, replay, chat, sources.show, serve.serve, serve.mcp, doctor, setup, graph):
+for command in (index, ask, search, chat, sources.show, serve.serve, serve.mcp, doctor, setup, graph):
     app.command()(command)
 app.command("export")(care.export_library)
 app.command("import")(care.import_library)

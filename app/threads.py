@@ -1,4 +1,4 @@
-"""Conversations and saved runs: LangGraph's own checkpoints, in files of a person's own or in PostgreSQL."""
+"""Conversations: LangGraph's own checkpoints, in files of a person's own or in PostgreSQL."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, TypeVar
 
 from ragweave.app.commands.common import one_of
 from ragweave.corpora.settings import corpora_settings
-from ragweave.models.errors import InputError
 from ragweave.models.text import clip
 from ragweave.serve.conversations import in_database, latest
 
@@ -44,26 +43,6 @@ def threads_file() -> Path:
 def new_thread() -> str:
     """Return an id for a new conversation: its day and a few random letters."""
     return f"{datetime.now():%Y%m%d}-{secrets.token_hex(3)}"
-
-
-@contextmanager
-def new_file(path: Path) -> Iterator[Path]:
-    """Make the file of a run that is to be saved; it goes again where the run does not come to its end.
-
-    Only its owner can read it, for it holds text of the library.
-    """
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.touch(mode=0o600, exist_ok=False)
-    except FileExistsError:
-        raise InputError(f"{path} exists", "name another file to keep the run in") from None
-    except OSError as error:
-        raise InputError(f"{path} cannot be written ({error.strerror})", "name another file") from None
-    try:
-        yield path
-    except BaseException:
-        path.unlink()
-        raise
 
 
 @contextmanager

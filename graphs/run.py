@@ -130,20 +130,6 @@ def in_library(context: Context | dict[str, Any] | None, library: str | None) ->
     return context if library is None else context.model_copy(update={"library": library})
 
 
-async def before_step(compiled: CompiledStateGraph[Any, Any, Any, Any], config: Any, step: str) -> Any:
-    """Return the config of the first checkpoint of a thread that a step comes next of.
-
-    Raises:
-        InputError: if no checkpoint is kept from before that step; the remedy names the steps that can be gone back to.
-    """
-    past = [s async for s in compiled.aget_state_history(config)][::-1]
-    for snapshot in past:
-        if step in snapshot.next:
-            return snapshot.config
-    done = ", ".join(dict.fromkeys(n for s in past for n in s.next if not n.startswith("__")))
-    raise InputError(f"this run has no step {step!r}", f"use one of: {done}" if done else "its steps are not kept")
-
-
 async def asearch(
     query: str, *, library: str | None = None, context: Context | dict[str, Any] | None = None, whole: bool = False
 ) -> list[Evidence]:

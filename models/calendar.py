@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import unicodedata
 
 
@@ -49,28 +48,3 @@ def _english(table: dict[str, int]) -> tuple[str, ...]:
 
 ENGLISH = (*_english(MONTHS), *_english(WEEKDAYS))
 """The English names of months and days, in order."""
-_UNIT, _TEEN, _TEN = ("|".join(some) for some in ([*NUMBER_WORDS][1:10], [*NUMBER_WORDS][10:20], TENS))
-_YEAR = re.compile(
-    rf"\b(?:(?P<century>sixteen|seventeen|eighteen|nineteen|twenty)[ -]"
-    rf"(?:(?P<tens>{_TEN})(?:[ -](?P<unit>{_UNIT}))?|(?P<teen>{_TEEN})|oh?[ -](?P<few>{_UNIT}))"
-    rf"|two thousand(?: and)? (?P<since>{_TEEN}|{_UNIT}))\b(?![ -](?:hundred|thousand|million|billion)\b)",
-    re.I,
-)
-
-
-def years_said(text: str) -> list[tuple[int, int, str]]:
-    """Return the years that a text says in words, as (start, end, digits): “nineteen eighty four”, “twenty twenty”."""
-    found = []
-    for m in _YEAR.finditer(text):
-        said = {name: word.lower() for name, word in m.groupdict().items() if word}
-        tens = TENS.get(said.pop("tens", ""), 0)
-        century = NUMBER_WORDS[said.pop("century")] if "century" in said else 20
-        found.append((*m.span(), str(100 * century + tens + sum(NUMBER_WORDS[w] for w in said.values()))))
-    return found
-
-
-def years_in_digits(text: str) -> str:
-    """Return a text with the years that it says in words as digits."""
-    for start, end, digits in reversed(years_said(text)):
-        text = text[:start] + digits + text[end:]
-    return text

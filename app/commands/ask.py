@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,7 +11,6 @@ import typer
 from ragweave.app import api
 from ragweave.app.commands import common
 from ragweave.app.commands import options as given
-from ragweave.app.commands.replay import RUN
 from ragweave.app.console_stream import answer_aloud
 from ragweave.app.render import counted
 
@@ -44,7 +41,6 @@ def ask(
     set_: given.Set = None,
     graph: given.GraphOption = None,
     trace: given.TraceOption = "",
-    save: given.SaveOption = None,
     film: Annotated[
         Path | None, typer.Option("--film", metavar="FILE", help="Write the cited moments as one film (.mp4).")
     ] = None,
@@ -54,8 +50,6 @@ def ask(
 
     Exit code 3 when nothing was found that answers it.
     """
-    from ragweave.app.threads import new_file, opened
-
     longest = given.sentences_of(length) if sentences is None else sentences
     knobs = {"preset": preset, "mode": mode, "web": web, "top_k": top_k, "sentences": longest, "choices": choice}
     knobs |= given.limits(strict, max_calls, max_cost, max_seconds)
@@ -66,22 +60,13 @@ def ask(
 
         film = film.expanduser().absolute()
         ready(film, ".mp4")
-    options: dict[str, Any] = {"context": context, "graph": given.graph_of(graph, context), "thread": RUN}
-    with contextlib.ExitStack() as stack:
-        runner: Callable[[Any], Any] = common.run
-        options["checkpointer"] = None
-        if save is not None:
-            loop, options["checkpointer"] = stack.enter_context(opened(stack.enter_context(new_file(save))))
-            runner = loop.run
-            options["metadata"] = {"graph": options["graph"], "context": context.model_dump_json(exclude_unset=True)}
-        elif context.web == "ask" and sys.stdin.isatty():
-            # Without a saver a run cannot wait for consent; it is asked only of a person here.
-            from langgraph.checkpoint.memory import InMemorySaver
+    options: dict[str, Any] = {"context": context, "graph": given.graph_of(graph, context)}
+    if context.web == "ask" and sys.stdin.isatty():
+        # Without a saver a run cannot wait for consent; it is asked only of a person here.
+        from langgraph.checkpoint.memory import InMemorySaver
 
-            options["checkpointer"] = InMemorySaver()
-        answer = answer_aloud(
-            lambda resume: api.astream(asked, resume=resume, **options), trace=trace, quiet=as_json, runner=runner
-        )
+        options |= {"checkpointer": InMemorySaver(), "thread": "run"}
+    answer = answer_aloud(lambda resume: api.astream(asked, resume=resume, **options), trace=trace, quiet=as_json)
     if as_json:
         typer.echo(answer.model_dump_json(indent=2))
     if answer.abstained:

@@ -1,9 +1,8 @@
-"""What sets and narrows a run: options that `ask`, `search`, `chat` and `replay` share, and the context they make."""
+"""What sets and narrows a run: options that `ask`, `search` and `chat` share, and the context they make."""
 
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -47,9 +46,6 @@ Set = Annotated[
 PresetOption = Annotated[
     str | None,
     typer.Option("--preset", metavar="NAME", help="A paper's graph and settings: `ragweave graph --preset`."),
-]
-SaveOption = Annotated[
-    Path | None, typer.Option("--save", metavar="RUN", help="Keep every step of the run, for `ragweave replay`.")
 ]
 Video = Annotated[
     list[str] | None,

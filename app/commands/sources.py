@@ -211,28 +211,6 @@ def set_library(
     typer.echo(f"Library {row.name}: newer documents are preferred {when}; {days}.")
 
 
-@library.command("move")
-def move(
-    name: str,
-    to: Annotated[
-        str,
-        typer.Option(metavar="URL", help="Database, as RAGWEAVE_DATABASE_URL names it; `home`: files."),
-    ],
-) -> None:
-    """Move a library between the files of this home and a database; nothing is read or embedded again.
-
-    Its id, pictures and uploads stay. It leaves its old place once the new one holds the same rows; stopped before, the
-    same command goes on.
-    """
-    from ragweave.corpora.store.move import move_library
-
-    rows = run(move_library(name, "" if to == "home" else to))
-    told = ", ".join(f"{rows[table]:,} {table}" for table in ("sources", "items", "vectors"))
-    typer.echo(f"Moved library {name}: {told}, the same in both places.")
-    setting = "RAGWEAVE_DATABASE_URL unset" if to == "home" else "this address as RAGWEAVE_DATABASE_URL"
-    typer.echo(f"It answers with {setting}.")
-
-
 @library.command("delete")
 def delete(name: str, yes: YesOption = False) -> None:
     """Delete a library with its conversations in the page and what was uploaded to it.

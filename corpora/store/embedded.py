@@ -60,13 +60,6 @@ class Files:
             os.fsync(file.fileno())
         os.replace(part, place)
 
-    def release(self, library: str) -> None:
-        """Remove the catalog of a library that lies elsewhere now; its folder stays."""
-        self.drop(library)
-        place = catalog_of(self._home, library)
-        for left in place.parent.glob(f"{place.name}*"):
-            left.unlink()
-
     @contextmanager
     def file(self, library: str) -> Iterator[Path]:
         """Lend the catalog as a SQLite file, to be read."""

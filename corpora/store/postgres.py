@@ -162,9 +162,6 @@ class Server:
             with self._engine.begin() as connection:
                 connection.exec_driver_sql(f'DROP SCHEMA IF EXISTS "{name}" CASCADE')
 
-    release = drop
-    """Remove the rows of a library that lies elsewhere now."""
-
     def damage(self, library: str) -> list[str]:
         """Return what is wrong with the rows of a library, in words: a server looks after its own."""
         return []

@@ -1,4 +1,4 @@
-"""Transcripts: WebVTT, SubRip, SubStation Alpha, and JSON or JSON Lines with times, in; recordings out."""
+"""Transcripts: WebVTT, SubRip, and JSON or JSON Lines with times, in; recordings out."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from typing import Any
 
 from ragweave.corpora.decode import read_text
 from ragweave.corpora.meta import guess_language
-from ragweave.corpora.video import ass
 from ragweave.corpora.video.recording import Cue, Recording
 from ragweave.corpora.video.sidecars import SUBTITLES
 from ragweave.corpora.video.title import titled
@@ -50,7 +49,7 @@ def is_transcript(head: str, suffix: str) -> bool:
     Credits and remarks may stand above the first cue where the ending says that these are subtitles.
     """
     head = _lined(head)
-    if ass.is_ass(head) or _SRT.match(head):
+    if _SRT.match(head):
         return True
     webvtt, named = head.lstrip().startswith("WEBVTT"), suffix.lower() in SUBTITLES
     if (webvtt or named) and (_CUE.search(head) or (webvtt and named)):
@@ -80,14 +79,11 @@ def transcript(path: Path) -> tuple[list[Recording], tuple[str, ...]]:
     if path.suffix.lower() in (*_LINES, ".json"):
         found, unread = _from_json(text, path.stem)
     else:
-        cues = ass.ass_cues(text) if ass.is_ass(text) else timed_cues(text)
-        found = [_recording("", cues)]
+        found = [_recording("", timed_cues(text))]
         found = [replace(r, title=titled(r, path.name)) for r in found]
     found = [r for r in found if r.cues]
     if not found:
-        raise SourceError(
-            f"{path.name} holds no utterance with a time", "check that it is a whole VTT, SRT, ASS, JSONL"
-        )
+        raise SourceError(f"{path.name} holds no utterance with a time", "check that it is a whole VTT, SRT or JSONL")
     warnings = [f"line {number} is not JSON" for number in unread[:_NAMED]]
     if len(unread) > _NAMED:
         warnings.append(f"{len(unread) - _NAMED} more lines are not JSON")

@@ -15,10 +15,8 @@ from ragweave.corpora.video.cues import timed_cues
 from ragweave.corpora.video.ffmpeg import Running, failed, reading
 from ragweave.corpora.video.job import Work
 from ragweave.corpora.video.perceived import Perceived
-from ragweave.corpora.video.profanity import decent
 from ragweave.corpora.video.recording import Cue, Speech
 from ragweave.models.asr import Asr, Transcript, Word
-from ragweave.models.calendar import years_in_digits, years_said
 from ragweave.models.errors import SourceError
 from ragweave.models.vad import RATE, Sound, Stretch, stretches
 
@@ -169,23 +167,11 @@ def _transcribed(work: Work, engine: Asr, stretch: Stretch, before: Sequence[str
 
 
 def _cue(start: float, end: float, heard: Transcript) -> Cue:
-    heard = with_years(heard)
-    words = tuple((round(start + w.start, 3), round(start + w.end, 3), w.text) for w in heard.words)
+    single = [one for w in heard.words for one in _singles(w)]
+    words = tuple((round(start + w.start, 3), round(start + w.end, 3), w.text) for w in single)
     first, last = (words[0][0], words[-1][1]) if words else (start, end)
-    sure = tuple(w.confidence for w in heard.words)
-    said = decent(heard.text, sure, heard.confidence)
-    return Cue(first, max(first, last), said, confidence=min(heard.confidence, 0.999), words=words, sure=sure)
-
-
-def with_years(heard: Transcript) -> Transcript:
-    """Return what was heard with the years that were said in digits, each as one word."""
-    words = [single for w in heard.words for single in _singles(w)]
-    text = " ".join(w.text for w in words)
-    for start, end, digits in reversed(years_said(text)):
-        first, last = text.count(" ", 0, start), text.count(" ", 0, end)
-        sure = min(w.confidence for w in words[first : last + 1])
-        words[first : last + 1] = [Word(words[first].start, words[last].end, digits, sure)]
-    return replace(heard, text=years_in_digits(heard.text), words=tuple(words))
+    sure = tuple(w.confidence for w in single)
+    return Cue(first, max(first, last), heard.text, confidence=min(heard.confidence, 0.999), words=words, sure=sure)
 
 
 def _singles(word: Word) -> list[Word]:

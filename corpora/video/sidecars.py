@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-SUBTITLES = (".vtt", ".srt", ".ass", ".ssa")
+SUBTITLES = (".vtt", ".srt")
 _TAG = re.compile(r"[a-z]{2,8}(?:[-_][a-z0-9]{2,8})*(?:\.[a-z]{2,8})?", re.I)
 """`zh`, `zh-CN`, `pt-BR`, `eng`, `forced`, `en.forced`."""
 _CODES = {

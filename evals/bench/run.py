@@ -15,8 +15,6 @@ from langgraph.runtime import Runtime
 from ragweave.components import method
 from ragweave.components.context import Context
 from ragweave.components.evidence import Route
-from ragweave.corpora.ingest.estimate import ModelCalls as Taken
-from ragweave.corpora.ingest.estimate import estimate
 from ragweave.corpora.ingest.run import index
 from ragweave.corpora.store.library import Library, open_library
 from ragweave.corpora.types import CORPORA
@@ -64,13 +62,6 @@ async def prepared(of: Paper, sets: Sequence[BenchSet], work: Path) -> list[Benc
         return [replace(s, library=await _library([s], work)) for s in sets]
     name = await _library(sets, work)
     return [replace(s, library=name) for s in sets]
-
-
-def at_index(sets: Sequence[BenchSet]) -> list[Taken]:
-    """Return about what the models take that are asked while the recordings and pictures of the sets are indexed."""
-    models = at_indexing()
-    found = (estimate(_files([s]), "not-indexed", models.captioner, models.extractor) for s in sets)
-    return [taken for f in found for taken in f.asked if taken.calls]
 
 
 def _files(sets: Sequence[BenchSet]) -> list[Path]:

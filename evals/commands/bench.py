@@ -163,9 +163,10 @@ def _arms(of: Paper, table: Table, only: str, speaks: bool) -> tuple[dict[str, A
 def _say_cost(
     of: Paper, ran: dict[str, Arm], asked: list[BenchSet], mode: str, more: dict[str, Any], speaks: bool, judge: Taken
 ) -> None:
-    """Print what the run takes at most, and about what indexing does, before anything is asked."""
+    """Print what the run takes at most before anything is asked."""
     from ragweave.evals.bench.cost import most
-    from ragweave.evals.bench.run import at_index, context_of
+    from ragweave.evals.bench.run import context_of
+    from ragweave.graphs.indexing import at_indexing
     from ragweave.models.settings import model_settings
 
     parts = [most(arm, a, context_of(arm, a, mode, more), asked * of.together) for arm in ran.values() for a in asked]
@@ -179,8 +180,9 @@ def _say_cost(
             "top. Most runs take far less: what was taken is told at the end, with --limit for a few questions.",
             err=True,
         )
-    for index in at_index(asked):
-        typer.echo(f"Before them, to index: {index.told}.", err=True)
+    models = at_indexing()
+    if any(a.bundle.files for a in asked) and (models.captioner or models.extractor):
+        typer.echo("Indexing the recordings asks models before that; these calls are not counted.", err=True)
 
 
 async def _measured(

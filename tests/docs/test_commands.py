@@ -17,11 +17,11 @@ from ragweave.tests.docs.pages import PAGES, ROOT, Command, commands
 from ragweave.tests.support import build_library
 
 RAGWEAVE = list(dict.fromkeys(commands("ragweave")))
-ALONE = {*"index ask search show sources library graph export doctor keys replay".split()}
+ALONE = {*"index ask search show sources library graph export doctor keys".split()}
 """Commands that need no server, no model, no data set and no other machine."""
 ELSEWHERE = re.compile(
     r"--ray|--web|--preset|--video|--choice|--loader slack|--sheet|--film|video_rag|--set (?!corpora|sentences)"
-    r"|\$|\bmove\b|revoke"
+    r"|\$|revoke"
 )
 """What needs a model, a recording, an export, a service or an id of the reader's own."""
 

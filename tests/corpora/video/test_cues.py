@@ -13,7 +13,6 @@ from ragweave.corpora.decode import read_text
 from ragweave.corpora.ingest.run import index
 from ragweave.corpora.ingest.stages import kind_of, prepare
 from ragweave.corpora.video import cues as module
-from ragweave.corpora.video.ass import ass_cues
 from ragweave.corpora.video.cues import is_transcript, read_transcript, timed_cues
 from ragweave.corpora.video.sidecars import companion, language_of, others, subtitles_of_others, tagged
 from ragweave.models.errors import SourceError
@@ -35,17 +34,6 @@ Later
 on two lines
 """
 SRT = "1\n00:00:01,000 --> 00:00:02,000\n{\\an8}First line\n\n2\n00:00:03,500 --> 00:00:05,000\n<b>Second</b> line\n"
-ASS = r"""[Script Info]
-Title: A film
-
-[Events]
-Format: Layer, Start, End, Style, Name, MarginL, MarginR, MarginV, Effect, Text
-Dialogue: 0,0:01:02.50,0:01:04.00,Default,Ada,0,0,0,,{\i1}Second, with a comma.{\i0}\NIt{\i1}'s{\i0} {\k20}fi{\k20}ne.
-Comment: 0,0:00:01.00,0:00:02.00,Default,,0,0,0,,nobody says this
-Dialogue: 0,0:00:01.00,0:00:03.00,Default,,0,0,0,,First.
-Dialogue: 0,0:00:01.00,0:00:03.00,Default,,0,0,0,,{\p1}m 0 0 l 100 0{\p0}
-Dialogue: 0,soon,0:00:03.00,Default,,0,0,0,,no time
-"""
 
 
 @pytest.mark.parametrize(
@@ -75,19 +63,11 @@ def test_captions_that_roll_say_every_line_once_and_a_refrain_after_a_pause_is_k
     assert [c.text for c in timed_cues(f"{text}\n00:09.0 --> 00:10.0\nthree\n")] == ["one", "two", "three", "three"]
 
 
-def test_the_dialogue_of_substation_alpha_is_read() -> None:
-    assert [(c.start, c.end, c.text, c.speaker) for c in ass_cues(ASS)] == [
-        (1.0, 3.0, "First.", ""),
-        (62.5, 64.0, "Second, with a comma. It's fine.", "Ada"),
-    ]
-
-
 @pytest.mark.parametrize(
     ("head", "suffix", "expected"),
     [
         (VTT, ".txt", True),
         (SRT, ".doc", True),
-        (ASS[:200], ".ass", True),
         ('{"text": "So welcome to this talk", "start": 0.0}\n', ".jsonl", True),
         ('{"text": "some review of a film", "stars": 4}\n', ".jsonl", False),
         ('{"text": "one two three", "t": null}\n', ".jsonl", False),
@@ -112,7 +92,6 @@ def test_transcripts_are_told_by_their_content(head: str, suffix: str, expected:
         ("a.vtt", f"\ufeff{VTT}"),
         ("a.srt", f"Downloaded from a place of subtitles\n\n{SRT}"),
         ("a.vtt", f"\n{VTT}"),
-        ("a.ass", f"\ufeff\n; a remark\n! another\n{ASS}"),
     ],
 )
 def test_subtitles_of_any_line_ends_and_below_any_remark_are_read_as_recordings(
@@ -170,12 +149,9 @@ def test_whisper_segments_are_read_and_a_transcript_without_utterances_is_refuse
 
 @given(st.text(max_size=300))
 def test_any_text_gives_ordered_cues_and_never_an_error(text: str) -> None:
-    for found in (
-        timed_cues(f"WEBVTT\n\n{text}\n\n00:01.000 --> 00:02.000\nx\n\n{text}"),
-        ass_cues(f"[Events]\nDialogue: {text}\n{text}"),
-    ):
-        assert all(c.text and 0 <= c.start <= c.end for c in found)
-        assert [c.start for c in found] == sorted(c.start for c in found)
+    found = timed_cues(f"WEBVTT\n\n{text}\n\n00:01.000 --> 00:02.000\nx\n\n{text}")
+    assert all(c.text and 0 <= c.start <= c.end for c in found)
+    assert [c.start for c in found] == sorted(c.start for c in found)
 
 
 def put(folder: Path, names: str) -> None:
@@ -184,11 +160,11 @@ def put(folder: Path, names: str) -> None:
 
 
 def test_subtitles_of_any_language_belong_to_the_recording_of_their_name(tmp_path: Path) -> None:
-    put(tmp_path, "a.mp4 a.vtt a.zh-CN.srt a.en.forced.ass b.eng.srt b.mkv c.vtt d.vtt d.md ab.srt a.2.srt")
+    put(tmp_path, "a.mp4 a.vtt a.zh-CN.srt a.en.forced.srt b.eng.srt b.mkv c.vtt d.vtt d.md ab.srt a.2.srt")
     paths = [str(p) for p in sorted(tmp_path.iterdir())]
     found = subtitles_of_others(paths, lambda p: p.endswith((".mp4", ".mkv")))
     told = {Path(p).name: other for p, other in found.items()}
-    assert told == {"a.vtt": "a.mp4", "a.zh-CN.srt": "a.mp4", "a.en.forced.ass": "a.mp4", "b.eng.srt": "b.mkv"}
+    assert told == {"a.vtt": "a.mp4", "a.zh-CN.srt": "a.mp4", "a.en.forced.srt": "a.mp4", "b.eng.srt": "b.mkv"}
     tags = ("zh-CN", "chs", "deu.forced", "pt_BR", "forced")
     assert [language_of(tag) for tag in tags] == ["zh", "zh", "de", "pt", ""]
 
