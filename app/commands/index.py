@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from collections import deque
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -41,6 +42,8 @@ _SENSES = {"look": "looking", "asr": "hearing", "caption": "describing"}
 _WAITS = {"look": "looked at", "asr": "heard", "caption": "described"}
 _ROWS, _OVER = 12, 3
 """Recordings that are shown at once, and how many of them may be over."""
+_PACE_AFTER = 5.0
+"""Seconds of a run before its pace tells anything."""
 _ASKED = {"caption": "Captions", "entities": "Entities"}
 _LISTED = 20
 """Paths listed under one heading of the summary, before `and ... more`."""
@@ -138,7 +141,7 @@ class Watcher:
         self.changed: list[str] = []
         self.removed: list[str] = []
         self._words = "Looking for files ..."
-        self._total, self._finished = 0, 0
+        self._total, self._finished, self._began = 0, 0, 0.0
         self._far: dict[str, dict[str, float]] = {}
         self._recordings: dict[str, tuple[str, float]] = {}
         self._over: deque[tuple[str, tuple[str, float]]] = deque(maxlen=_OVER)
@@ -160,7 +163,7 @@ class Watcher:
             case "waiting":
                 self._words = f"Waiting for another run to finish ({event.holder}) ..."
             case "started":
-                self._total = int(total)
+                self._total, self._began = int(total), time.monotonic()
             case "staged":
                 self._words = f"{_VERBS[stage]} {short_path(path)}"
             case "perceived":
@@ -186,6 +189,13 @@ class Watcher:
         if self._recordings.pop(path, None):
             self._over.append((path, (how, 1.0)))
 
+    def _left(self, share: float) -> str:
+        """Say how long the rest takes at the pace of the run so far, once that tells anything."""
+        elapsed = time.monotonic() - self._began
+        if elapsed < _PACE_AFTER or not 0 < share < 1:
+            return ""
+        return f", about {duration(elapsed * (1 - share) / share)} left"
+
     def shown(self) -> Table:
         """Return what the terminal shows now: the bar over everything, then a line for each recording."""
         under_way = sum(share for _, share in self._recordings.values())
@@ -193,8 +203,8 @@ class Watcher:
         table = Table.grid(
             Column(no_wrap=True, overflow="ellipsis"), Column(width=20), Column(no_wrap=True), padding=(0, 1)
         )
-        told = f"{self._finished}/{self._total}" if self._total else ""
-        table.add_row(Text(clean(self._words)), ProgressBar(1.0, share, width=20), Text(told))
+        count = f"{self._finished}/{self._total}{self._left(share)}" if self._total else ""
+        table.add_row(Text(clean(self._words)), ProgressBar(1.0, share, width=20), Text(count))
         rows = [*self._over, *sorted(self._recordings.items(), key=lambda row: not row[1][1])]  # those that wait last
         for path, (state, share) in rows[:_ROWS]:
             table.add_row(Text(clean(f"  {short_path(path)}")), ProgressBar(1.0, share, width=20), Text(state))

@@ -12,8 +12,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.console import Console
 
+from ragweave.app.commands.index import Watcher
 from ragweave.app.places import short_path
+from ragweave.corpora.ingest.events import Event
 from ragweave.corpora.store.folders import uploads_of
 from ragweave.corpora.store.stores import stores
 
@@ -167,3 +170,15 @@ def test_uploaded_files_are_counted_before_they_are_deleted_with_their_library(
     told = "Deleted library default with 1 uploaded file; other files are where they were.\n"
     assert main("library", "delete", "default", "--yes")[1] == told
     assert not kept.exists()
+
+
+def test_the_bar_tells_the_time_left_once_the_run_has_a_pace(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = iter([0.0, 1.0, 600.0])
+    monkeypatch.setattr("ragweave.app.commands.index.time.monotonic", lambda: next(now))
+    watcher = Watcher(Console(), shown=False)
+    for event in (Event("started", total=4), Event("done", "a.md")):
+        watcher.event(event)
+    for left in ("1/4", "1/4, about 30 min left"):
+        out = Console(file=io.StringIO(), width=120)
+        out.print(watcher.shown())
+        assert isinstance(out.file, io.StringIO) and out.file.getvalue().rstrip().endswith(left)
