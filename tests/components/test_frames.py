@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from pathlib import Path
 from typing import Any
 
@@ -10,30 +9,19 @@ import pytest
 from PIL import Image
 
 from ragweave.app.api import aindex, astate
-from ragweave.components.llm import look as looking
 from ragweave.models.chat import override
 from ragweave.models.errors import ModelError
 from ragweave.tests.support import ScriptedChat
-from ragweave.tests.support.frames import add_frames
+from ragweave.tests.support.frames import filmed
 from ragweave.tests.support.knobs import context as knobs_of
 from ragweave.tests.support.library import build_library
 
-TALK = """WEBVTT
-
-00:00:00.000 --> 00:00:05.000
-The red bridge was built in 1931.
-
-00:00:35.000 --> 00:00:40.000
-The river under the red bridge is deep.
-"""
 QUESTION = "Which colour has the river under the red bridge in the recording?"
 
 
 @pytest.fixture
-async def filmed(tmp_path: Path, home: Path) -> Path:
-    await build_library(tmp_path / "talks", {"tour.vtt": TALK})
-    await asyncio.to_thread(add_frames)
-    looking._blind.clear()
+async def recording(tmp_path: Path, home: Path) -> Path:
+    await filmed(tmp_path)
     return home
 
 
@@ -58,7 +46,7 @@ async def answered(graph: str, model: ScriptedChat, **knobs: Any) -> Any:
 
 
 @pytest.mark.parametrize("graph", ["universal_rag", "rag_fusion", "crag", "auto_rag"])
-async def test_a_writer_that_can_see_is_shown_the_frames_of_the_clips(filmed: Path, graph: str) -> None:
+async def test_a_writer_that_can_see_is_shown_the_frames_of_the_clips(recording: Path, graph: str) -> None:
     model = ScriptedChat(react=answering)
     state = await answered(graph, model, corpora=("clip",), expand_when="never", look_frames=8)
     assert "green" in state["answer"].text
@@ -67,7 +55,7 @@ async def test_a_writer_that_can_see_is_shown_the_frames_of_the_clips(filmed: Pa
     assert "frames) are attached" in shown[0].prompt or "frames), [2] (4 frames) are attached" in shown[0].prompt
 
 
-async def test_a_model_without_eyes_answers_from_the_words_and_is_not_shown_pictures_again(filmed: Path) -> None:
+async def test_a_model_without_eyes_answers_from_the_words_and_is_not_shown_pictures_again(recording: Path) -> None:
     def blind(messages: list[Any]) -> Any:
         if any(isinstance(m.content, list) for m in messages):
             return ModelError("images are not supported", "use another model")
@@ -81,7 +69,7 @@ async def test_a_model_without_eyes_answers_from_the_words_and_is_not_shown_pict
         assert "attached" not in model.calls[-1].prompt and len(model.calls) == 1 + refusals
 
 
-async def test_where_sentences_are_checked_what_the_frames_show_is_written_down_first(filmed: Path) -> None:
+async def test_where_sentences_are_checked_what_the_frames_show_is_written_down_first(recording: Path) -> None:
     vision = ScriptedChat(react=lambda messages: "The river is green.")
     with override(writer=ScriptedChat(react=answering), vision=vision):
         knobs = knobs_of(mode="llm", check_by="local", corpora=("clip",), top_k=1)
@@ -91,7 +79,7 @@ async def test_where_sentences_are_checked_what_the_frames_show_is_written_down_
 
 
 @pytest.fixture
-async def quiet(filmed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def quiet(recording: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A film, a photograph without a word, and a note with the rules."""
     folder = tmp_path / "house"
     folder.mkdir()

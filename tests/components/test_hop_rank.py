@@ -5,29 +5,12 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragweave.components.evidence import Evidence
 from ragweave.components.hop_rank import hop_rank, links
+from ragweave.tests.support.rows import evidence
 
-
-def row(name: str, title: str, text: str, score: float = 0.0) -> Evidence:
-    return {
-        "id": name,
-        "corpus": "paragraph",
-        "origin": "library",
-        "title": title,
-        "text": text,
-        "locator": {},
-        "query": "",
-        "hop": 1,
-        "score": score,
-        "relevance": 0.0,
-        "date": "",
-    }
-
-
-MILL = row("mill", "Tarn Mill", "The Tarn Mill was set up by Ilse Marwen in 1871. It closed in 1963.")
-ILSE = row("ilse", "Ilse Marwen (founder)", "Ilse Marwen was born in Norway and painted ships.")
-PAPER = row("paper", "Paper", "Paper is made of fibres.")
+MILL = evidence("mill", title="Tarn Mill", text="The Tarn Mill was set up by Ilse Marwen in 1871. It closed in 1963.")
+ILSE = evidence("ilse", title="Ilse Marwen (founder)", text="Ilse Marwen was born in Norway and painted ships.")
+PAPER = evidence("paper", title="Paper", text="Paper is made of fibres.")
 QUESTION = "In which country was the person who set up the Tarn Mill born?"
 
 

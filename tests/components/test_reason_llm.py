@@ -11,6 +11,7 @@ from ragweave.components.knowledge import Knowledge
 from ragweave.components.llm.conversation import Round, conversation, rounds
 from ragweave.components.llm.turn import read_turn
 from ragweave.models.chat_reply import tokens_of
+from ragweave.tests.support.rows import strip
 
 
 @pytest.mark.parametrize(
@@ -71,29 +72,9 @@ def test_no_reply_breaks_the_reader(reply: str) -> None:
     assert turn is None or turn.enough or turn.queries
 
 
-def strip(evidence: str, text: str, origin: Any = "library", hop: int = 1) -> Strip:
-    return {
-        "id": f"{evidence}#0-1",
-        "evidence": evidence,
-        "text": text,
-        "title": evidence.title(),
-        "locator": {},
-        "origin": origin,
-        "query": "",
-        "hop": hop,
-        "score": 0.0,
-    }
-
-
 def hop(n: int, query: str, evidence: list[str]) -> Any:
-    return {
-        "n": n,
-        "query": query,
-        "evidence": evidence,
-        "corpora": ["paragraph"],
-        "learnt": f"l{n}",
-        "missing": f"m{n}",
-    }
+    row = {"n": n, "query": query, "evidence": evidence, "corpora": ["paragraph"]}
+    return {**row, "learnt": f"l{n}", "missing": f"m{n}"}
 
 
 def known(strips: list[Strip], *hops: Any) -> Knowledge:

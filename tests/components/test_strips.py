@@ -13,20 +13,11 @@ from ragweave.components.method import Method
 from ragweave.components.passages import evidence_of
 from ragweave.components.strips import cut, select, strip_of, windows
 from ragweave.corpora.types import Item, Span
+from ragweave.tests.support.rows import strip
 
 
-def strip(name: str, score: float, text: str = "") -> Strip:
-    return {
-        "id": f"{name}#0-9",
-        "evidence": name.split(".")[0],
-        "text": text or f"text of {name}",
-        "title": "T",
-        "locator": {},
-        "origin": "library",
-        "query": "q",
-        "hop": 1,
-        "score": score,
-    }
+def scored(name: str, score: float) -> Strip:
+    return strip(name[0], f"text of {name}", id=f"{name}#0-9", score=score)
 
 
 def chosen(rows: list[Strip], **knobs: Any) -> list[str]:
@@ -84,12 +75,21 @@ def test_a_locator_opens_exactly_the_text_of_its_strip(parts: list[str], data: s
 
 
 def test_top_k_and_threshold_both_apply_and_source_order_is_kept() -> None:
-    made = [strip("a.1", 0.1), strip("a.2", 0.9), strip("a.3", -0.9), strip("a.4", 0.5)]
+    made = [
+        scored("a.1", 0.1),
+        scored("a.2", 0.9),
+        scored("a.3", -0.9),
+        scored("a.4", 0.5),
+    ]
     assert chosen(made) == ["a.1", "a.2", "a.4"]
     assert chosen(made, strips=2) == ["a.2", "a.4"]
     assert chosen(made, strip_threshold=0.2) == ["a.2", "a.4"]
 
 
 def test_as_the_paper_has_it_an_item_whose_strips_are_all_too_low_leaves_none() -> None:
-    made = [strip("a.1", -0.9), strip("a.2", -0.8), strip("b.1", 0.2)]
+    made = [
+        scored("a.1", -0.9),
+        scored("a.2", -0.8),
+        scored("b.1", 0.2),
+    ]
     assert chosen(made, strip_each=False) == ["b.1"]

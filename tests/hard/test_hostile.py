@@ -7,10 +7,8 @@ from __future__ import annotations
 import os
 import socket
 import time
-from collections import defaultdict
 from collections.abc import Callable
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
@@ -121,7 +119,7 @@ def everything(folder: Path) -> set[Path]:
 
 
 async def test_hostile_files_are_read_or_refused_and_nothing_else_happens(
-    tmp_path: Path, kit: SimpleNamespace, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     outside = tmp_path / "outside" / "secret.md"
     outside.parent.mkdir()
@@ -157,32 +155,14 @@ async def test_hostile_files_are_read_or_refused_and_nothing_else_happens(
     sources = {path: s for s in await library.sources() for path in s.paths}
     said = {**dict(report.failed), **{str(p): why for p, why in report.skipped}}
     said = {p: why for p, why in said.items() if p not in sources or sources[p].status == "failed"}
-    rows: list[list[object]] = []
-    silent: list[str] = []
-    count: dict[str, int] = defaultdict(int)
-    for title, paths in made.items():
-        seen = [p for p in paths if str(p) in sources and sources[str(p)].status != "failed"]
-        refused = [p for p in paths if str(p) in said]
-        silent += [str(p) for p in paths if p not in seen and p not in refused]
-        slowest = max((took.get(str(p), 0.0) for p in paths), default=0.0)
-        example = said[str(refused[0])].split(". ")[0] if refused else ""
-        rows.append([title, len(paths), len(seen), len(refused), f"{slowest:.1f}", example[:70].replace("\n", " ")])
-        count["files"] += len(paths)
-        count["read"] += len(seen)
-        count["refused"] += len(refused)
+    files = [p for paths in made.values() for p in paths]
+    silent = [p for p in map(str, files) if (p not in sources or sources[p].status == "failed") and p not in said]
     after = everything(tmp_path)
     [lists] = await library.search("paragraph", ["canary xanthophyll root daemon bin nologin"], 200)
     texts = [i.text for i in (await library.items([h.id for h in (*lists.dense, *lists.lexical)])).values()]
     escapes = [t for t in texts if CANARY in t or "root:x:0:0" in t]
-    rows.append(["all", count["files"], count["read"], count["refused"], f"{max(took.values()):.1f}", ""])
-    kit.show("Hostile files", rows, ["class", "files", "read", "refused", "slowest s", "for example"])
-    print(
-        f"reading processes lost {len(ended)}, escapes {len(escapes) + len(after - before)}, "
-        f"over the limit of {WALL * LIMIT:g} s {sum(t > WALL * LIMIT + 5 for t in took.values())}, without a sentence {len(silent)}"
-    )
-    for path in ended:
-        print(f"  ended its reading process: {path}")
-    assert count["files"] >= 200 and len(made) >= 20
+    print(f"\n{len(files)} hostile files, {len(said)} refused, slowest {max(took.values()):.1f} s")
+    assert len(files) >= 200 and len(made) >= 20
     assert not silent, silent
     assert not ended, ended
     assert after == before

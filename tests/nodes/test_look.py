@@ -2,39 +2,23 @@
 
 from __future__ import annotations
 
-import asyncio
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from ragweave.app.api import astate
-from ragweave.components.llm import look as looking
 from ragweave.components.llm.look import frames
 from ragweave.corpora.types import Item
 from ragweave.models.chat import override
 from ragweave.tests.support import ScriptedChat
-from ragweave.tests.support.frames import add_frames
+from ragweave.tests.support.frames import filmed
 from ragweave.tests.support.knobs import context as knobs_of
-from ragweave.tests.support.library import build_library
-
-TALK = """WEBVTT
-
-00:00:00.000 --> 00:00:05.000
-The red bridge was built in 1931.
-
-00:00:35.000 --> 00:00:40.000
-The river under the red bridge is deep.
-"""
 
 
 @pytest.fixture
-async def filmed(tmp_path: Path, home: Path) -> Path:
-    """A recording whose clips have frames; its file is gone."""
-    await build_library(tmp_path / "talks", {"tour.vtt": TALK})
-    await asyncio.to_thread(add_frames)
-    (tmp_path / "talks" / "tour.vtt").unlink()
-    looking._blind.clear()
+async def recording(tmp_path: Path, home: Path) -> Path:
+    await filmed(tmp_path)
     return home
 
 
@@ -83,7 +67,7 @@ async def run(vision: ScriptedChat, **knobs: Any) -> Any:
     ],
 )
 async def test_a_refusal_of_one_picture_or_call_ends_looking_for_its_turn_alone(
-    filmed: Path, status: int, said: str
+    recording: Path, status: int, said: str
 ) -> None:
     replies: list[Any] = [Refused(status, said)] * 2 + ["The river is green."] * 2
     vision = ScriptedChat(react=lambda messages: replies.pop(0))
@@ -94,8 +78,8 @@ async def test_a_refusal_of_one_picture_or_call_ends_looking_for_its_turn_alone(
     assert not any("could not be shown" in n for n in state["notes"])
 
 
-async def test_frames_that_are_gone_cost_a_note(filmed: Path) -> None:
-    for path in (filmed / "libraries").rglob("*.jpg"):
+async def test_frames_that_are_gone_cost_a_note(recording: Path) -> None:
+    for path in (recording / "libraries").rglob("*.jpg"):
         path.unlink()
     vision = ScriptedChat()
     state = await run(vision)

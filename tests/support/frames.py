@@ -2,22 +2,44 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import json
 from contextlib import suppress
+from pathlib import Path
 
 from sqlalchemy import select, update
 
+from ragweave.components.llm import look as looking
 from ragweave.corpora.store.media import Media
 from ragweave.corpora.store.schema import items
 from ragweave.corpora.store.stores import stores
 from ragweave.models.errors import LibraryError
+from ragweave.tests.support.library import build_library
 
 PIXEL = base64.b64decode(
     "/9j/4AAQSkZJRgABAQAAAQABAAD/2wBDAP//////////////////////////////////////////////////////////////////////////////"
     "////////wAALCAABAAEBAREA/8QAFAABAAAAAAAAAAAAAAAAAAAAA//EABQQAQAAAAAAAAAAAAAAAAAAAAD/2gAIAQEAAD8AN//Z"
 )
 """A JPEG file of one grey pixel."""
+
+
+TALK = """WEBVTT
+
+00:00:00.000 --> 00:00:05.000
+The red bridge was built in 1931.
+
+00:00:35.000 --> 00:00:40.000
+The river under the red bridge is deep.
+"""
+
+
+async def filmed(folder: Path) -> None:
+    """Index a recording of two clips that have frames; its file is gone, and no model is known as blind."""
+    await build_library(folder / "talks", {"tour.vtt": TALK})
+    await asyncio.to_thread(add_frames)
+    (folder / "talks" / "tour.vtt").unlink()
+    looking._blind.clear()
 
 
 def add_frames(name: str = "default", count: int = 15) -> int:
