@@ -114,17 +114,6 @@ async def test_where_there_is_nothing_to_go_on_with_the_remedy_is_told(example: 
         await run(None, resume=True, thread="new", checkpointer=InMemorySaver())
 
 
-async def test_errors_reach_the_caller_of_a_synchronous_call(home: Path, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="There is no file or folder"):
-        index([tmp_path / "nothing"])
-    with pytest.raises(InputError, match=r"There is no file or folder at .*nothing"):
-        index(str(tmp_path / "nothing"))
-    with pytest.raises(InputError, match="no text but NoneType"):
-        ask(None)  # type: ignore[arg-type]
-    with pytest.raises(InputError, match="no graph named"):
-        build_agent("nothing")
-
-
 @pytest.fixture
 def web(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A folder that stands in for the web."""

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.console import Console
 
-from ragweave.app.places import clean, link, place, short_path
-from ragweave.app.render import Flow, duration, print_answer, print_evidence, usage_line
-from ragweave.components.evidence import Citation, Evidence, Sentence
+from ragweave.app.places import clean, link, place
+from ragweave.app.render import Flow, duration, print_answer, usage_line
+from ragweave.components.evidence import Citation, Sentence
 from ragweave.components.phrases import QUOTED
 from ragweave.corpora.types import Locator
 from ragweave.nodes.answer import Answer, NodeUsage
@@ -48,18 +48,6 @@ def test_a_place_names_file_and_page_or_heading_and_its_link_opens_nothing_that_
 ) -> None:
     assert place(locator) == words
     assert link(locator) == (locator.get("url") if address is None else address)
-
-
-def test_a_path_is_written_relative_to_here_or_the_home_folder_and_on_one_line(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert short_path(str(tmp_path / "notes" / "a.md")) == "notes/a.md"
-    (elsewhere := tmp_path / "elsewhere").mkdir()
-    monkeypatch.chdir(elsewhere)
-    monkeypatch.setenv("HOME", str(tmp_path))
-    assert short_path(str(tmp_path / "a.md")) == "~/a.md"
-    assert short_path("/x/two\nlines.md") == "/x/two⏎lines.md"
 
 
 @given(st.text())
@@ -168,19 +156,6 @@ def test_only_the_best_sentence_of_a_quote_is_bold_and_a_streamed_answer_is_not_
     out = console()
     print_answer(out, answer(LIT), streamed=True)
     assert "1874" not in printed(out) and "Sources" in printed(out)
-
-
-def test_evidence_shows_its_place_scores_and_the_lines_that_match() -> None:
-    row: Evidence = {
-        **{"id": "p1", "corpus": "paragraph", "origin": "library", "title": "Ferry", "query": "q", "hop": 1},
-        **{"text": "Nothing of this. The ferry sails at 7:10.", "locator": HEADING, "score": 1.5, "relevance": 0.25},
-        "date": "2024-01-02T00:00:00",
-    }  # type: ignore[typeddict-item]
-    out = console()
-    print_evidence(out, [row], [("The ferry sails at 7:10.", (0, 24))])
-    assert " 1. /x/a.md, Lighthouse › History\n" in printed(out)
-    assert "relevance +0.25 · score 1.500 · paragraph · p1 · 2024-01-02" in printed(out)
-    assert printed(out).endswith("\n    The ferry sails at 7:10.\n")
 
 
 def test_the_byline_tells_who_answered_and_what_it_took() -> None:

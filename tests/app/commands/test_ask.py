@@ -15,17 +15,12 @@ from ragweave.components.phrases import QUOTED
 from ragweave.nodes.answer import Answer
 
 
-def test_an_answer_names_its_sources(main: Any, agent: Any) -> None:
+def test_an_answer_names_its_sources_and_json_is_the_answer_object_and_nothing_else(main: Any, agent: Any) -> None:
     code, out, err = main("ask", "When was it lit?")
-    assert code == 0
+    assert (code, err) == (0, "")
     assert out == "It was lit in 1874. [1]\n\nSources\n  [1] /notes/lighthouse.md, History  p1\n"
-    assert err == ""
-
-
-def test_json_is_the_answer_object_and_nothing_else(main: Any, agent: Any) -> None:
     code, out, _ = main("ask", "When was it lit?", "--json", "--trace")
-    assert code == 0
-    assert Answer.model_validate_json(out) == agent.answer
+    assert code == 0 and Answer.model_validate_json(out) == agent.answer
 
 
 def test_a_trace_tells_the_steps_before_the_answer(main: Any, agent: Any) -> None:
@@ -74,40 +69,25 @@ class Terminal(io.StringIO):
         return True
 
 
-@pytest.mark.parametrize(("reply", "resumed"), [("y\n", True), ("n\n", False)])
-def test_consent_to_a_web_search_is_asked_and_passed_on(
-    main: Any, agent: Any, monkeypatch: pytest.MonkeyPatch, reply: str, resumed: bool
+@pytest.mark.parametrize(("reply", "resumed"), [("y\n", [None, True]), ("n\n", [None, False]), ("", [None])])
+def test_consent_to_a_web_search_is_asked_and_passed_on_and_stopping_there_stops_the_command(
+    main: Any, agent: Any, monkeypatch: pytest.MonkeyPatch, reply: str, resumed: list[bool | None]
 ) -> None:
     monkeypatch.setattr(sys, "stdin", Terminal(reply))
     agent.consents = ["price of the ferry"]
     code, out, err = main("ask", "Q?", "--web", "ask")
-    assert code == 0
     assert "price of the ferry" in out + err
-    assert [o["resume"] for o in agent.options] == [None, resumed]
+    assert (code, err.endswith("Stopped.\n")) == ((0, False) if reply else (130, True))
+    assert [o["resume"] for o in agent.options] == resumed
     assert agent.options[0]["checkpointer"] is not None
-
-
-def test_stopping_at_the_question_for_consent_stops_the_command(
-    main: Any, agent: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(sys, "stdin", Terminal(""))
-    agent.consents = ["price of the ferry"]
-    code, _, err = main("ask", "Q?", "--web", "ask")
-    assert code == 130
-    assert err.endswith("Stopped.\n")
-    assert len(agent.options) == 1
 
 
 BAD: list[tuple[str, list[str], str]] = [
     ("empty question", ["ask", ""], "the question is empty"),
-    ("blank question", ["ask", " \n "], "the question is empty"),
-    ("empty search", ["search", ""], "the question is empty"),
     ("hops out of bounds", ["ask", "Q?", "--set", "max_hops=99"], "max_hops: input should be less than or equal to 10"),
     ("unknown knob", ["ask", "Q?", "--set", "temperature=1"], "temperature"),
     ("knob without a value", ["ask", "Q?", "--set", "rerank"], "KEY=VALUE"),
-    ("empty library name", ["ask", "Q?", "--set", "top_k=x"], "top_k"),
     ("missing library", ["ask", "Q?", "-l", "nowhere"], "nowhere"),
-    ("missing library in a search", ["search", "Q?", "-l", "nowhere"], "nowhere"),
     ("100 kB question", ["ask", "why " * 25_000, "-l", "made"], "99,999 characters"),
     ("unknown graph", ["ask", "Q?", "--graph", "nope"], "nope"),
     ("missing path", ["index", "/nowhere/at/all"], "/nowhere/at/all"),
@@ -115,8 +95,6 @@ BAD: list[tuple[str, list[str], str]] = [
     ("unknown id", ["show", "nope", "-l", "made"], "nope"),
     ("library that exists", ["library", "create", "made"], "made"),
     ("library name that cannot be", ["library", "create", ""], "name"),
-    ("rename of nothing", ["library", "rename", "nowhere", "x"], "nowhere"),
-    ("ageing of nothing", ["library", "set", "nowhere", "--half-life", "3"], "nowhere"),
     ("ageing that means nothing", ["library", "set", "made", "--recency", "maybe"], "auto, on or off"),
     ("half-life below zero", ["library", "set", "made", "--half-life", "-3"], "half-life"),
     ("delete of nothing", ["library", "delete", "nowhere", "--yes"], "nowhere"),
@@ -129,12 +107,8 @@ def test_bad_input_gets_one_line_and_exit_code_2(main: Any, argv: list[str], wor
     if "made" in argv:
         assert main("library", "create", "made")[0] == 0
     code, out, err = main(*argv)
-    assert code == 2
-    assert out == ""
-    assert err.startswith("error: ")
-    assert err.count("\n") == 1
-    assert words in err
-    assert "Traceback" not in err
+    assert (code, out) == (2, "")
+    assert err.startswith("error: ") and err.count("\n") == 1 and words in err and "Traceback" not in err
 
 
 def test_an_unexpected_error_says_where_its_traceback_is(main: Any, agent: Any, home: Path) -> None:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ import pytest
 
 from ragweave.corpora.store.stores import close_stores
 from ragweave.models import embed
+from ragweave.models.encoders import normalise
 from ragweave.models.settings import model_settings
 
 
@@ -48,7 +49,7 @@ def test_index_with_another_encoder_says_what_to_set(main: Any, notes: Path, mon
         name, dim, max_words = "other:model", 200, 60
 
         def texts(self, texts: list[str]) -> Any:
-            return embed.normalise(embed.encoder("wordllama").texts(texts)[:, : self.dim])
+            return normalise(embed.encoder("wordllama").texts(texts)[:, : self.dim])
 
     before = embed.encoder
     monkeypatch.setattr(embed, "encoder", lambda name=None: Other() if name == "other:model" else before(name))
@@ -68,36 +69,31 @@ def test_the_doctor_repairs_every_library_and_says_what_it_made(main: Any, notes
     assert main("doctor", "--repair", "--library", "nothing")[0] == 2
 
 
-def test_watching_indexes_what_changes_and_leaves_politely(notes: Path) -> None:
+@pytest.fixture
+def watching(notes: Path) -> Iterator[subprocess.Popen[str]]:
+    """A process that watches the notes and has read them once."""
     command = [sys.executable, "-m", "ragweave.app.cli", "index", "notes", "--watch", "--json"]
-    watching = subprocess.Popen(
-        command, cwd=notes.parent, env={**os.environ}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
-    assert watching.stdout is not None and watching.stderr is not None
+    process = subprocess.Popen(command, cwd=notes.parent, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert process.stdout is not None
     try:
-        assert json.loads(watching.stdout.readline())["unchanged"] == 2
-        (notes / "whales.txt").write_text("Whales pass in May.\n", encoding="utf-8")
-        assert json.loads(watching.stdout.readline())["indexed"] == 1
-        watching.send_signal(signal.SIGINT)
-        out, err = watching.communicate(timeout=60)
+        assert json.loads(process.stdout.readline())["unchanged"] == 2
+        yield process
     finally:
-        watching.kill()
-        watching.communicate()
-    assert (out, watching.returncode) == ("", 130)
-    assert err == "Stopped. What was indexed stays.\n"
+        process.kill()
+        process.communicate()
 
 
-def test_watching_a_library_that_is_deleted_ends_with_a_sentence(main: Any, notes: Path) -> None:
-    command = [sys.executable, "-m", "ragweave.app.cli", "index", "notes", "--watch", "--json"]
-    watching = subprocess.Popen(command, cwd=notes.parent, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    assert watching.stdout is not None
-    try:
-        assert json.loads(watching.stdout.readline())["unchanged"] == 2
-        assert main("library", "delete", "default", "--yes")[0] == 0
-        out, err = watching.communicate(timeout=60)
-    finally:
-        watching.kill()
-        watching.communicate()
+def test_watching_indexes_what_changes_and_leaves_politely(notes: Path, watching: subprocess.Popen[str]) -> None:
+    (notes / "whales.txt").write_text("Whales pass in May.\n", encoding="utf-8")
+    assert watching.stdout is not None and json.loads(watching.stdout.readline())["indexed"] == 1
+    watching.send_signal(signal.SIGINT)
+    assert watching.communicate(timeout=60) == ("", "Stopped. What was indexed stays.\n")
+    assert watching.returncode == 130
+
+
+def test_watching_a_library_that_is_deleted_ends_with_a_sentence(main: Any, watching: subprocess.Popen[str]) -> None:
+    assert main("library", "delete", "default", "--yes")[0] == 0
+    out, err = watching.communicate(timeout=60)
     assert (out, watching.returncode, err.count("\n")) == ("", 2, 1)
     assert "'default', which was watched, was deleted" in err
     assert main("library")[1].startswith("There is no library yet")

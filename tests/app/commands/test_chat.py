@@ -8,8 +8,6 @@ from typing import Any
 
 import pytest
 
-from ragweave.models.errors import ModelError
-
 Typed = Any
 
 
@@ -32,14 +30,6 @@ def test_the_turns_of_a_conversation_share_a_thread(typed: Typed, agent: Any) ->
     assert len({o["thread"] for o in agent.options}) == 1
     assert out.count("It was lit in 1874. [1]") == 2
     assert f"ragweave chat --thread {agent.options[0]['thread']}" in out
-
-
-def test_an_error_ends_the_turn_and_not_the_conversation(typed: Typed, agent: Any) -> None:
-    agent.error = ModelError("the server is down", "start it")
-    code, _, err = typed("One?", "Two?")
-    assert code == 0
-    assert err == "error: the server is down; start it.\n" * 2
-    assert len(agent.asked) == 2
 
 
 def test_interrupting_an_answer_leads_back_to_the_prompt(typed: Typed, agent: Any) -> None:

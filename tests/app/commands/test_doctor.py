@@ -28,18 +28,6 @@ def test_a_fresh_machine_is_well_and_says_what_is_off(main: Any, home: Path) -> 
     assert not home.exists(), "looking around must not leave anything behind"
 
 
-def test_a_chat_server_that_is_down_is_bad_and_has_a_remedy(main: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("RAGWEAVE_CHAT", "some-model")
-    monkeypatch.setenv("RAGWEAVE_CHAT_URL", "http://127.0.0.1:9/v1")
-    model_settings.cache_clear()
-    code, out, _ = main("doctor", "--json")
-    found = areas(out)["mode"]
-    assert code == 2
-    assert found["state"] == "bad"
-    assert "some-model at 127.0.0.1:9" in found["what"]
-    assert "RAGWEAVE_CHAT_URL" in found["remedy"]
-
-
 def test_the_device_is_told_and_one_that_is_not_there_is_bad(main: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "torch", None)
     assert "models compute on cpu" in areas(main("doctor", "--json")[1])["device"]["what"]

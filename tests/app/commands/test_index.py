@@ -84,18 +84,6 @@ def test_the_second_run_reads_only_what_has_changed(main: Any, notes: Path) -> N
     assert "Read:" not in out
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
-def test_a_folder_without_permission_is_named(main: Any, notes: Path) -> None:
-    notes.chmod(0)
-    try:
-        code, out, err = main("index", "notes")
-    finally:
-        notes.chmod(0o755)
-    assert "notes" in out + err
-    assert "Traceback" not in out + err
-    assert code in (0, 2)
-
-
 def test_a_file_name_with_a_newline_and_an_escape_stays_on_its_line(main: Any, notes: Path) -> None:
     (notes / "broken.pdf").unlink()
     (notes / "two\nlines\x1b[31m.md").write_text("# Odd\n\nAn odd name and nothing else.\n", encoding="utf-8")

@@ -51,7 +51,6 @@ def test_nothing_is_written_where_the_answer_is_no(
     assert not Path(".env").exists()
 
 
-CHECK = Whisper.check
 FILES = {"config.json": b"{}", "model.bin": b"m" * 3_000, "tokenizer.json": b"{} ", "vocabulary.txt": b"a\n"}
 
 
@@ -95,28 +94,6 @@ def test_nothing_is_fetched_without_a_yes(
     assert hub.asked == [] and "RAGWEAVE_ASR" not in Path(".env").read_text(encoding="utf-8")
 
 
-def test_a_file_of_another_sha256_is_thrown_away_and_nothing_is_written(main: Any, hub: ScriptedHub) -> None:
-    hub.files["vocabulary.txt"] = b"b\n"
-    code, _, err = main("setup", "--hearing", "--yes")
-    assert code == 2 and "vocabulary.txt of owner/model does not have the sha256 that Ragweave states" in err
-    assert not Path(".env").exists()
-
-
-def test_hearing_is_not_offered_where_somebody_chose_or_nobody_sits(
-    main: Any, hub: ScriptedHub, server: ScriptedServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("typer.prompt", lambda *args, **more: 1)
-    monkeypatch.setattr("typer.confirm", lambda text: True)
-    server.queue("ready", "ready")
-    monkeypatch.setattr(setup, "_attended", lambda: False)
-    assert "Speech" not in main("setup")[1]
-    monkeypatch.setattr(setup, "_attended", lambda: True)
-    monkeypatch.setenv("RAGWEAVE_ASR", "off")
-    model_settings.cache_clear()
-    assert "Speech" not in main("setup")[1]
-    assert hub.asked == []
-
-
 def test_offline_forbids_the_download(main: Any, hub: ScriptedHub, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RAGWEAVE_OFFLINE", "1")
     model_settings.cache_clear()
@@ -124,14 +101,8 @@ def test_offline_forbids_the_download(main: Any, hub: ScriptedHub, monkeypatch: 
     assert hub.asked == []
 
 
-def test_a_model_that_was_downloaded_is_opened_without_asking_the_hub(
-    main: Any, hub: ScriptedHub, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    main("setup", "--hearing", "--yes")
-    hub.asked.clear()
-    monkeypatch.setattr(Whisper, "check", CHECK)
-    opened: list[str] = []
-    monkeypatch.setattr("faster_whisper.WhisperModel", lambda name, **more: opened.append(name) or object())
-    folder = downloaded("owner/model", hub.commit)
-    Whisper(f"owner/model@{hub.commit}").check()
-    assert opened == [str(folder)] and hub.asked == []
+def test_a_file_of_another_sha256_is_thrown_away_and_nothing_is_written(main: Any, hub: ScriptedHub) -> None:
+    hub.files["vocabulary.txt"] = b"b\n"
+    code, _, err = main("setup", "--hearing", "--yes")
+    assert code == 2 and "vocabulary.txt of owner/model does not have the sha256 that Ragweave states" in err
+    assert not Path(".env").exists()

@@ -31,12 +31,6 @@ def talks(tmp_path: Path, home: Path) -> Path:
     return folder
 
 
-def test_an_answer_prints_the_recording_and_its_seconds(main: Any, talks: Path) -> None:
-    code, out, _ = main("ask", "-g", "video_rag", "Who kept the telescope after Ada Ostrander?")
-    assert code == 0
-    assert "comet.vtt 12:31-12:38" in out
-
-
 def test_a_question_is_narrowed_to_a_recording_and_a_time(main: Any, talks: Path) -> None:
     asked = ["ask", "-g", "video_rag", "Who knew Ada Ostrander?", "--video", "comet", "--json"]
     whole, later = (json.loads(main(*asked, *options)[1]) for options in ((), ("--from", "1:00")))
