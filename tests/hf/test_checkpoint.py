@@ -78,12 +78,6 @@ async def test_the_graph_routes_and_grades_by_the_checkpoints_that_the_settings_
     assert not [step for step in steps.values() if "fallback" in step]
 
 
-def test_batches_do_not_change_scores(trained: dict[str, Any]) -> None:
-    judge = checkpoint.evaluator(str(trained["evaluator"].folder))
-    passages = [Passage("", "moon tide " * (1 + i % 7) + "bread " * (i % 3)) for i in range(checkpoint.BATCH * 2 + 3)]
-    assert judge("the moon", passages) == pytest.approx([judge("the moon", [p])[0] for p in passages], abs=1e-5)
-
-
 def test_a_checkpoint_is_loaded_once_although_threads_ask_together(
     trained: dict[str, Any], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from ragweave.models.errors import ModelError
 from ragweave.models.relevance import Passage
 from ragweave.models.rerank import reranker
 from ragweave.models.settings import model_settings
@@ -58,6 +59,11 @@ def test_a_transformers_cross_encoder_scores_each_pair_as_the_package_does(encod
     many = [Passage("moon", "tide bread " * n) for n in (1, 5, 9, 2_000)] * 5
     alone = [float(made.scores(QUESTION, [p])[0]) for p in many]
     assert made.scores(QUESTION, many) == pytest.approx(np.array(alone), abs=1e-4), "a batch changes nothing"
+
+
+def test_a_cross_encoder_of_three_labels_is_refused(encoder: Any) -> None:
+    with pytest.raises(ModelError, match="3 labels"):
+        reranker(f"hf:{encoder(3)}")
 
 
 async def test_the_graph_ranks_with_it_and_says_nothing(
