@@ -102,16 +102,16 @@ async def test_where_there_is_nothing_to_go_on_with_the_remedy_is_told(example: 
         async for _ in astream(question, **options):
             pass
 
-    with pytest.raises(InputError, match=r"no kept thread to go on with\. Send a question"):
-        await run(None, thread="new", checkpointer=InMemorySaver())
-    with pytest.raises(InputError, match="no kept thread to go on with"):
-        await run(None)
-    with pytest.raises(InputError, match="no kept thread to go on with"):
-        await run([])
-    with pytest.raises(InputError, match="Give the one that it began with"):
-        await run(None, resume=True, thread="new")
-    with pytest.raises(InputError, match="there is no question"):
-        await run(None, resume=True, thread="new", checkpointer=InMemorySaver())
+    kept = {"thread": "new", "checkpointer": InMemorySaver()}
+    for question, options, words in (
+        (None, kept, r"no kept thread to go on with\. Send a question"),
+        (None, {}, "no kept thread to go on with"),
+        ([], {}, "no kept thread to go on with"),
+        (None, {"resume": True, "thread": "new"}, "Give the one that it began with"),
+        (None, {"resume": True, **kept}, "there is no question"),
+    ):
+        with pytest.raises(InputError, match=words):
+            await run(question, **options)
 
 
 @pytest.fixture

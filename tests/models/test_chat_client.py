@@ -40,18 +40,17 @@ def test_this_machine_is_told_from_others() -> None:
     assert not any(map(is_local, others))
 
 
+def raised(result: Any) -> Any:
+    if isinstance(result, Exception):
+        raise result
+    return result
+
+
 async def test_calls_of_one_event_loop_share_a_client_and_other_loops_have_their_own(
     put: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     results: list[Any] = [ImportError("not yet"), object(), object(), object()]
-
-    def build(served: Served) -> Any:
-        result = results.pop(0)
-        if isinstance(result, Exception):
-            raise result
-        return result
-
-    monkeypatch.setattr(chat_client, "build", build)
+    monkeypatch.setattr(chat_client, "build", lambda served: raised(results.pop(0)))
     model = served(put, "openai:m", "http://127.0.0.1:1/v1")
     with pytest.raises(ImportError):
         await connect(model)

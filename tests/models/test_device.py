@@ -28,19 +28,14 @@ def torch(count: int, capability: int = 9) -> Any:
     return SimpleNamespace(cuda=cuda, float32="float32", bfloat16="bfloat16", __version__="0")
 
 
-def choose(monkeypatch: pytest.MonkeyPatch, device: str) -> None:
-    monkeypatch.setenv("RAGWEAVE_DEVICE", device)
-    model_settings.cache_clear()
-
-
 @pytest.mark.parametrize(
     ("wanted", "count", "found"),
     [("auto", 0, "cpu"), ("auto", 2, "cuda"), ("cpu", 2, "cpu"), ("cuda", 1, "cuda"), ("cuda:1", 2, "cuda:1")],
 )
 def test_a_setting_says_where_encoders_compute_and_whisper_listens(
-    wanted: str, count: int, found: str, monkeypatch: pytest.MonkeyPatch
+    wanted: str, count: int, found: str, put: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    choose(monkeypatch, wanted)
+    put(device=wanted)
     given: dict[str, Any] = {}
     whisper = SimpleNamespace(WhisperModel=lambda name, **options: given.update(options))
     monkeypatch.setitem(sys.modules, "faster_whisper", whisper)
@@ -50,13 +45,13 @@ def test_a_setting_says_where_encoders_compute_and_whisper_listens(
     assert f"{given['device']}:{given['device_index']}".removesuffix(":0") == found
 
 
-def test_a_gpu_that_is_not_there_and_a_value_that_names_no_device_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_gpu_that_is_not_there_and_a_value_that_names_no_device_are_told(put: Any) -> None:
     for wanted, count, seen in (("cuda", 0, "no GPU"), ("cuda:2", 2, "2 of them")):
-        choose(monkeypatch, wanted)
+        put(device=wanted)
         with pytest.raises(ModelError, match=f"RAGWEAVE_DEVICE is {wanted}, and torch sees {seen}"):
             torch_device(torch(count))
     for wanted in ("gpu", "cuda:", "cuda:x", "cuda:-1", "mps"):
-        choose(monkeypatch, wanted)
+        put(device=wanted)
         with pytest.raises(InputError, match=r"RAGWEAVE_DEVICE cannot be used: .*auto, cpu, cuda or cuda:N"):
             model_settings()
 
@@ -83,9 +78,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.parametrize(("wanted", "device", "kind"), [("cuda:1", "cuda:1", "bfloat16"), ("cpu", "cpu", "float32")])
 def test_an_encoder_is_opened_where_the_setting_says_and_what_has_thresholds_in_full_precision(
-    wanted: str, device: str, kind: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+    wanted: str, device: str, kind: str, folder: Path, put: Any
 ) -> None:
-    choose(monkeypatch, wanted)
+    put(device=wanted)
     encoder, checkpoint = load_encoder("the encoder", str(folder), "")[0], load_model(folder, "AnyHead")[0]
     assert (encoder.device, encoder.dtype) == (device, kind)
     assert (checkpoint.device, checkpoint.dtype) == (device, "float32")

@@ -96,20 +96,6 @@ def test_meaning_counts_only_where_no_words_meet(monkeypatch: pytest.MonkeyPatch
     assert after[1].order.tolist() == before[1].order.tolist()
 
 
-@pytest.mark.parametrize(
-    ("question", "text", "expected"),
-    [
-        ("When did it open?", "It opened in 1889.", 1.0),
-        ("When did it open?", "It opened.", 0.0),
-        ("How many came?", "Three came.", 1.0),
-        ("Who came?", "Then Ada Lovelace came.", 1.0),
-        ("Why did it open?", "It opened in 1889.", 0.0),
-    ],
-)
-def test_the_answer_type_is_looked_for(question: str, text: str, expected: float) -> None:
-    assert seen(question, Passage("", text)).own[0][OWN.index("answer_type")] == expected
-
-
 @settings(max_examples=40, deadline=None)
 @given(st.data())
 def test_part_of_what_was_read_is_as_if_the_rest_had_not_been(data: st.DataObject) -> None:
