@@ -21,8 +21,6 @@ LOADERS: dict[str, str] = {
     "slack": "Slack export",
     "whatsapp": "WhatsApp chat",
     "telegram": "Telegram export",
-    "facebook": "Facebook or Instagram messages",
-    "discord": "Discord export",
     "evernote": "Evernote notebook",
     "notion": "Notion export",
 }
@@ -32,8 +30,6 @@ UNREADABLE = frozenset({"evernote"})
 
 _ENTRIES = {
     "slack": r"(?:^|/)[^/]+/\d{4}-\d\d-\d\d\.json$",
-    "facebook": r"(?:^|/)message_\d+\.json$",
-    "discord": r"(?:^|/)messages/c?\d+/(?:messages\.(?:json|csv)|channel\.json)$",
     "telegram": r"(?:^|/)result\.json$",
     "whatsapp": r"(?:^|/)(?:_chat|WhatsApp[^/]*)\.txt$",
     "notion": r"(?: |-)[0-9a-f]{32}\.(?:md|csv)$|(?:^|/)Export(?:Block)?-[^/]*\.zip$",
@@ -43,8 +39,6 @@ _STAMP = r"[\[\W]{0,3}\d{1,4}[./-]\d{1,2}[./-]\d{1,4}, \d{1,2}[:.]\d\d[^\n]{0,16
 _OPENINGS = {
     "evernote": r"\s*(?:<\?xml[^>]*>\s*)?(?:<!DOCTYPE en-export[^>]*>\s*)?<en-export[\s>]",
     "telegram": r'\s*\{(?:[^\[]{0,2000}"messages":\s*\[.*"(?:date_unixtime|from_id)"|.*"chats":\s*\{\s*"about")',
-    "facebook": r'\s*\{\s*"participants":\s*\[.*"(?:timestamp_ms|senderName)"',
-    "discord": r'\s*\{\s*"guild":\s*\{.*"channel":\s*\{',
     "whatsapp": rf"{_STAMP}[^\n]*\n(?:[^\n]*\n){{0,20}}?{_STAMP}",
 }
 """How a text begins that is an export."""

@@ -46,34 +46,6 @@ def telegram(plan: str = PLAN) -> bytes:
     return json.dumps({"name": "Boats", "type": "private_group", "id": 7, "messages": rows}).encode()
 
 
-def facebook(plan: str = PLAN) -> bytes:
-    rows = [
-        {"sender_name": "Zoë".encode().decode("latin-1"), "timestamp_ms": 1709370360000, "content": "thanks"},
-        {"sender_name": "Ada", "timestamp_ms": 1709370300000, "content": plan},
-        {"sender_name": "Ada", "timestamp_ms": 1709370300500, "photos": [{"uri": "a.jpg"}]},
-    ]
-    chat = json.dumps({"participants": [{"name": "Ada"}], "messages": rows, "title": "Boats"})
-    return zip_bytes({"your_activity/messages/inbox/boats_1/message_1.json": chat})
-
-
-def discord(plan: str = PLAN) -> bytes:
-    rows = [
-        {"timestamp": "2024-03-02T09:05:00+00:00", "content": plan, "author": {"name": "ada", "nickname": "Ada"}},
-        {"timestamp": "2024-03-02T09:06:00+00:00", "content": "thanks", "author": {"name": "bob"}},
-    ]
-    return json.dumps({"guild": {"name": "Harbour"}, "channel": {"name": "boats"}, "messages": rows}).encode()
-
-
-def discord_own() -> bytes:
-    return zip_bytes(
-        {
-            "account/user.json": '{"username": "ada"}',
-            "messages/c12/channel.json": '{"name": "boats", "guild": {"name": "Harbour"}}',
-            "messages/c12/messages.json": f'[{{"ID": 1, "Timestamp": "2024-03-02 09:05:00", "Contents": "{PLAN}"}}]',
-        }
-    )
-
-
 def evernote(plan: str = PLAN) -> bytes:
     note = (
         '<?xml version="1.0" encoding="UTF-8"?><!DOCTYPE en-note SYSTEM "http://xml.evernote.com/pub/enml2.dtd"><en-note>'
@@ -99,8 +71,6 @@ EXPORTS = {
     "slack": ("team.zip", slack),
     "whatsapp": ("chat.txt", whatsapp),
     "telegram": ("result.json", telegram),
-    "facebook": ("account.zip", facebook),
-    "discord": ("channel.json", discord),
     "evernote": ("book.enex", evernote),
     "notion": ("pages.zip", notion),
 }

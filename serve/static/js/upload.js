@@ -24,7 +24,7 @@ const tray = h("section.tray", { hidden: true, "aria-label": t("upload.tray") })
 let over = null;
 
 /** Exports of chats and notes that the server loads. */
-export const LOADERS = ["slack", "whatsapp", "telegram", "facebook", "discord", "evernote", "notion"];
+export const LOADERS = ["slack", "whatsapp", "telegram", "evernote", "notion"];
 
 /** Let the reader choose files. */
 export const pickFiles = () => pickExport("");

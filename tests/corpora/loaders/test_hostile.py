@@ -20,8 +20,6 @@ ENTRY = {
     "slack": "general/2024-03-02.json",
     "whatsapp": "_chat.txt",
     "telegram": "result.json",
-    "facebook": "inbox/a/message_1.json",
-    "discord": "messages/c1/messages.json",
     "notion": "Page 0123456789abcdef0123456789abcdef.md",
 }
 LAUGHS = "".join(f'<!ENTITY {b} "{f"&{a};" * 10}">' for a, b in pairwise("abcdefghij"))

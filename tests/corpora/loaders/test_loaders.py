@@ -18,7 +18,7 @@ from ragweave.corpora.loaders.exports import WINDOW_WORDS, ChatMessage, chat
 from ragweave.corpora.store.library import open_library
 from ragweave.corpora.store.stores import stores
 from ragweave.models.errors import MissingExtra
-from ragweave.tests.support.exports import EXPORTS, PLAN, discord_own
+from ragweave.tests.support.exports import EXPORTS, PLAN
 
 AT = "[2024-03-02 09:05]"
 GOLDEN: dict[str, list[tuple[str, str]]] = {
@@ -39,10 +39,6 @@ GOLDEN: dict[str, list[tuple[str, str]]] = {
     ],
     "telegram": [
         ("Boats, 2024-03 / 2024-03-02 09:05 to 09:06", f"{AT} Ada: {PLAN}\n[2024-03-02 09:06] Deleted account: thanks")
-    ],
-    "facebook": [("Boats, 2024-03 / 2024-03-02 09:05 to 09:06", f"{AT} Ada: {PLAN}\n[2024-03-02 09:06] Zoë: thanks")],
-    "discord": [
-        ("Harbour #boats, 2024-03 / 2024-03-02 09:05 to 09:06", f"{AT} Ada: {PLAN}\n[2024-03-02 09:06] bob: thanks")
     ],
     "evernote": [
         ("Boats & keys", f"Tags: sea\n\n{PLAN}"),
@@ -73,12 +69,6 @@ def test_an_export_becomes_items_with_place_text_and_date(kind: str, tmp_path: P
     assert all(i.locator["file"] == str(tmp_path / EXPORTS[kind][0]) for i in found)
     assert all(kind == "evernote" or f"{i.date:%Y-%m-%d}" in i.text for i in found if i.date)
     assert any(i.date for i in found) == (kind != "notion")
-
-
-def test_the_messages_of_an_own_account_of_discord_are_read(tmp_path: Path) -> None:
-    (tmp_path / "own.zip").write_bytes(discord_own())
-    (found,) = paragraphs(tmp_path / "own.zip", "discord")
-    assert (found.heading[0], found.text) == ("Harbour #boats, 2024-03", f"{AT} ada: {PLAN}")
 
 
 def texts(report: Report) -> str:
