@@ -201,15 +201,6 @@ class Content:
         }
 
 
-def show(title: str, rows: list[list[object]], header: list[str]) -> None:
-    """Print a table."""
-    cells = [header, *[[str(c) for c in row] for row in rows]]
-    widths = [max(len(row[n]) for row in cells) for n in range(len(header))]
-    print(f"\n{title}")
-    for row in cells:
-        print("  " + "  ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)).rstrip())
-
-
 @pytest.fixture(autouse=True)
 def _no_hang() -> Iterator[None]:
     faulthandler.dump_traceback_later(LONGEST, exit=True)
@@ -226,7 +217,7 @@ def kit() -> Iterator[SimpleNamespace]:
         started.append(Child(code, home, *given))
         return started[-1]
 
-    yield SimpleNamespace(kills=KILLS, changes=CHANGES, spawn=spawn, Content=Content, show=show)
+    yield SimpleNamespace(kills=KILLS, changes=CHANGES, spawn=spawn, Content=Content)
     for child in started:
         child.kill()
         child.end()

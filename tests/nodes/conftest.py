@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
+from collections.abc import Callable, Iterable
 from types import SimpleNamespace
 from typing import Any
 
@@ -53,34 +50,3 @@ def runtime() -> Callable[..., Any]:
         return SimpleNamespace(context=knobs_of(**knobs), stream_writer=lambda event: None)
 
     return made
-
-
-@pytest.fixture
-def serve() -> Callable[[Mapping[str, Callable[[Any], None]]], Any]:
-    """Serve paths on loopback; each answer writes raw bytes, so that it can misbehave in every way."""
-
-    @contextmanager
-    def served(routes: Mapping[str, Callable[[Any], None]]) -> Iterator[str]:
-        class Handler(BaseHTTPRequestHandler):
-            def log_message(self, format: str, *args: object) -> None:
-                pass
-
-            def do_GET(self) -> None:
-                self.close_connection = True
-                try:
-                    routes[self.path.partition("?")[0]](self.wfile)
-                except (ConnectionError, KeyError):
-                    pass
-
-        server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        server.daemon_threads = True
-        thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
-        thread.start()
-        try:
-            yield f"http://127.0.0.1:{server.server_address[1]}"
-        finally:
-            server.shutdown()
-            server.server_close()
-            thread.join()
-
-    return served

@@ -4,6 +4,7 @@ import asyncio
 import threading
 import uuid
 from collections.abc import Callable
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -107,36 +108,32 @@ async def test_without_a_provider_nothing_is_asked_and_the_note_says_what_to_set
     assert "knowledge" not in update
 
 
-def answer(status: str, body: bytes = b"", *headers: str) -> Callable[[Any], None]:
-    head = "\r\n".join([f"HTTP/1.1 {status}", "Connection: close", *headers])
-    return lambda out: out.write(head.encode() + b"\r\n\r\n" + body)
-
-
 @pytest.mark.parametrize(
     ("reply", "times"),
-    [
-        (answer("503 Service Unavailable"), 1),
-        (answer("429 Too Many Requests"), 1),
-        (None, 1),
-        (answer("400 Bad Request"), 2),
-        (answer("200 OK", b'{"results": []}', "Content-Type: application/json"), 2),
-    ],
+    [((503, b""), 1), ((429, b""), 1), (None, 1), ((400, b""), 2), ((200, b'{"results": []}'), 2)],
     ids=["503", "429", "hangs", "400", "empty"],
 )
 async def test_a_provider_that_is_down_or_too_slow_is_asked_once_in_a_turn_and_noted_once(
-    runtime: Any, serve: Any, monkeypatch: pytest.MonkeyPatch, reply: Any, times: int
+    runtime: Any, monkeypatch: pytest.MonkeyPatch, reply: tuple[int, bytes] | None, times: int
 ) -> None:
-    asked: list[int] = []
+    asked: list[str] = []
     limits: list[asyncio.Timeout] = []
     over, loop = threading.Event(), asyncio.get_running_loop()
 
-    def counted(out: Any) -> None:
-        asked.append(1)
-        if reply:
-            reply(out)
-        else:  # the time is up once the question is there
-            loop.call_soon_threadsafe(limits[-1].reschedule, 0)
-            over.wait(60)
+    class Searx(BaseHTTPRequestHandler):
+        def log_message(self, format: str, *args: object) -> None:
+            pass
+
+        def do_GET(self) -> None:
+            asked.append(self.path)
+            if reply is None:  # the time is up once the question is there
+                loop.call_soon_threadsafe(limits[-1].reschedule, 0)
+                over.wait(60)
+                return
+            self.send_response(reply[0])
+            self.send_header("Content-Type", "application/json")
+            self.end_headers()
+            self.wfile.write(reply[1])
 
     def limited(seconds: float) -> asyncio.Timeout:
         limits.append(asyncio.timeout(seconds))
@@ -145,11 +142,13 @@ async def test_a_provider_that_is_down_or_too_slow_is_asked_once_in_a_turn_and_n
     monkeypatch.setattr("ragweave.corpora.web.search.asyncio", SimpleNamespace(timeout=limited))
     first, given = asking(), runtime(web="auto")
     second: State = {**first, "hop": 2, "query": "Tolly Brandt engineer Vellmouth"}
-    with serve({"/search": counted}) as url:
-        monkeypatch.setenv("RAGWEAVE_WEB_SEARX_URL", url)
+    with ThreadingHTTPServer(("127.0.0.1", 0), Searx) as server:
+        threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
+        monkeypatch.setenv("RAGWEAVE_WEB_SEARX_URL", f"http://127.0.0.1:{server.server_address[1]}")
         updates = [await search_web(first, given), await search_web(second, given)]
         assert len(asked) == times
         assert len([note for update in updates for note in update.get("notes", [])]) == times
         await search_web(asking(), runtime(web="auto"))
         over.set()
+        server.shutdown()
     assert len(asked) == times + 1
