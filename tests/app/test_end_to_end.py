@@ -35,11 +35,7 @@ QUESTIONS = [
     ("When was the lighthouse of Skerry Holm first lit?", "1874", ["lighthouse.md"]),
     ("What does the new pier cost?", "2.6 million", ["council-2024.pdf"]),
     ("How many pairs of razorbills breed below the lighthouse?", "240", ["birds.rst"]),
-    (
-        "When did the shipyard that built the Marten close?",
-        "1987",
-        ["ferry.md", "shipyards.txt"],
-    ),
+    ("When did the shipyard that built the Marten close?", "1987", ["ferry.md", "shipyards.txt"]),
     ("灯塔茶室几点关门?", "六点", ["灯塔茶室.md"]),
 ]
 

@@ -21,23 +21,20 @@ def refuses(meter: Meter, *reserved: object, match: str | None = None) -> None:
         meter.reserve(*reserved)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(
-    ("limits", "named"),
-    [
+def test_the_call_that_would_pass_a_limit_is_refused_and_the_limit_named() -> None:
+    for limits, named in (
         (Limits(calls=2), "2 model calls"),
         (Limits(calls=-1, tokens=30), "30 tokens"),
         (Limits(calls=-1, cost=0.00002), "a cost of 2e-05"),
-    ],
-)
-def test_the_call_that_would_pass_a_limit_is_refused_and_the_limit_named(limits: Limits, named: str) -> None:
-    meter = Meter(limits, rates={"m": (1.0, 1.0)})
-    for _ in range(2):
-        assert meter.exhausted == ""
-        meter.reserve("grade", 1, "m")
-        meter.record(spend("grade"))
-    assert (meter.exhausted, meter.refused) == (named, "")
-    refuses(meter, "grade", 1, "m", match=f"grade would pass the run's limit of {named}")
-    assert meter.refused == named
+    ):
+        meter = Meter(limits, rates={"m": (1.0, 1.0)})
+        for _ in range(2):
+            assert meter.exhausted == ""
+            meter.reserve("grade", 1, "m")
+            meter.record(spend("grade"))
+        assert (meter.exhausted, meter.refused) == (named, "")
+        refuses(meter, "grade", 1, "m", match=f"grade would pass the run's limit of {named}")
+        assert meter.refused == named
 
 
 def test_the_time_limit_counts_from_the_meters_birth_and_is_remembered_once_it_held_work_back(

@@ -46,6 +46,13 @@ def test_a_cmyk_jpeg_is_not_inverted_and_what_is_transparent_is_white():
     assert load(saved(Image.new("P", (20, 20), 0), "GIF", transparency=0)).min() == 255
 
 
+@pytest.mark.parametrize("format", ["PNG", "TIFF"])
+def test_sixteen_bits_are_scaled_to_eight(format):
+    values = np.linspace(0, 65535, 64 * 64).reshape(64, 64).astype(np.uint16)
+    pixels = load(saved(Image.fromarray(values), format))
+    assert pixels[0, 0, 0] < 3 and pixels[-1, -1, 0] > 252 and 120 < pixels[32, 0, 0] < 135
+
+
 @pytest.mark.parametrize("orientation", range(1, 9))
 def test_every_exif_orientation_comes_out_upright_and_the_date_is_read(orientation):
     upright = gradient(size=(64, 32))

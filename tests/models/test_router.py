@@ -81,7 +81,9 @@ ALL = set(CORPORA)
         (P, {"image", "clip"}, {"second_below": 0.8}, ["image"]),
         (P, {"image", "clip"}, {"second_below": 0.9}, ["image", "clip"]),
         (P, set(), {"second_below": 1.0}, []),
+        (P, {"table"}, {"second_below": 1.0}, []),
         ({"video": 0.5, "clip": 0.5}, {"video", "clip"}, {"second_below": 0}, ["clip"]),
+        ({"none": 1.0, "image": 0.0, "clip": 0.0}, {"image", "clip"}, {}, ["clip", "image"]),
         ({"table": 0.9, "image": 0.1}, {"table", "image"}, {"second_below": 0.5}, ["table"]),
         (
             {"paragraph": 0.5, "none": 0.4, "image": 0.1},
@@ -102,6 +104,8 @@ def test_what_the_library_lacks_is_masked_and_a_second_corpus_joins_an_unsure_fi
     [
         ({"paragraph": 0.9, "image": 0.85, "none": 0.95}, ["paragraph", "image"]),
         ({"none": 0.9, "image": 0.2}, ["none"]),
+        ({"paragraph": 0.9, "document": 0.95}, ["document"]),
+        ({"clip": 0.3, "video": 0.4}, ["video"]),
         ({"clip": 0.9, "video": 0.85, "image": 0.8}, ["clip", "image"]),
         ({"paragraph": 0.85, "document": 0.85}, ["paragraph"]),
         ({}, []),
@@ -109,4 +113,7 @@ def test_what_the_library_lacks_is_masked_and_a_second_corpus_joins_an_unsure_fi
 )
 def test_label_sets_follow_the_sigmoid_rule(scores, labels):
     assert router.label_set(scores) == labels
-    assert router.modalities(["clip", "paragraph", "table"]) == [("paragraph",), ("clip",), ("table",)]
+
+
+def test_corpora_are_grouped_by_matter_and_a_new_one_stands_alone():
+    assert router.modalities(["clip", "paragraph", "table", "video"]) == [("paragraph",), ("clip", "video"), ("table",)]

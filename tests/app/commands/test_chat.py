@@ -33,20 +33,10 @@ def test_the_turns_of_a_conversation_share_a_thread(typed: Typed, agent: Any) ->
 
 
 def test_interrupting_an_answer_leads_back_to_the_prompt(typed: Typed, agent: Any) -> None:
-    asked: list[str] = []
-
-    def interrupted(question: str, **options: Any) -> Any:
-        asked.append(question)
-        raise KeyboardInterrupt
-
-    from ragweave.app import api
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(api, "astream", interrupted)
-        code, out, _ = typed("One?", "Two?")
-    assert code == 0
-    assert out.count("Stopped; ask something else.") == 2
-    assert asked == ["One?", "Two?"]
+    agent.error = KeyboardInterrupt()
+    code, out, _ = typed("One?", "Two?")
+    assert (code, out.count("Stopped; ask something else.")) == (0, 2)
+    assert agent.asked == ["One?", "Two?"]
 
 
 def test_an_unknown_thread_is_named(main: Any) -> None:

@@ -94,15 +94,14 @@ def test_nothing_is_fetched_without_a_yes(
     assert hub.asked == [] and "RAGWEAVE_ASR" not in Path(".env").read_text(encoding="utf-8")
 
 
-def test_offline_forbids_the_download(main: Any, hub: ScriptedHub, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("RAGWEAVE_OFFLINE", "1")
-    model_settings.cache_clear()
-    assert "RAGWEAVE_OFFLINE forbids" in main("setup", "--hearing", "--yes")[2]
-    assert hub.asked == []
-
-
-def test_a_file_of_another_sha256_is_thrown_away_and_nothing_is_written(main: Any, hub: ScriptedHub) -> None:
+def test_nothing_is_fetched_offline_and_a_file_of_another_sha256_is_thrown_away(
+    main: Any, hub: ScriptedHub, monkeypatch: pytest.MonkeyPatch
+) -> None:
     hub.files["vocabulary.txt"] = b"b\n"
     code, _, err = main("setup", "--hearing", "--yes")
     assert code == 2 and "vocabulary.txt of owner/model does not have the sha256 that Ragweave states" in err
-    assert not Path(".env").exists()
+    hub.asked.clear()
+    monkeypatch.setenv("RAGWEAVE_OFFLINE", "1")
+    model_settings.cache_clear()
+    assert "RAGWEAVE_OFFLINE forbids" in main("setup", "--hearing", "--yes")[2]
+    assert hub.asked == [] and not Path(".env").exists()
