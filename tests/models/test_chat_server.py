@@ -129,6 +129,16 @@ async def test_a_key_of_the_environment_stays_here_and_a_server_that_is_down_is_
         await text()
 
 
+async def test_a_pause_longer_than_the_patience_is_told_as_the_refusal_that_asked_for_it(
+    server: ScriptedServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RAGWEAVE_CHAT_TIMEOUT", "0.2")
+    server.queue(Fault.status(429, retry_after="60"))
+    with pytest.raises(ModelTransient, match="limiting requests"):
+        await text()
+    server.assert_consumed()
+
+
 BROKEN = pytest.mark.parametrize(
     "fault",
     [Fault.cut(2), Fault.cut(2, clean=True), Fault.error_event(after=2), Fault.cut(0), Fault.error_event()],

@@ -13,7 +13,7 @@ import pytest
 
 from ragweave.models.asr_whisper import Whisper
 from ragweave.models.checkpoint_files import load_encoder, load_model
-from ragweave.models.device import torch_device
+from ragweave.models.device import encoding_type, torch_device
 from ragweave.models.errors import InputError, ModelError
 from ragweave.models.settings import model_settings
 
@@ -84,3 +84,4 @@ def test_an_encoder_is_opened_where_the_setting_says_and_what_has_thresholds_in_
     encoder, checkpoint = load_encoder("the encoder", str(folder), "")[0], load_model(folder, "AnyHead")[0]
     assert (encoder.device, encoder.dtype) == (device, kind)
     assert (checkpoint.device, checkpoint.dtype) == (device, "float32")
+    assert encoding_type(torch(1, 7), "cuda:0") == "float32", "an older GPU does not compute in half precision"

@@ -13,7 +13,7 @@ import pytest
 from pydantic import BaseModel
 
 from ragweave.models import chat as module
-from ragweave.models.chat import Chat, chat
+from ragweave.models.chat import chat
 from ragweave.models.errors import ModelTransient, ReplyCut
 from ragweave.models.meter import Meter
 
@@ -117,21 +117,16 @@ async def serving(
         http.close()
 
 
-def model() -> Chat:
-    made = chat()
-    assert made is not None
-    return made
-
-
 async def ask(way: str, seen: list[str]) -> None:
-    asked, given = [("user", "Capital of France?")], {"node": "n", "meter": Meter()}
+    model, asked, given = chat(), [("user", "Capital of France?")], {"node": "n", "meter": Meter()}
+    assert model is not None
     if way == "stream":
-        async for part in model().stream(asked, **given):
+        async for part in model.stream(asked, **given):
             seen.append(part)
     elif way == "json":
-        await model().json(asked, Grade, **given)
+        await model.json(asked, Grade, **given)
     else:
-        seen.append(await model().text(asked, **given))
+        seen.append(await model.text(asked, **given))
 
 
 @pytest.mark.parametrize("call", ["text", "json", "stream"])

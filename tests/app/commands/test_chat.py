@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from ragweave.models.errors import ModelError
+
 Typed = Any
 
 
@@ -32,11 +34,14 @@ def test_the_turns_of_a_conversation_share_a_thread(typed: Typed, agent: Any) ->
     assert f"ragweave chat --thread {agent.options[0]['thread']}" in out
 
 
-def test_interrupting_an_answer_leads_back_to_the_prompt(typed: Typed, agent: Any) -> None:
+def test_an_error_and_an_interruption_end_the_turn_and_not_the_conversation(typed: Typed, agent: Any) -> None:
     agent.error = KeyboardInterrupt()
     code, out, _ = typed("One?", "Two?")
     assert (code, out.count("Stopped; ask something else.")) == (0, 2)
-    assert agent.asked == ["One?", "Two?"]
+    agent.error = ModelError("the server is down", "start it")
+    code, _, err = typed("One?", "Two?")
+    assert (code, err) == (0, "error: the server is down; start it.\n" * 2)
+    assert agent.asked == ["One?", "Two?"] * 2
 
 
 def test_an_unknown_thread_is_named(main: Any) -> None:
