@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragweave.corpora.parts import PARTS, above, chunk_ranges, columns, compose, part
+from ragweave.corpora.parts import PARTS, chunk_ranges, columns, compose, part
 from ragweave.corpora.store.prepared import chunks
 from ragweave.corpora.types import Item
 
@@ -38,9 +38,3 @@ def test_the_caption_weighs_most_then_the_name_then_words_and_surroundings():
 def test_what_was_written_the_words_and_the_surroundings_are_embedded_apart():
     made = item({"caption": "mole", "alt": "pier", "words": "W", "around": "A"})
     assert [made.text[a:b] for a, b in chunk_ranges(made, [(0, 99)])] == ["mole\n\npier", "W", "A"]
-
-
-def test_a_picture_without_text_is_embedded_by_its_name():
-    made = item({}, "OSC_Astro_Nebula", name="OSC Astro Nebula")
-    assert chunk_ranges(made, []) == [(0, 0)]
-    assert above(made) == ("OSC Astro Nebula",)

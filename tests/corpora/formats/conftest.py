@@ -7,27 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from ragweave.tests.support.pdfs import Run, paragraph, pdf_bytes
-from ragweave.tests.support.zips import zip_bytes
-
-
-@pytest.fixture
-def make_pdf() -> Callable[..., bytes]:
-    """The function `pdf_bytes`."""
-    return pdf_bytes
-
-
-@pytest.fixture
-def set_lines() -> Callable[..., list[Run]]:
-    """The function `paragraph`."""
-    return paragraph
-
-
-@pytest.fixture
-def make_zip() -> Callable[[dict[str, str | bytes]], bytes]:
-    """The function `zip_bytes`."""
-    return zip_bytes
-
 
 @pytest.fixture
 def write(tmp_path: Path) -> Callable[[str, str | bytes], Path]:

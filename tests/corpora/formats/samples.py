@@ -1,8 +1,8 @@
 r"""Golden files: small samples of each format, and what is read of them.
 
 A golden file holds samples, each under a line `======== NAME behaviour`, then what is read of it under `--------`. A
-sample that is no plain text is written with the escapes of Python, a PDF as the place, size and font of each text, and
-a zip as its parts. After a change that is meant, and whose difference
+sample that is no plain text is written with the escapes of Python, a PDF as the place, size and font of each text with
+notes upon its page and changes to its bytes, and a zip as its parts. After a change that is meant, and whose difference
 was looked at:
 
     python -m ragweave.tests.corpora.formats.samples
@@ -21,7 +21,7 @@ from ragweave.corpora.blocks import Block, Parsed
 from ragweave.corpora.formats import parse
 from ragweave.corpora.formats.probe import probe
 from ragweave.models.errors import SourceError
-from ragweave.tests.support.pdfs import Run, pdf_bytes
+from ragweave.tests.support.pdfs import Run, pdf_bytes, stream
 from ragweave.tests.support.zips import zip_bytes
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -62,18 +62,26 @@ class Sample:
 
 
 def _pdf(source: str) -> bytes:
-    """Write a PDF from `page`, `info ...` and `x y size font text` lines."""
+    """Write a PDF from `page`, `info ...`, `note ...`, `change OLD => NEW` and `x y size font text` lines."""
     pages: list[list[Run]] = []
-    info = ""
+    info, notes, changes = "", "", list[tuple[str, str]]()
     for line in source.split("\n"):
         if line == "page":
             pages.append([])
         elif line.startswith("info "):
             info = line[5:]
+        elif line.startswith("note "):
+            notes += f" << /Type /Annot {line[5:]} >>"
+        elif line.startswith("change "):
+            old, _, new = line[7:].encode().decode("unicode_escape").partition(" => ")
+            changes.append((old, new))
         else:
             x, y, size, font, text = line.split(" ", 4)
             pages[-1].append((float(x), float(y), float(size), font, text))
-    return pdf_bytes(pages, info)
+    if notes:
+        changes.append(("/MediaBox", f"/Annots [{notes}] /MediaBox"))
+    data = pdf_bytes(pages, info)
+    return stream(data, *changes) if changes else data
 
 
 def samples() -> Iterator[Sample]:

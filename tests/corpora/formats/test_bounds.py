@@ -72,15 +72,6 @@ def test_of_very_many_parts_the_rest_is_told(write: Write) -> None:
     assert "only the first 500 parts" in parsed.warnings[0]
 
 
-def test_of_very_many_attachments_some_are_read_and_the_others_counted(write: Write) -> None:
-    made = mail()
-    for n in range(30):
-        made.add_attachment(f"Note number {n}.", filename=f"{n}.txt")
-    parsed = parse(write("a.eml", bytes(made)), "eml")
-    assert sum(b.kind == "heading" for b in parsed.blocks) == 20
-    assert "10 attachments from 20.txt on" in parsed.warnings[0]
-
-
 def test_mailboxes_are_bounded_and_what_was_left_out_is_told(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(mbox, "MAX_MAILS", 40)
     made = mail()

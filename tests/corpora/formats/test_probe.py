@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import io
 import os
-import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,26 +10,10 @@ import pytest
 
 from ragweave.corpora.formats.probe import PICTURE, probe
 from ragweave.models.errors import SourceError
+from ragweave.tests.support.zips import zip_bytes
 
 Write = Callable[[str, str | bytes], Path]
-
-
-@pytest.fixture
-def write(tmp_path: Path) -> Write:
-    def make(name: str, body: str | bytes) -> Path:
-        path = tmp_path / name
-        path.write_bytes(body if isinstance(body, bytes) else body.encode("utf-8"))
-        return path
-
-    return make
-
-
-def packed(*names: str) -> bytes:
-    out = io.BytesIO()
-    with zipfile.ZipFile(out, "w") as archive:
-        for name in names:
-            archive.writestr(name, "x")
-    return out.getvalue()
+DRAWING = zip_bytes({"mimetype": "application/vnd.oasis.opendocument.graphics", "content.xml": "<x/>"})
 
 
 @pytest.mark.parametrize("name", ["a.md", "a.txt", "a.pdf", "a.docx", "a", "a.html"])
@@ -54,6 +36,8 @@ def test_empty_files_are_said_to_be_empty(write: Write, name: str, body: bytes) 
         (b"SQLite format 3\0" + b"\0\1" * 99, "an SQLite database"),
         (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\0" * 600, "before 2007"),
         (b"PK\x03\x04 this is no zip", "damaged or truncated zip"),
+        (zip_bytes({"readme.txt": "x"}), "(?i)unpack it"),
+        (DRAWING, "an OpenDocument file of a kind that is not read"),
     ],
 )
 def test_what_is_no_text_is_named_for_what_it_is(write: Write, body: bytes, sentence: str) -> None:
@@ -67,7 +51,7 @@ def test_names_of_every_kind_are_told_by_content_not_by_extension(write: Write) 
         name: probe(write(name, body))
         for name, body in {
             "pdf.txt": b"%PDF-1.7\n",
-            "docx.pdf": packed("word/document.xml"),
+            "docx.pdf": zip_bytes({"word/document.xml": "x"}),
             "page.md": "<!DOCTYPE html>\n<html><body><p>x</p></body></html>",
             "page2.txt": '<?xml version="1.0"?><!-- a --><!-- b -->\n<html xmlns="x"><body>x</body></html>',
             "plain.html": "no markup at all, 3 < 4",
@@ -119,7 +103,7 @@ def test_a_sparse_giant_costs_nothing(tmp_path: Path) -> None:
 
 
 def test_a_protected_zip_is_said_to_be_protected(write: Write) -> None:
-    data = bytearray(packed("word/document.xml"))
+    data = bytearray(zip_bytes({"word/document.xml": "x"}))
     for signature, offset in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
         data[data.index(signature) + offset] |= 1
     with pytest.raises(SourceError, match="password"):

@@ -10,29 +10,16 @@ import pytest
 
 from ragweave.corpora.images.reader import further
 from ragweave.corpora.ingest.events import Report
-from ragweave.corpora.ingest.readers import Readers
 from ragweave.corpora.ingest.run import index
-from ragweave.corpora.ingest.stages import prepare
 from ragweave.corpora.parts import part
-from ragweave.corpora.store.prepared import Prepared
 from ragweave.corpora.store.stores import stores
 from ragweave.corpora.types import Item
-from ragweave.models.errors import MissingExtra, SourceError
 from ragweave.models.settings import model_settings
 from tests.corpora.images.conftest import GREEN, RED, Painted, picture  # type: ignore[import-not-found]
 
 
-def read_here(self: Readers, path: str, *more: Any) -> Prepared:
-    """Read a file in this process, as the reading processes do."""
-    try:
-        return prepare(Path(path), *more)
-    except MissingExtra as error:
-        raise SourceError(error.what, error.remedy) from error
-
-
 @pytest.fixture
-def folder(tmp_path: Path, painted: Painted, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr(Readers, "read", read_here)
+def folder(tmp_path: Path, painted: Painted, read_here: None) -> Path:
     made = tmp_path / "notes"
     (made / ".img").mkdir(parents=True)
     (made / ".img" / "mole.png").write_bytes(picture(RED))
@@ -63,10 +50,13 @@ def ocr(monkeypatch: pytest.MonkeyPatch, how: str, engine: object) -> None:
     monkeypatch.setattr("ragweave.corpora.images.reader.ocr", lambda: engine)
 
 
-async def test_a_changed_picture_has_the_text_that_links_to_it_read_again_and_no_other(folder: Path) -> None:
+async def test_a_text_is_read_again_when_a_picture_that_it_links_to_changes_comes_or_goes_and_no_other(
+    folder: Path,
+) -> None:
+    mole = folder / ".img" / "mole.png"
     await run(folder)
     assert (await run(folder))[1] == []
-    (folder / ".img" / "mole.png").write_bytes(picture(GREEN))
+    mole.write_bytes(picture(GREEN))
     assert (await run(folder))[1] == ["port.md"]
     [shown] = images()
     assert part(shown, "words") == "Green valley"
@@ -74,22 +64,14 @@ async def test_a_changed_picture_has_the_text_that_links_to_it_read_again_and_no
     row = held.catalog.library("default")
     chunks = held.vectors.ids(row.id, "image", row.encoder)
     assert {c.rpartition("~")[0] for c in chunks} == {shown.id}
-    assert (await run(folder))[1] == []
-
-
-async def test_a_picture_that_comes_or_goes_later_is_noticed_and_one_that_was_touched_is_not(folder: Path) -> None:
-    mole = folder / ".img" / "mole.png"
-    body = mole.read_bytes()
-    mole.unlink()
-    await run(folder)
-    assert not [i for i in images() if "image" in i.locator]
-    mole.write_bytes(body)
-    assert (await run(folder))[1] == ["port.md"]
-    assert [i for i in images() if "image" in i.locator]
     os.utime(mole, (1, 1))
     assert (await run(folder))[1] == []
     mole.unlink()
     assert (await run(folder))[1] == ["port.md"]
+    assert not [i for i in images() if "image" in i.locator]
+    mole.write_bytes(picture(RED))
+    assert (await run(folder))[1] == ["port.md"]
+    assert [i for i in images() if "image" in i.locator]
 
 
 @pytest.mark.parametrize(

@@ -119,15 +119,6 @@ async def test_a_server_that_went_away_is_not_asked_for_every_picture(eye: Eye, 
     assert len(set(eye.shown())) <= GIVE_UP + 4
 
 
-async def test_the_limit_of_calls_is_kept_and_named(eye: Eye, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("RAGWEAVE_INDEX_CALLS", "2")
-    again()
-    report = await run(folder)
-    assert (report.captioned, len(eye.shown())) == (2, 2)
-    assert "2 model calls" in report.notes[0]
-    assert (await run(folder)).captioned == 1
-
-
 def test_a_caption_moves_the_boxes_with_their_words() -> None:
     text = "The mole\n\nRed harbour\nopen all night\n\nShips come in."
     parts = {"caption": [0, 8], "words": [10, 36], "around": [38, 52]}

@@ -1,4 +1,4 @@
-"""A picture file as a source."""
+"""A picture file as a source, and looking at the pictures of one file within its limits."""
 
 import io
 from pathlib import Path
@@ -6,9 +6,12 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
+from ragweave.corpora.images import reader as module
+from ragweave.corpora.images.reader import PictureReader
 from ragweave.corpora.ingest.stages import prepare
 from ragweave.models.errors import SourceError
-from tests.corpora.images.conftest import BLUE, GREEN, RED, picture  # type: ignore[import-not-found]
+from ragweave.models.pictures import open_picture
+from tests.corpora.images.conftest import GREEN, RED, picture  # type: ignore[import-not-found]
 
 S = "a" * 24
 
@@ -65,9 +68,54 @@ def test_the_pages_of_a_tiff_are_pages(painted, put, media):
     assert found["page"] == 2 and found["image"] == images[1].locator["image"]
 
 
-def test_of_an_animation_the_first_frame_counts_and_it_is_said(painted, put):
-    frames = [Image.open(io.BytesIO(picture(c))) for c in (RED, GREEN, BLUE)]
-    out = io.BytesIO()
-    frames[0].save(out, "WEBP", save_all=True, append_images=frames[1:], lossless=True)
-    made = read(put("a.webp", out.getvalue()))
-    assert made.warnings == ("only the first of 3 frames of the animation was looked at",)
+def test_a_copy_is_kept_and_the_words_are_placed_in_it(painted, media):
+    told = []
+    reader = PictureReader(media, 60, lambda: told.append(True))
+    shot = reader.look(picture(RED, (1_600, 800)))
+    assert told == [True]
+    assert shot.size == (1_600, 800) and shot.stored == (1_024, 512)
+    assert [line.text for line in shot.lines] == ["Red harbour", "open all night"]
+    assert shot.lines[0].box == (6.4, 6.4, 1_017.6, 19.2)
+    assert (media / shot.name).stat().st_size > 0
+    assert reader.warnings() == []
+
+
+def test_icons_are_left_out_and_damaged_pictures_are_named(painted, media):
+    reader = PictureReader(media, 60)
+    assert reader.look(picture(RED, (30, 200))) is None
+    assert reader.shoot(open_picture(picture(RED, (30, 200))), small=True) is not None
+    for data in (b"no picture", picture(GREEN)[:60]):
+        assert reader.look(data) is None
+    [warning] = reader.warnings()
+    assert warning.startswith("a picture was left out: the picture is damaged") and warning.endswith("(2 pictures)")
+
+
+def test_when_time_is_up_pictures_are_still_kept_but_not_read(painted, media, monkeypatch):
+    reader = PictureReader(media, 10)
+    now = 100.0
+    monkeypatch.setattr(module.time, "process_time", lambda: now)
+    assert reader.look(picture(RED)).lines
+    now = 111.0
+    assert reader.look(picture(GREEN)).lines == ()
+    assert reader.warnings() == [
+        "the words in one picture were not read: reading them takes longer than 10 seconds of the processor "
+        "(RAGWEAVE_PARSE_SECONDS)"
+    ]
+
+
+def test_an_engine_that_fails_costs_one_picture(painted, media, monkeypatch):
+    def broken(image):
+        raise RuntimeError("bad allocation")
+
+    monkeypatch.setattr(painted, "lines", broken)
+    reader = PictureReader(media, 60)
+    assert reader.look(picture(RED)).lines == ()
+    assert reader.warnings() == ["the words of a picture could not be read"]
+
+
+def test_no_more_pictures_are_looked_at_than_the_limit(painted, media, monkeypatch):
+    monkeypatch.setattr(module, "MOST", 2)
+    reader = PictureReader(media, 60)
+    found = [reader.look(picture((n * 40, 90, 90))) for n in range(4)]
+    assert [f is not None for f in found] == [True, True, False, False]
+    assert reader.warnings() == ["only the first 2 pictures were looked at (2 pictures)"]

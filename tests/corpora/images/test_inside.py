@@ -1,14 +1,18 @@
-"""Pictures inside documents, each with its caption, its alternative text, its heading and the text around it."""
+"""Pictures inside documents with what is written about them, and links to them, never over a network."""
 
+import base64
 import io
 from collections.abc import Sequence
 
 import pptx
+import pytest
 from pptx.util import Inches as SlideInches
 
+from ragweave.corpora.images.links import linked
 from ragweave.corpora.ingest.stages import prepare
 from ragweave.corpora.parts import part
 from ragweave.corpora.types import Item
+from ragweave.models.errors import SourceError
 from tests.corpora.images.conftest import GREEN, RED, picture  # type: ignore[import-not-found]
 
 S = "a" * 24
@@ -80,11 +84,54 @@ def test_every_slide_is_an_item_and_a_picture_that_fills_it_stands_for_it(painte
     assert part(found[0], "words") == "One\nRed harbour\nopen all night"
 
 
-def test_without_the_packages_pictures_are_found_by_what_is_written_about_them(painted, put, media, monkeypatch):
-    import sys
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "docs" / "img").mkdir(parents=True)
+    (tmp_path / "docs" / "img" / "a b.png").write_bytes(picture())
+    (tmp_path / "outside.png").write_bytes(picture())
+    (tmp_path / "docs" / "note.md").write_text("x")
+    return tmp_path / "docs"
 
-    put("img/mole.png", picture(RED))
-    monkeypatch.setitem(sys.modules, "PIL", None)
-    found, warnings = images(put("brest.md", MARKDOWN), media)
-    assert part(found[0], "caption") == "The mole at low water." and "image" not in found[0].locator
-    assert any("ragweave[images]" in w for w in warnings)
+
+@pytest.mark.parametrize(
+    "ref", ["img/a b.png", "img/a%20b.png", "./img/../img/a b.png", "img\\a b.png", "img/a b.png#x"]
+)
+def test_local_links_are_opened(folder, ref):
+    assert linked(folder / "note.md", ref, [str(folder)], {}) == (picture(), "a b.png")
+    assert linked(folder / "note.md", "../outside.png", [str(folder), str(folder.parent)], {})[1] == "outside.png"
+    written = "data:image/png;base64," + base64.b64encode(picture()).decode()
+    assert linked(None, written, [], {}) == (picture(), "")
+
+
+@pytest.mark.parametrize(
+    ("ref", "why"),
+    [
+        ("http://example.org/a.png", "not fetched"),
+        ("HTTPS://example.org/a.png", "not fetched"),
+        ("//example.org/a.png", "not fetched"),
+        ("ftp://example.org/a.png", "not fetched"),
+        ("file:///etc/passwd", "not fetched"),
+        ("javascript:alert(1)", "not fetched"),
+        ("C:/Windows/a.png", "not fetched"),
+        ("../outside.png", "outside the indexed folders"),
+        ("/etc/passwd", "outside the indexed folders"),
+        ("..%2foutside.png", "outside the indexed folders"),
+        ("img/none.png", "does not exist"),
+        ("img", "does not exist"),
+        ("#only", "is empty"),
+        ("img/\0.png", "is empty"),
+        ("data:image/png;base64,A", "damaged"),
+        ("a" * 300 + ".png", "does not exist"),
+        ("a/" * 1_000 + "b.png", "too long"),
+        ("\udc80\ud800.png", "not valid Unicode"),
+    ],
+)
+def test_every_other_link_gets_its_reason(folder, ref, why):
+    with pytest.raises(SourceError, match=why):
+        linked(folder / "note.md", ref, [str(folder)], {})
+
+
+def test_a_link_that_leads_outside_is_not_followed(folder, tmp_path):
+    (folder / "img" / "sly.png").symlink_to(tmp_path / "outside.png")
+    with pytest.raises(SourceError, match="outside"):
+        linked(folder / "note.md", "img/sly.png", [str(folder)], {})

@@ -1,6 +1,5 @@
 """A bucket is indexed like a folder: what changes there changes here, and what is gone is forgotten."""
 
-import json
 from pathlib import Path
 
 import pytest
@@ -85,21 +84,6 @@ class Listed:
 
         monkeypatch.setattr(type(store._fs), "find", find)
         monkeypatch.setattr(Objects, "bring", bring)
-
-
-async def test_empty_objects_that_stand_for_folders_are_no_files(tmp_path, home, monkeypatch):
-    address = f"file://{tmp_path}/bucket"
-    at = Listed(monkeypatch, address)
-    at.objects = {"": b"", "notes": b"", "notes/deep": b"", "notes/deep/b.md": b"# B", "a.md": b"# A"}
-    folder = await mirrored(address)
-    assert sorted(p.name for p in folder.rglob("*.md")) == ["a.md", "b.md"]
-    noted = json.loads((folder / ".mirror.json").read_text())
-    (folder / ".mirror.json").write_text(json.dumps({**noted, "notes": "as it was noted once"}))
-    assert await mirrored(address) == folder
-    at.objects = {"notes": b"# Notes", "a.md": b"# A"}
-    assert (await mirrored(address) / "notes").read_bytes() == b"# Notes", "a name may become that of an object"
-    at.objects = {"notes/deep/b.md": b"# B", "a.md": b"# A"}
-    assert (await mirrored(address) / "notes" / "deep" / "b.md").exists()
 
 
 @pytest.mark.parametrize(

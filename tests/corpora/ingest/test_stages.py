@@ -1,11 +1,8 @@
 import json
 
-import pytest
-
 from ragweave.corpora.ingest.stages import prepare
 from ragweave.corpora.store.lexical import indexed
 from ragweave.corpora.store.prepared import Prepared, chunked
-from ragweave.models.errors import SourceError
 
 TEXT = """# The harbour
 
@@ -32,10 +29,3 @@ def test_a_file_becomes_items_of_both_granularities_with_chunks_and_terms_that_d
     assert cut.texts[0].startswith("The harbour - Lighthouse\nThe lighthouse")
     assert [i.id for i in again.items] == [i.id for i in made.items]
     assert Prepared.from_json(json.loads(made.to_json())) == made
-
-
-@pytest.mark.parametrize("content", [b"", b"   \n\n \n", b"\x00\x01\x02\x03" * 50])
-def test_a_file_without_text_is_a_source_error(tmp_path, content):
-    (tmp_path / "none.txt").write_bytes(content)
-    with pytest.raises(SourceError):
-        prepare(tmp_path / "none.txt", "src", 300)

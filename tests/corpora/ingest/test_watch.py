@@ -1,5 +1,4 @@
 import asyncio
-import shutil
 
 import pytest
 
@@ -57,15 +56,6 @@ async def test_an_error_is_told_once_and_survived(watching, notes, monkeypatch):
         await asyncio.sleep(0.3)
         assert watching.errors.empty()
     assert (await watching.report()).indexed == 1
-
-
-async def test_a_folder_that_goes_away_keeps_its_items_until_it_is_back(watching, notes, tmp_path):
-    shutil.move(notes, tmp_path / "away")
-    assert str(notes) in str(await asyncio.wait_for(watching.errors.get(), 30))
-    (tmp_path / "away" / "petra.md").write_text(PETRA)
-    shutil.move(tmp_path / "away", notes)
-    report = await watching.report()
-    assert (report.indexed, report.unchanged, report.removed) == (1, 3, 0)
 
 
 @pytest.mark.parametrize("during", [False, True])

@@ -73,10 +73,3 @@ async def test_the_export_opens_with_networkx_and_nothing_is_overwritten(said: N
         failed = run.invoke(app, ["graph", "--entities", str(where)])
         assert isinstance(failed.exception, InputError) and why in str(failed.exception)
     assert not [n for n in os.listdir(tmp_path) if n.startswith(".")]
-
-
-async def test_a_library_without_a_graph_is_told_how_to_get_one(talks: Path) -> None:
-    write(talks, a="Otto mended the crane.")
-    await index([talks])
-    failed = CliRunner().invoke(app, ["graph", "--entities", str(talks / "out.graphml")])
-    assert isinstance(failed.exception, InputError) and "RAGWEAVE_ENTITIES" in str(failed.exception)

@@ -31,11 +31,6 @@ def test_every_usual_spelling_is_read(reply: str) -> None:
     assert [(r.weight, r.description) for r in relations] == [(7, "She lived there.")]
 
 
-@pytest.mark.parametrize("reply", ["", "NONE", "I cannot do that.", "entity", "entity | |", '{"entities": 5}', "| | |"])
-def test_what_cannot_be_read_gives_nothing(reply: str) -> None:
-    assert read_records(reply) == ([], [])
-
-
 MARKS = st.lists(st.sampled_from(["entity", "relation", "|", "<|>", "##", "Ada", "7", "\n", '"', "{"]), max_size=60)
 
 

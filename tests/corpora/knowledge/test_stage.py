@@ -103,14 +103,6 @@ async def test_off_makes_no_graph_and_llm_without_a_model_says_so(
     assert not (await index(talks)).notes and entities() == []
 
 
-async def test_a_chunk_that_the_model_fails_on_is_read_by_the_next_run(talks: Path, engine: str) -> None:
-    write(talks, comet=COMET, bread=BREAD)
-    model = Model(fail=1)
-    report = await index(talks, model)
-    assert report.extracted == 1 and any("1 of 2 chunks" in n and "refused" in n for n in report.notes)
-    assert (await index(talks, model)).extracted == 1 and model.asked == 3
-
-
 async def test_an_entity_that_the_question_names_leads_to_its_clips_within_the_sources(indexed: Path) -> None:
     recording, text = led_to("What did Ada Ostrander do?", by_vectors=True)[0]
     assert recording == "comet" and "Ada Ostrander" in text

@@ -16,7 +16,6 @@ from ragweave.corpora.ingest.readers import Readers
 from ragweave.corpora.ingest.run import index
 from ragweave.corpora.ingest.stages import prepare
 from ragweave.corpora.store import bundle as module
-from ragweave.corpora.store import repair
 from ragweave.corpora.store.bundle import CATALOG, MANIFEST, export_library, import_library
 from ragweave.corpora.store.library import open_library
 from ragweave.corpora.store.stores import close_stores, stores
@@ -215,14 +214,6 @@ async def test_a_flipped_byte_is_noticed_or_harmless_and_a_bundle_that_is_cut_sh
         bundle.path.write_bytes(data[: int(len(data) * share)])
         with pytest.raises(InputError):
             await import_library(bundle.path)
-
-
-async def test_a_failure_half_way_leaves_nothing(bundle, tmp_path, monkeypatch):
-    monkeypatch.setattr(repair, "terms_of", lambda rows: (_ for _ in ()).throw(LibraryError("full", "")))
-    with pytest.raises(LibraryError):
-        await import_library(bundle.path)
-    assert [row.name for row in stores().catalog.libraries()] == []
-    assert left(tmp_path / "elsewhere") == []
 
 
 async def test_what_is_no_bundle_and_what_is_in_the_way_are_sentences(bundle, tmp_path, monkeypatch):

@@ -111,32 +111,18 @@ def test_a_full_and_a_read_only_disk_are_stated_and_the_library_goes_on_when_the
     assert re.match(refused, told["ask it"])
 
 
-def by_number(number):
-    return OSError(number, os.strerror(number))
+USED, HELD = "cannot be used", "is held by another process"
+SQLITE = {"FULL": USED, "IOERR_WRITE": USED, "BUSY_SNAPSHOT": HELD, "PROTOCOL": HELD}
 
 
-def of_sqlite(name):
-    error = sqlite3.OperationalError("it says so")
-    error.sqlite_errorname = name
-    return error
-
-
-@pytest.mark.parametrize(
-    ("error", "told"),
-    [
-        (by_number(errno.ENOSPC), "The disk cannot be used (No space left on device)"),
-        (by_number(errno.EROFS), "The disk cannot be used (Read-only file system)"),
-        (by_number(errno.EIO), "The disk cannot be used (Input/output error)"),
-        (of_sqlite("SQLITE_FULL"), "The disk cannot be used (it says so)"),
-        (of_sqlite("SQLITE_IOERR_WRITE"), "The disk cannot be used (it says so)"),
-        (of_sqlite("SQLITE_BUSY_SNAPSHOT"), "The disk is held by another process (it says so)"),
-        (of_sqlite("SQLITE_PROTOCOL"), "The disk is held by another process (it says so)"),
-        (by_number(errno.ENOENT), None),
-        (sqlite3.ProgrammingError("a fault of ours"), None),
-        (ValueError("something else"), None),
-    ],
-)
-def test_what_a_disk_refuses_has_a_sentence_and_what_it_does_not_has_none(error, told):
-    found = of_the_disk(error)
-    assert (found and found.what) == told
-    assert found is None or found.remedy
+def test_what_a_disk_refuses_has_a_sentence_and_what_it_does_not_has_none():
+    for number in (errno.ENOSPC, errno.EROFS, errno.EIO):
+        told = of_the_disk(OSError(number, os.strerror(number)))
+        assert told.what == f"The disk cannot be used ({os.strerror(number)})" and told.remedy
+    for name, how in SQLITE.items():
+        error = sqlite3.OperationalError("it says so")
+        error.sqlite_errorname = f"SQLITE_{name}"
+        told = of_the_disk(error)
+        assert told.what == f"The disk {how} (it says so)" and told.remedy
+    ours = (OSError(errno.ENOENT, "gone"), sqlite3.ProgrammingError("a fault of ours"), ValueError("something else"))
+    assert [of_the_disk(error) for error in ours] == [None] * 3

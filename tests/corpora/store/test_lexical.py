@@ -81,13 +81,6 @@ def test_no_text_breaks_a_search_and_every_score_is_positive(filled, query):
     assert [s for _, s in found] == sorted((s for _, s in found), reverse=True)
 
 
-def test_a_term_with_a_null_character_is_counted_as_absent_beside_one_that_occurs(filled):
-    catalog, library = filled
-    with catalog.reading(library) as connection:
-        known = Frequencies(connection)
-        assert known.of(connection, "paragraph", ["map", "\0", "a\0b"]) == {"map": 2, "\0": 0, "a\0b": 0}
-
-
 def test_scoring_by_all_terms_equals_the_score_of_the_index_itself(filled):
     catalog, library = filled
     query = "many maps of the library, more scrolls"

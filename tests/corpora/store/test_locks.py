@@ -47,12 +47,6 @@ def test_the_lock_of_a_killed_process_is_not_held(home, engine, holder):
     assert waited == []
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", '{"pid": "x", "since": 1}', '{"pid": 1}'])
-def test_a_note_that_cannot_be_read_names_nobody(tmp_path, text):
-    (tmp_path / "note").write_text(text)
-    assert locks.holder(tmp_path / "note") == "another process"
-
-
 @pytest.mark.sqlite
 def test_a_home_that_cannot_be_made_gets_a_sentence(tmp_path):
     (tmp_path / "file").write_text("x")

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from ragweave.corpora.store import temporary as module
 from ragweave.corpora.store.catalog import Catalog
 from ragweave.corpora.store.temporary import forsaken, temporary
 from ragweave.models.errors import LibraryError
@@ -63,24 +62,6 @@ def test_a_temporary_folder_goes_with_its_process_or_with_the_next_one(
     with temporary() as mine:
         assert [*tmp_path.iterdir()] == [mine]
     assert not [*tmp_path.iterdir()]
-
-
-@pytest.mark.parametrize("hidden", [False, True])
-@pytest.mark.parametrize("other", [False, True])
-def test_a_temporary_folder_that_is_being_made_is_left_alone_by_another_in_the_same_folder(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, hidden: bool, other: bool
-) -> None:
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-
-    def late(folder: Path) -> int:
-        monkeypatch.setattr(module, "hold", hold)
-        with temporary(tmp_path if other else None):
-            return hold(folder)
-
-    hold = module.hold
-    monkeypatch.setattr(module, "hold", late)
-    with temporary(tmp_path if hidden else None) as mine:
-        assert [*tmp_path.iterdir()] == [mine] and mine.name.startswith(".") == hidden
 
 
 @pytest.mark.cluster

@@ -1,6 +1,10 @@
-import os
-import shutil
+"""What is remembered while nobody commits, and what is asked in one moment."""
+
+import asyncio
 import sqlite3
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -8,7 +12,7 @@ import pytest
 from ragweave.corpora.store.catalog import Catalog
 from ragweave.corpora.store.folders import catalog_of
 from ragweave.corpora.store.schema import bump
-from ragweave.models.errors import LibraryNotFound
+from ragweave.corpora.store.together import together
 
 
 @pytest.fixture
@@ -37,12 +41,28 @@ def test_a_transaction_fills_the_memory_of_the_state_that_it_sees(made: tuple[Ca
     assert catalog.memory(library) is not memory
 
 
-def test_a_catalog_that_was_replaced_or_deleted_is_not_remembered(made: tuple[Catalog, str]) -> None:
-    catalog, library = made
-    path, memory = catalog_of(catalog._home, library), catalog.memory(library)
-    shutil.copy(path, copy := path.with_name("copy"))
-    os.replace(copy, path)
-    assert catalog.memory(library) is not memory
-    path.unlink()
-    with pytest.raises(LibraryNotFound):
-        catalog.memory(library)
+async def test_what_is_asked_in_one_moment_is_read_in_one_thread_and_fails_alone() -> None:
+    entered: list[int] = []
+
+    @contextmanager
+    def around() -> Iterator[None]:
+        entered.append(threading.get_ident())
+        yield
+
+    reads = [threading.get_ident, lambda: 1 // 0, threading.get_ident]
+    first, failed, last = await asyncio.gather(*(together("k", r, around) for r in reads), return_exceptions=True)
+    assert entered == [first] == [last] and first != threading.get_ident()
+    assert isinstance(failed, ZeroDivisionError)
+
+
+async def test_a_reader_that_leaves_costs_the_others_nothing() -> None:
+    @contextmanager
+    def around() -> Iterator[None]:
+        yield
+
+    kept, left = (asyncio.ensure_future(together("k", lambda: "read", around)) for _ in range(2))
+    await asyncio.sleep(0)
+    left.cancel()
+    assert await kept == "read"
+    with pytest.raises(asyncio.CancelledError):
+        await left

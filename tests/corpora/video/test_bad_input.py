@@ -106,22 +106,6 @@ async def test_pictures_are_upright_with_square_cells_and_small(film: Film, ffmp
     assert await shapes() == {"tall": (90, 160), "turned": (90, 160), "cells": (160, 80), "huge": (512, 288)}
 
 
-@pytest.mark.parametrize("subtitles", [False, True])
-async def test_of_several_tracks_the_one_to_play_is_told_unless_subtitles_say_what_is_said(
-    film: Film, ffmpeg: Ffmpeg, subtitles: bool
-) -> None:
-    path = film("one.mp4", 4)
-    double = path.with_name("double.mkv")
-    maps = ["-map", "0:v", "-map", "0:a", "-map", "0:a", "-disposition:a:0", "0", "-disposition:a:1", "default"]
-    ffmpeg("-i", str(path), *maps, "-c", "copy", str(double))
-    path.unlink()
-    if subtitles:
-        double.with_suffix(".srt").write_text("1\n00:00:01,000 --> 00:00:02,000\nRead, not heard.\n")
-    assert (await index([double])).indexed == 1
-    unheard = "nobody listened: RAGWEAVE_ASR is off, or the extra `video` is not installed"
-    assert await warnings() == ([] if subtitles else ["it has 2 sound tracks; number 2 was heard", unheard])
-
-
 @pytest.mark.data
 async def test_a_film_of_two_pictures_and_subtitles_is_taken_in(data_dir: Path) -> None:
     report = await index([data_dir / "videos" / "nasa_13013.mp4"])

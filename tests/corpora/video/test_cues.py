@@ -34,6 +34,10 @@ Later
 on two lines
 """
 SRT = "1\n00:00:01,000 --> 00:00:02,000\n{\\an8}First line\n\n2\n00:00:03,500 --> 00:00:05,000\n<b>Second</b> line\n"
+ROLLING = (
+    "00:00.0 --> 00:02.0\none\n\n00:02.0 --> 00:04.0\none\ntwo\n\n00:04.0 --> 00:06.0\ntwo\nthree\n"
+    "\n00:09.0 --> 00:10.0\nthree\n"
+)
 
 
 @pytest.mark.parametrize(
@@ -51,16 +55,12 @@ SRT = "1\n00:00:01,000 --> 00:00:02,000\n{\\an8}First line\n\n2\n00:00:03,500 --
             "00:01.0 --> 00:04.0\n<v Ann>Shall we?</v>\n<v Bob>No.</v>\n",
             [(1.0, 4.0, "Shall we?", "Ann"), (1.0, 4.0, "No.", "Bob")],
         ),
+        (ROLLING, [(0.0, 2.0, "one", ""), (2.0, 4.0, "two", ""), (4.0, 6.0, "three", ""), (9.0, 10.0, "three", "")]),
     ],
-    ids=["vtt", "srt", "voices"],
+    ids=["vtt", "srt", "voices", "lines that roll and a refrain"],
 )
 def test_times_speakers_and_plain_text_are_read(text: str, cues: list[tuple[float, float, str, str]]) -> None:
     assert [(c.start, c.end, c.text, c.speaker) for c in timed_cues(text)] == cues
-
-
-def test_captions_that_roll_say_every_line_once_and_a_refrain_after_a_pause_is_kept() -> None:
-    text = "00:00.0 --> 00:02.0\none\n\n00:02.0 --> 00:04.0\none\ntwo\n\n00:04.0 --> 00:06.0\ntwo\nthree\n"
-    assert [c.text for c in timed_cues(f"{text}\n00:09.0 --> 00:10.0\nthree\n")] == ["one", "two", "three", "three"]
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from ragweave.corpora.ingest.events import Event
 from ragweave.corpora.ingest.run import index
 from ragweave.corpora.store.library import open_library
 from ragweave.corpora.store.media import Media
-from tests.corpora.video.conftest import Ffmpeg, Film, Hears, ScriptedAsr, items
+from tests.corpora.video.conftest import Film, Hears, ScriptedAsr, items
 
 VTT = (
     "WEBVTT\n\n00:01.000 --> 00:03.000\nThe engine weaves algebraic patterns.\n\n00:05.000 --> 00:06.500\nIt counts.\n"
@@ -30,10 +30,6 @@ class Failing(ScriptedAsr):
         if len(self.heard) == self.able:
             raise RuntimeError("the power fails")
         return super().transcribe(sound, speech)
-
-
-async def kinds() -> list[str]:
-    return [s.kind for s in await (await open_library()).sources()]
 
 
 async def test_a_film_becomes_clips_with_frames_that_can_be_opened_and_of_a_short_one_more(film: Film) -> None:
@@ -72,24 +68,6 @@ async def test_subtitles_beside_a_film_are_used_and_others_make_it_be_taken_in_a
     assert (await index([path.parent])).unchanged == 1
     path.with_suffix(".vtt").write_text(VTT.replace("It counts", "It computes"))
     assert (await index([path.parent])).indexed == 1 and "It computes" in (await items())[0].text
-
-
-async def test_subtitles_inside_a_film_are_used(film: Film, ffmpeg: Ffmpeg, tmp_path: Path) -> None:
-    (tmp_path / "told.vtt").write_text(VTT)
-    both = tmp_path / "told.mkv"
-    given = ["-i", str(film(seconds=8)), "-i", str(tmp_path / "told.vtt"), "-map", "0", "-map", "1"]
-    ffmpeg(*given, "-c:v", "copy", "-c:a", "copy", str(both))
-    await index([both])
-    clip, _ = await items()
-    assert (clip.meta["speech"], clip.text) == ("subtitles", SAID)
-
-
-@pytest.mark.parametrize("name", ["a.mp3", "a.wav", "a.flac", "a.ogg", "a.m4a"])
-async def test_sound_alone_becomes_clips(name: str, film: Film, hears: Hears) -> None:
-    hears(ScriptedAsr("hello there"))
-    assert (await index([film(name, 12, picture=False).parent])).indexed == 1
-    clip, video = await items()
-    assert clip.text.startswith("hello there") and "image" not in video.locator and await kinds() == ["audio"]
 
 
 async def test_a_moved_film_is_the_same_and_a_removed_one_leaves_nothing(film: Film, home: Path) -> None:

@@ -14,7 +14,6 @@ from ragweave.corpora.store.rows import pack, unpack
 from ragweave.corpora.types import Item
 from ragweave.corpora.video.items import TAIL, cut, items_of, utterances
 from ragweave.corpora.video.listen import _cue
-from ragweave.corpora.video.quality import understood
 from ragweave.corpora.video.recording import Cue, Frame, Recording, Shown
 from ragweave.models.asr import Transcript, Word
 from ragweave.models.chat_reply import tokens_of
@@ -117,15 +116,6 @@ def test_of_a_clip_at_the_border_of_a_time_range_what_overlaps_it_stays_where_it
     assert part.sureness(at, len(part.text)) == clip.sureness(at, len(clip.text)) == 0.5
 
 
-def test_outside_of_a_time_range_and_of_a_whole_recording_nothing_is_left_and_inside_all_is() -> None:
-    first, second, whole = made()
-    assert first.between(None, None) is first.between(0, 40) is first
-    assert whole.between(0, 60) is whole and whole.between(1, None) is None is first.between(41, None)
-    assert second.between(None, 10) is None is first.between(10, 20)
-    silent = made(cues=(), frames=(Frame(12.0, "f12"), Frame(22.0, "f22")))[0].between(20, 25)
-    assert silent is not None and (silent.text, silent.frames) == ("", [(22.0, "f22")])
-
-
 @given(st.floats(0, 70), st.floats(0, 70))
 def test_every_place_in_what_a_time_range_leaves_overlaps_it(low: float, high: float) -> None:
     for item in made(shown=(Shown(2, 20, "Note G"),)):
@@ -156,19 +146,3 @@ def test_each_word_that_was_heard_has_its_time(sentences: bool) -> None:
     assert cue.text == " ".join(said)
     assert " ".join(w for *_, w in cue.words).rstrip(".") == " ".join(said).rstrip(".")
     assert len(cue.sure) == len(cue.words) and cue.words[0][0] == 10.0
-
-
-@pytest.mark.parametrize(
-    ("recording", "told"),
-    [
-        (Recording("T", 9, (Cue(0, 2, "word", confidence=0.5),), "pocketsphinx"), "50% sure"),
-        (Recording("T", 9, (Cue(0, 2, "word", confidence=0.5),), "pocketsphinx"), "talk.srt"),
-        (Recording("T", 9, (Cue(0, 2, "word"),), "subtitles", (Shown(0, 1, "A"),)), "its subtitles, 1 line read"),
-        (Recording("T", 9), "no speech was understood"),
-    ],
-)
-def test_one_sentence_says_how_well_a_recording_was_understood(recording: Recording, told: str) -> None:
-    said = understood(recording, "/films/talk.mp4")
-    assert told in said and "\n" not in said
-    sure = Recording("T", 9, (Cue(0, 2, "word", confidence=0.9),), "whisper")
-    assert "mend" not in understood(sure, "talk.mp4")

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from ragweave.corpora.phrases import key_phrases
 from ragweave.corpora.video.look import followed
-from ragweave.corpora.video.recording import Cue, Recording, Shown, called
+from ragweave.corpora.video.recording import Cue, Recording, Shown
 from ragweave.corpora.video.summary import summary, telling
-from ragweave.corpora.video.title import filed_as, titled
+from ragweave.corpora.video.title import titled
 
 
 @pytest.mark.parametrize(
@@ -61,13 +61,6 @@ def talk(*lines: str, stands: float = 15.0, shown: float = 55.0) -> Recording:
 )
 def test_a_first_slide_that_stands_gives_the_title_and_the_file_its_name(recording: Recording, title: str) -> None:
     assert titled(recording, "/films/vc.mp4") == title
-
-
-def test_a_clip_is_read_under_the_name_of_its_file_and_that_in_words() -> None:
-    assert filed_as("Stream ciphers (vc 3) · Keys", "/films/vc_3.mp4") == "vc 3 · Keys"
-    assert filed_as("Bread (a whole recipe)", "/films/vc_3.mp4") == "Bread (a whole recipe)"
-    names = {"agent327_barbershop.mp4": "agent 327 barbershop", "B2B-talk.mp4": "B2B-talk", "_.mp4": "_"}
-    assert {name: called(f"/films/{name}") for name in names} == names
 
 
 def test_names_and_repeated_phrases_are_key_and_words_of_talk_are_not() -> None:

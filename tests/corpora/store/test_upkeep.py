@@ -1,0 +1,198 @@
+"""What keeps a library in order: another encoder, repair, and removal that leaves nothing to be found again."""
+
+import asyncio
+
+import pytest
+
+from ragweave.corpora.ingest.run import index
+from ragweave.corpora.store import lexical
+from ragweave.corpora.store import reembed as module
+from ragweave.corpora.store.library import create_library, delete_library, open_library
+from ragweave.corpora.store.repair import repair
+from ragweave.corpora.store.stores import close_stores, stores
+from ragweave.models.errors import LibraryError, LibraryNotFound
+from ragweave.tests.support.stored import sound
+
+pytestmark = pytest.mark.both
+
+
+async def titles(word):
+    library = await open_library()
+    [lists] = await library.search("paragraph", [word])
+    held = await library.items([h.id for h in (*lists.dense, *lists.lexical)])
+    return [held[h.id].title for h in lists.dense], [held[h.id].title for h in lists.lexical]
+
+
+async def test_another_encoder_takes_over_and_nothing_is_read_again(notes, turned, monkeypatch):
+    told, opened = [], await open_library()
+    before = stores().catalog.library("default").encoder
+    report = await index([], encoder="turned", on_event=told.append)
+    assert "the encoder turned now, and 6 vectors" in report.notes[0]
+    await asyncio.sleep(0)
+    assert [(e.done, e.total) for e in told if e.kind == "reembedded"][-1] == (6, 6)
+    with pytest.raises(LibraryError, match="RAGWEAVE_EMBED=turned"):
+        await opened.search("paragraph", ["lighthouse"])
+    close_stores()
+    with pytest.raises(LibraryError, match="RAGWEAVE_EMBED=turned"):
+        await open_library()
+    monkeypatch.setenv("RAGWEAVE_EMBED", "turned")
+    dense, words = await titles("the lighthouse of Alexandria")
+    assert dense[0] == words[0] == "Alexandria"
+    row = stores().catalog.library("default")
+    assert row.dim == 200 and not stores().vectors.has(row.id, "paragraph", before), "the old vectors are gone"
+    report = await index([notes], encoder="turned")
+    assert (report.unchanged, report.indexed, report.notes) == (3, 0, [])
+    with pytest.raises(LibraryNotFound):
+        await index([], "nobody", encoder="turned")
+
+
+async def test_an_interrupted_run_leaves_the_old_vectors_and_is_continued(notes, turned, monkeypatch):
+    with monkeypatch.context() as broken:
+        broken.setattr(module, "bump", lambda *a: (_ for _ in ()).throw(KeyError))
+        with pytest.raises(KeyError):
+            await index([], encoder="turned")
+    assert (await titles("the lighthouse of Alexandria"))[0][0] == "Alexandria"
+    (notes / "rome.md").unlink()
+    (notes / "petra.md").write_text("# Petra\n\nPetra was carved from sandstone.\n")
+    await index([notes])
+    before = turned.calls
+    await index([], encoder="turned")
+    assert turned.calls == before + 2, "one call for the paragraph, one for the document"
+    monkeypatch.setenv("RAGWEAVE_EMBED", "turned")
+    close_stores()
+    assert sorted((await titles("carved from sandstone"))[0]) == ["Alexandria", "Petra", "长安"]
+
+
+def library():
+    [row] = stores().catalog.libraries()
+    return row
+
+
+def run(statement, *values):
+    with stores().catalog.writing(library().id) as connection:
+        return connection.exec_driver_sql(statement, values)
+
+
+def lose_vectors(row):
+    run("DELETE FROM vectors WHERE n IN (SELECT n FROM vectors WHERE corpus = 'paragraph' LIMIT 2)")
+
+
+def add_ghosts(row):
+    run("UPDATE vectors SET item = 'ghost' WHERE n = (SELECT min(n) FROM vectors WHERE corpus = 'paragraph')")
+
+
+def lose_words(row):
+    run(f"DELETE FROM {lexical.table('paragraph')} WHERE rowid = (SELECT min(n) FROM items)")
+
+
+def add_words(row):
+    run(f"INSERT INTO {lexical.table('paragraph')}(rowid, title, heading, text) VALUES (999, '', '', 'ghost')")
+
+
+def lose_items(row):
+    run("DELETE FROM items WHERE source = (SELECT min(id) FROM sources)")
+
+
+def change_dimension(row):
+    run("UPDATE vectors SET data = substr(data, 1, 28) WHERE corpus = 'paragraph'")
+
+
+HARM = [
+    (lose_vectors, {"vectors": 2}),
+    (add_ghosts, {"vectors": 1, "stray": 1}),
+    (lose_words, {}),
+    (add_words, {}),
+    (lose_items, {"empty": 1}),
+    (change_dimension, {"vectors": 3}),
+]
+
+
+@pytest.mark.parametrize(("harm", "seen"), HARM, ids=lambda x: getattr(x, "__name__", ""))
+async def test_what_does_not_agree_is_counted_and_mended(notes, harm, seen):
+    harm(library())
+    done = await repair()
+    counted = {f: n for f in ("vectors", "stray", "empty", "without_media") if (n := getattr(done, f))}
+    assert counted == seen and done.sound == (not seen)
+    assert done.free > 0
+    await sound()
+    assert (await repair()).sound
+    await index([notes])
+    found = await open_library()
+    for word, title in (("lighthouse", "Alexandria"), ("aqueducts", "Rome"), ("大雁塔", "长安")):
+        [lists] = await found.search("paragraph", [word])
+        items = await found.items([h.id for h in (*lists.dense, *lists.lexical)])
+        assert len(lists.dense) == 3
+        assert items[lists.dense[0].id].title == items[lists.lexical[0].id].title == title
+
+
+async def test_lost_vectors_are_made_again_by_the_next_run_of_index(notes):
+    run("DELETE FROM vectors")
+    assert (await index([notes])).unchanged == 3
+    assert (await repair()).sound
+
+
+async def test_vectors_of_another_encoder_are_left_alone_and_that_is_said(notes, turned, monkeypatch):
+    lose_vectors(library())
+    monkeypatch.setenv("RAGWEAVE_EMBED", "turned")
+    done = await repair()
+    assert "wordllama" in done.notes[0]
+    row = library()
+    assert len(stores().vectors.ids(row.id, "paragraph", row.encoder)) == 1
+
+
+@pytest.mark.sqlite
+async def test_a_damaged_catalog_is_a_sentence(notes, home):
+    close_stores()
+    [path] = home.glob("libraries/*/catalog.sqlite")
+    data = bytearray(path.read_bytes())
+    for page in range(20, len(data) // 4096):
+        data[page * 4096 + 8 : page * 4096 + 400] = b"\xff" * 392
+    path.write_bytes(data)
+    with pytest.raises(LibraryError, match="catalog"):
+        await repair()
+
+
+SECRET = "# Diary\n\nXanthippe hid the zyzzyva brooch under the quincunx.\n"
+
+
+def on_disk(home, *needles):
+    """Return which of the needles any file below `home` holds."""
+    return {
+        needle
+        for path in home.rglob("*")
+        if path.is_file()
+        for needle in needles
+        if (needle if isinstance(needle, bytes) else needle.encode()) in path.read_bytes()
+    }
+
+
+async def diary(notes):
+    (notes / "diary.md").write_text(SECRET)
+    await index([notes])
+    library = await open_library()
+    [source] = [s for s in await library.sources() if s.title == "Diary"]
+    row = stores().catalog.row(library.id)
+    [item] = await library.items_of(source.id, "paragraph")
+    [vector] = stores().vectors.of_items(row.id, "paragraph", row.encoder, [item.id])[item.id]
+    return library, source, ("zyzzyva", "Xanthippe", "quincunx", "diary.md", source.id, vector.tobytes())
+
+
+async def test_a_deleted_library_leaves_the_disk(notes, home):
+    _, _, needles = await diary(notes)
+    await create_library("other")
+    await delete_library("default")
+    close_stores()
+    assert on_disk(home, *needles) == set()
+
+
+@pytest.mark.chroma
+async def test_a_removed_source_leaves_the_index_as_well(notes, home):
+    library, source, needles = await diary(notes)
+    close_stores()
+    assert list(home.glob("libraries/*/indexes/*"))
+    library = await open_library()
+    await library.remove(source.id)
+    close_stores()
+    assert on_disk(home, *needles) == set()
+    [lists] = await (await open_library()).search("paragraph", ["lighthouse"])
+    assert len(lists.dense) == 3
