@@ -6,7 +6,9 @@ import asyncio
 import os
 import shutil
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,6 +16,7 @@ import pytest
 from ragweave.corpora.ingest.readers import Readers
 from ragweave.corpora.ingest.run import index
 from ragweave.corpora.ingest.stages import prepare
+from ragweave.corpora.store.prepared import Prepared
 from ragweave.corpora.store.stores import close_stores
 from ragweave.models import embed
 from ragweave.models.encoders import normalise
@@ -27,12 +30,26 @@ TEXTS = {
 }
 
 
+def _read(self: Readers, path: str, source: str, words: int, *more: Any) -> Prepared:
+    return prepare(Path(path), source, words, *more)
+
+
 @pytest.fixture
 def read_here(monkeypatch: pytest.MonkeyPatch) -> None:
     """Read files in this process: what the reading processes do is tested with them, and takes a second to start."""
-    monkeypatch.setattr(
-        Readers, "read", lambda self, path, source, words, *more: prepare(Path(path), source, words, *more)
-    )
+    monkeypatch.setattr(Readers, "read", _read)
+
+
+@contextmanager
+def in_home(home: Path) -> Iterator[None]:
+    """Use a home outside of a test, and read files in this process."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RAGWEAVE_HOME", str(home))
+        patch.setattr(Readers, "read", _read)
+        model_settings.cache_clear()
+        yield
+        close_stores()
+        model_settings.cache_clear()
 
 
 @pytest.fixture(scope="session")
@@ -41,15 +58,8 @@ def _indexed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     for name, text in TEXTS.items():
         (folder / "notes" / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / "notes" / name).write_text(text)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("RAGWEAVE_HOME", str(folder / "home"))
-        patch.setattr(
-            Readers, "read", lambda self, path, source, words, *more: prepare(Path(path), source, words, *more)
-        )
-        model_settings.cache_clear()
+    with in_home(folder / "home"):
         asyncio.run(index([folder / "notes"]))
-        close_stores()
-        model_settings.cache_clear()
     yield folder
 
 

@@ -122,6 +122,14 @@ def test_a_chart_that_is_read_in_part_says_so(tmp_path: Path) -> None:
     assert parsed.warnings == ("of a chart on slide 1 only the first 50 series and 1,000 points were read",)
 
 
+def sheet_of(path: Path, *rows: list[object]) -> Path:
+    made = openpyxl.Workbook()
+    for row in rows:
+        made.active.append(row)
+    made.save(path)
+    return path
+
+
 @pytest.fixture
 def book(tmp_path: Path) -> Path:
     made = openpyxl.Workbook()
@@ -167,11 +175,7 @@ def test_hidden_sheets_are_left_out_and_named(book: Path, state: str) -> None:
 
 def test_a_long_sheet_is_read_to_its_limit_and_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(xlsx, "MAX_ROWS", 50)
-    made = openpyxl.Workbook()
-    for n in range(80):
-        made.active.append([f"row {n}", n])
-    made.save(tmp_path / "a.xlsx")
-    parsed = parse(tmp_path / "a.xlsx", "xlsx")
+    parsed = parse(sheet_of(tmp_path / "a.xlsx", *([f"row {n}", n] for n in range(80))), "xlsx")
     assert parsed.blocks[1].text.count("\n") == 49
     assert parsed.warnings == ("only the first 50 rows were read",)
 
@@ -196,26 +200,12 @@ def test_an_office_file_cut_anywhere_is_refused_with_a_sentence(
 
 
 def test_percent_and_currency_of_a_number_format_are_part_of_its_cell(tmp_path: Path) -> None:
-    from openpyxl import Workbook
-
-    book = Workbook()
-    sheet = book.active
-    for row in (["Fund", "Share", "Paid", "Owed", "Count"], ["Harbour", 0.125, 41.5, 1200, 7]):
-        sheet.append(row)
+    path = sheet_of(tmp_path / "a.xlsx", ["Fund", "Share", "Paid", "Owed", "Count"], ["Harbour", 0.125, 41.5, 1200, 7])
+    book = openpyxl.load_workbook(path)
     for place, shown in (("B2", "0.0%"), ("C2", "#,##0.00 [$€-407]"), ("D2", '"$"#,##0'), ("E2", "0")):
-        sheet[place].number_format = shown
-    book.save(tmp_path / "a.xlsx")
-    assert parse(tmp_path / "a.xlsx", "xlsx").blocks[-1].text.split("\n")[1] == "Harbour | 12.5% | 41.5 € | 1200 $ | 7"
-
-
-def sheet_of(path: Path, *rows: list[object], merged: tuple[str, ...] = ()) -> Path:
-    made = openpyxl.Workbook()
-    for row in rows:
-        made.active.append(row)
-    for cells in merged:
-        made.active.merge_cells(cells)
-    made.save(path)
-    return path
+        book.active[place].number_format = shown
+    book.save(path)
+    assert parse(path, "xlsx").blocks[-1].text.split("\n")[1] == "Harbour | 12.5% | 41.5 € | 1200 $ | 7"
 
 
 def test_what_stands_above_the_heads_of_a_sheet_is_text_and_they_stand_above_every_group(tmp_path: Path) -> None:

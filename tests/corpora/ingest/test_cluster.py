@@ -163,22 +163,6 @@ def test_a_key_does_not_travel(cluster, tmp_path, monkeypatch):
     held.close()
 
 
-def test_memory_and_time_of_a_reading_process_are_limited_on_a_node_and_the_next_file_is_read(cluster, tmp_path):
-    (tmp_path / "big.txt").write_text("word " * 12_000_000)
-    (tmp_path / "good.txt").write_text("A few words.")
-    (tmp_path / "long").write_text("600")
-    (tmp_path / "short").write_text("0")
-    one = {"ray": cluster.address, "parse_workers": 1}
-    held = RayReaders(CorporaSettings(**one, parse_memory_mb=256), [str(tmp_path)])
-    assert "memory" in refused(held, tmp_path / "big.txt")
-    assert held.read(str(tmp_path / "good.txt"), "s", 60).items
-    held.close()
-    held = RayReaders(CorporaSettings(**one, parse_seconds=2), [str(tmp_path)], SLEEPS)
-    assert refused(held, tmp_path / "long").startswith("Reading it has not ended after 10 seconds")
-    assert refused(held, tmp_path / "short") == "slept"
-    held.close()
-
-
 def refused(held, path):
     with pytest.raises(SourceError) as error:
         held.read(str(path), "s", 60)

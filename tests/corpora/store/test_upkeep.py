@@ -73,43 +73,24 @@ def run(statement, *values):
         return connection.exec_driver_sql(statement, values)
 
 
-def lose_vectors(row):
-    run("DELETE FROM vectors WHERE n IN (SELECT n FROM vectors WHERE corpus = 'paragraph' LIMIT 2)")
+LOST = "DELETE FROM vectors WHERE n IN (SELECT n FROM vectors WHERE corpus = 'paragraph' LIMIT 2)"
+WORDS = lexical.table("paragraph")
+HARM = {
+    "lost vectors": (LOST, {"vectors": 2}),
+    "vectors of nothing": (
+        "UPDATE vectors SET item = 'ghost' WHERE n = (SELECT min(n) FROM vectors WHERE corpus = 'paragraph')",
+        {"vectors": 1, "stray": 1},
+    ),
+    "lost words": (f"DELETE FROM {WORDS} WHERE rowid = (SELECT min(n) FROM items)", {}),
+    "words of nothing": (f"INSERT INTO {WORDS}(rowid, title, heading, text) VALUES (999, '', '', 'ghost')", {}),
+    "lost items": ("DELETE FROM items WHERE source = (SELECT min(id) FROM sources)", {"empty": 1}),
+    "short vectors": ("UPDATE vectors SET data = substr(data, 1, 28) WHERE corpus = 'paragraph'", {"vectors": 3}),
+}
 
 
-def add_ghosts(row):
-    run("UPDATE vectors SET item = 'ghost' WHERE n = (SELECT min(n) FROM vectors WHERE corpus = 'paragraph')")
-
-
-def lose_words(row):
-    run(f"DELETE FROM {lexical.table('paragraph')} WHERE rowid = (SELECT min(n) FROM items)")
-
-
-def add_words(row):
-    run(f"INSERT INTO {lexical.table('paragraph')}(rowid, title, heading, text) VALUES (999, '', '', 'ghost')")
-
-
-def lose_items(row):
-    run("DELETE FROM items WHERE source = (SELECT min(id) FROM sources)")
-
-
-def change_dimension(row):
-    run("UPDATE vectors SET data = substr(data, 1, 28) WHERE corpus = 'paragraph'")
-
-
-HARM = [
-    (lose_vectors, {"vectors": 2}),
-    (add_ghosts, {"vectors": 1, "stray": 1}),
-    (lose_words, {}),
-    (add_words, {}),
-    (lose_items, {"empty": 1}),
-    (change_dimension, {"vectors": 3}),
-]
-
-
-@pytest.mark.parametrize(("harm", "seen"), HARM, ids=lambda x: getattr(x, "__name__", ""))
-async def test_what_does_not_agree_is_counted_and_mended(notes, harm, seen):
-    harm(library())
+@pytest.mark.parametrize(("statement", "seen"), HARM.values(), ids=HARM)
+async def test_what_does_not_agree_is_counted_and_mended(notes, statement, seen):
+    run(statement)
     done = await repair()
     counted = {f: n for f in ("vectors", "stray", "empty", "without_media") if (n := getattr(done, f))}
     assert counted == seen and done.sound == (not seen)
@@ -117,12 +98,9 @@ async def test_what_does_not_agree_is_counted_and_mended(notes, harm, seen):
     await sound()
     assert (await repair()).sound
     await index([notes])
-    found = await open_library()
     for word, title in (("lighthouse", "Alexandria"), ("aqueducts", "Rome"), ("大雁塔", "长安")):
-        [lists] = await found.search("paragraph", [word])
-        items = await found.items([h.id for h in (*lists.dense, *lists.lexical)])
-        assert len(lists.dense) == 3
-        assert items[lists.dense[0].id].title == items[lists.lexical[0].id].title == title
+        dense, words = await titles(word)
+        assert len(dense) == 3 and dense[0] == words[0] == title
 
 
 async def test_lost_vectors_are_made_again_by_the_next_run_of_index(notes):
@@ -132,7 +110,7 @@ async def test_lost_vectors_are_made_again_by_the_next_run_of_index(notes):
 
 
 async def test_vectors_of_another_encoder_are_left_alone_and_that_is_said(notes, turned, monkeypatch):
-    lose_vectors(library())
+    run(LOST)
     monkeypatch.setenv("RAGWEAVE_EMBED", "turned")
     done = await repair()
     assert "wordllama" in done.notes[0]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import socket
 import struct
@@ -127,19 +126,6 @@ async def test_silence_music_and_noise_are_no_speech_and_no_fault(film: Film, mo
     assert all(i.text == "" for i in await items() if i.corpus == "clip")
     noise = np.random.default_rng(1).integers(-2000, 2000, 16_000 * 3).astype(np.int16)
     assert list(stretches([noise], 10)) == []
-
-
-async def test_a_full_disk_is_told_and_the_next_run_goes_on(film: Film, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = film(seconds=8)
-
-    def full(self: Path, data: bytes) -> int:
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-    with monkeypatch.context() as patch:
-        patch.setattr(Path, "write_bytes", full)
-        why = reason(await index([path.parent]))
-    assert "No space left" in why and "make room" in why.lower()
-    assert (await index([path.parent])).indexed == 1
 
 
 async def test_subtitles_stand_in_for_a_film_that_cannot_be_decoded_and_broken_ones_are_not_used(film: Film) -> None:

@@ -159,7 +159,7 @@ def put(folder: Path, names: str) -> None:
         (folder / name).write_text("x")
 
 
-def test_subtitles_of_any_language_belong_to_the_recording_of_their_name(tmp_path: Path) -> None:
+def test_subtitles_of_any_language_belong_to_their_recording_and_one_of_each_language_is_read(tmp_path: Path) -> None:
     put(tmp_path, "a.mp4 a.vtt a.zh-CN.srt a.en.forced.srt b.eng.srt b.mkv c.vtt d.vtt d.md ab.srt a.2.srt")
     paths = [str(p) for p in sorted(tmp_path.iterdir())]
     found = subtitles_of_others(paths, lambda p: p.endswith((".mp4", ".mkv")))
@@ -167,17 +167,10 @@ def test_subtitles_of_any_language_belong_to_the_recording_of_their_name(tmp_pat
     assert told == {"a.vtt": "a.mp4", "a.zh-CN.srt": "a.mp4", "a.en.forced.srt": "a.mp4", "b.eng.srt": "b.mkv"}
     tags = ("zh-CN", "chs", "deu.forced", "pt_BR", "forced")
     assert [language_of(tag) for tag in tags] == ["zh", "zh", "de", "pt", ""]
-
-
-def test_the_whole_ones_without_a_tag_are_read_and_one_of_each_further_language(tmp_path: Path) -> None:
-    film = str(tmp_path / "a.mp4")
-    put(tmp_path, "a.mp4 a.en.srt a.eng.vtt a.de.srt a.de.forced.srt a.fr.forced.srt a.it.srt a.zh.srt")
-    assert companion(film) == tmp_path / "a.en.srt" and tagged(film) == "en"
-    assert [p.name for p in others(film)] == ["a.de.srt", "a.it.srt"]
-    put(tmp_path, "a.vtt")
-    assert companion(film) == tmp_path / "a.vtt"
-    assert others(str(tmp_path / "b.mp4")) == [] and tagged(str(tmp_path / "b.mp4")) == ""
-
-
-SAID = {"de": "Der Leuchtturm wurde von Ada in Cuxhaven gebaut.", "zh": "灯塔是一九六八年由阿达建造的。"}
-SAID["en"] = "The lighthouse was built by Ada."
+    put(tmp_path, "f.mp4 f.en.srt f.eng.vtt f.de.srt f.de.forced.srt f.fr.forced.srt f.it.srt f.zh.srt")
+    film = str(tmp_path / "f.mp4")
+    assert companion(film) == tmp_path / "f.en.srt" and tagged(film) == "en"
+    assert [p.name for p in others(film)] == ["f.de.srt", "f.it.srt"]
+    put(tmp_path, "f.vtt")
+    assert companion(film) == tmp_path / "f.vtt"
+    assert others(str(tmp_path / "n.mp4")) == [] and tagged(str(tmp_path / "n.mp4")) == ""
