@@ -121,7 +121,7 @@ golden-record: $(VENV)/.base
 # Every endpoint with every foreign id, and a thousand questions for what another library holds.
 test-isolation: export TEST_CANARIES ?= 1000
 test-isolation: $(VENV)/.dev
-	@$(BIN)/python -m pytest tests/serve/test_isolation.py tests/serve/test_isolation_many.py
+	@$(BIN)/python -m pytest tests/serve/test_isolation.py
 
 # Tables of the documentation, printed again by the commands that made them: fails where a page says something else.
 figures: $(VENV)/.dev

@@ -130,6 +130,25 @@ def test_an_answer_that_is_slower_than_whoever_leaves_is_not_kept(installed: tup
     until(page, "async () => (await caches.keys()).includes('kept owner')")
 
 
+def test_what_is_read_as_the_page_is_installed_is_not_kept_for_whoever_leaves_meanwhile(
+    installed: tuple[Way, Any],
+) -> None:
+    _, page = installed
+    page.context.service_workers[-1].evaluate(
+        """async () => {
+          const sent = fetch;
+          self.fetch = async (...asked) => {
+            const told = await sent(...asked);
+            session = null;
+            await forget((name) => name.startsWith(KEPT));
+            return told;
+          };
+          await begin();
+        }"""
+    )
+    assert not [name for name in page.evaluate("caches.keys()") if name.startswith("kept ")]
+
+
 def test_a_page_of_another_version_is_never_put_together_from_files_that_were_kept(installed: tuple[Way, Any]) -> None:
     way, page = installed
     digest = page.request.get(way.url).headers["x-ragweave-page"]

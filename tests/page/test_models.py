@@ -25,22 +25,6 @@ def test_the_models_that_are_set_up_can_be_tried(window: Any) -> None:
     assert findings(page) == []
 
 
-def test_a_question_is_answered_by_the_model_that_is_chosen_for_it(window: Any, ask: Any, site: Any) -> None:
-    page = window()
-    page.get_by_role("button", name="Web off · Search with quotes").click()
-    page.get_by_label("Who decides").select_option("language model")
-    page.get_by_label("Language model", exact=True).select_option("understudy")
-    page.reload()
-    expect(page.get_by_role("button", name="Web off · understudy")).to_be_visible()
-    site.script.answer = ["The lamp of the lighthouse was first lit on 3 October 1874 [1]."]
-    try:
-        turn = ask(page, "When was the lamp of the lighthouse first lit?")
-    finally:
-        site.script.answer = ["UNKNOWN"]
-    expect(turn.locator(".usage summary")).to_contain_text("understudy at 127.0.0.1")
-    assert {request.model for request in site.model.requests[-1:]} == {"understudy"}
-
-
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_a_link_is_made_listed_and_taken_back(window: Any, ask: Any, scheme: str) -> None:
     page = window(color_scheme=scheme, reduced_motion="reduce")

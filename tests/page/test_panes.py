@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -27,40 +26,6 @@ def test_only_ticked_sources_are_searched(window: Any, ask: Any) -> None:
     expect(pane.get_by_label("Search council-2024.pdf")).to_be_checked()
     pane.get_by_role("button", name="Search all", exact=True).click()
     assert "1874" in ask(page, QUESTION).locator(".answer").inner_text()
-
-
-def test_many_sources_are_filtered_and_removed_together(window: Any, tmp_path: Path) -> None:
-    page = window(viewport=WIDE)
-    page.locator("button.library").click()
-    page.get_by_role("button", name="New library").click()
-    page.get_by_label("Name of the library").fill("many")
-    page.get_by_role("button", name="Create").click()
-    expect(page.locator("button.library .name")).to_have_text("many")
-    page.keyboard.press("Escape")
-    for name in ("ash", "birch", "cedar", "elm", "fir", "holly", "ivy", "juniper", "larch", "maple", "oak"):
-        (tmp_path / f"{name}.md").write_text(f"# The {name}\n\nIt grows.\n")
-    (tmp_path / "leaf.csv").write_text("tree,leaves\nash,900\n")
-    page.set_input_files("#picker", [str(path) for path in sorted(tmp_path.iterdir())])
-    pane = page.locator(".sources-pane")
-    expect(pane.get_by_role("status")).to_have_text("12 sources", timeout=60_000)
-    expect(page.locator(".board h2")).to_have_text("12 files indexed", timeout=60_000)
-    names = pane.locator(".source-list .name")
-    pane.get_by_label("Find a source").fill("elm")
-    assert names.all_text_contents() == ["The elm"]
-    pane.get_by_label("Find a source").fill("")
-    for name in ("ash", "elm"):
-        pane.get_by_label(f"Search {name}.md").check()
-    pane.get_by_role("button", name="Remove 2").click()
-    asked = page.get_by_role("dialog")
-    expect(asked).to_contain_text("Remove 2 sources?")
-    asked.get_by_role("button", name="Remove", exact=True).click()
-    expect(pane.get_by_role("status")).to_have_text("10 sources")
-    expect(pane.locator(":focus")).to_have_count(1)
-    expect(page.get_by_role("button", name="only")).to_have_count(0)
-    pane.locator(".open", has_text="leaf").click()
-    table = page.get_by_role("complementary").get_by_role("table")
-    expect(table.get_by_role("columnheader")).to_have_text(["tree", "leaves"])
-    expect(table.get_by_role("cell")).to_have_text(["ash", "900"])
 
 
 def test_what_a_sentence_rests_on_stands_beside_it_and_each_marks_the_other(window: Any, ask: Any, site: Any) -> None:

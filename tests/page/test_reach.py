@@ -34,25 +34,6 @@ def test_the_keyboard_alone_asks_reads_and_opens(window: Any) -> None:
     expect(page.get_by_role("dialog")).to_have_count(0)
 
 
-def test_the_focus_stays_where_the_reader_is_when_a_list_is_drawn_anew(window: Any, ask: Any) -> None:
-    page = window()
-    page.locator("button.library").press("Enter")
-    here = page.get_by_role("dialog").locator("button.choose[aria-current]")
-    with page.expect_response("**/api/libraries"):
-        page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
-    page.wait_for_timeout(100)
-    expect(here).to_be_focused()
-    page.keyboard.press("Escape")
-    ask(page, QUESTION)
-    page.locator(".thread.here a").focus()
-    for _ in range(3):  # past pinning and renaming
-        page.keyboard.press("Tab")
-    page.keyboard.press("Enter")
-    page.get_by_role("dialog").get_by_role("button", name="Delete", exact=True).press("Enter")
-    page.locator(".turn").wait_for(state="detached")
-    expect(page.locator("#side :focus, #composer :focus")).to_have_count(1)
-
-
 def test_tab_reaches_every_part_in_the_order_of_the_page(window: Any, ask: Any) -> None:
     page = window()
     ask(page, QUESTION)

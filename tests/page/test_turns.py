@@ -15,19 +15,16 @@ expect = pytest.importorskip("playwright.sync_api").expect
 OTHER = "Which families kept the watch at the lighthouse?"
 
 
-def edit(turn: Any, question: str) -> Any:
-    turn.locator(".asked-box").hover()
-    turn.get_by_role("button", name="Edit this question").click()
-    form = turn.get_by_role("form", name="Edit the question")
-    form.get_by_role("textbox").fill(question)
-    return form
-
-
 def test_an_edited_question_replaces_its_answer_and_all_below(window: Any, ask: Any) -> None:
     page = window()
     ask(page, QUESTION)
     ask(page, "What does the new pier cost?")
-    edit(page.locator(".turn").first, OTHER).get_by_role("button", name="Replace").click()
+    turn = page.locator(".turn").first
+    turn.locator(".asked-box").hover()
+    turn.get_by_role("button", name="Edit this question").click()
+    form = turn.get_by_role("form", name="Edit the question")
+    form.get_by_role("textbox").fill(OTHER)
+    form.get_by_role("button", name="Replace").click()
     page.get_by_role("dialog").get_by_role("button", name="Replace").click()
     expect(page.locator(".turn")).to_have_count(1)
     expect(page.locator(".turn.over .answer")).to_contain_text("Three families", timeout=30_000)

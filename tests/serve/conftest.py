@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import shutil
 import threading
 from collections.abc import AsyncIterator, Callable
@@ -36,18 +35,13 @@ TEA = {"tea.md": "# Tea\n\nTea is brewed at ninety degrees.\n"}
 def indexed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with `notes` and the `home` they were indexed into, to be copied: indexing takes longer than a test."""
     folder = tmp_path_factory.mktemp("indexed")
-    before = os.environ.get("RAGWEAVE_HOME")
-    os.environ["RAGWEAVE_HOME"] = str(folder / "home")
-    corpora_settings.cache_clear()
-    try:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RAGWEAVE_HOME", str(folder / "home"))
+        corpora_settings.cache_clear()
         asyncio.run(build_library(folder / "notes", TEXTS))
         asyncio.run(build_library(folder / "tea", TEA, "tea room"))
-    finally:
         close_stores()
-        corpora_settings.cache_clear()
-        os.environ.pop("RAGWEAVE_HOME")
-        if before is not None:
-            os.environ["RAGWEAVE_HOME"] = before
+    corpora_settings.cache_clear()
     return folder
 
 

@@ -43,10 +43,10 @@ def test_a_key_is_made_listed_and_revoked(main: Main) -> None:
     assert main("serve", "--host", "0.0.0.0", "--port", "0")[0] == 2  # a revoked key does not count
 
 
-@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.1", "example.org"])
-def test_other_machines_are_not_let_in_without_a_key(main: Main, host: str) -> None:
-    code, _, told = main("serve", "--host", host, "--port", "0")
-    assert code == 2 and "no API key" in told and "ragweave keys create" in told
+def test_other_machines_are_not_let_in_without_a_key(main: Main) -> None:
+    for host in ("0.0.0.0", "::", "192.0.2.1", "example.org"):
+        code, _, told = main("serve", "--host", host, "--port", "0")
+        assert code == 2 and "no API key" in told and "ragweave keys create" in told, host
 
 
 def test_what_counts_as_open_to_others(main: Main, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -71,18 +71,16 @@ def test_a_server_that_cannot_begin_says_why(main: Main, home: Path) -> None:
     assert code == 2 and "runs already, as process" in told and "RAGWEAVE_HOME" in told
 
 
-def _kept(home: Path, conversations: Sequence[str]) -> dict[str, int]:
-    """Return how many rows there are of conversations, where there are any."""
+def _kept(home: Path, conversations: Sequence[str]) -> set[str]:
+    """Return the tables that hold rows of conversations."""
+    ids = {"threads": "id", "turns": "thread", "shares": "thread", "runs": "thread"}
+    ids |= {"steps.checkpoints": "thread_id", "steps.writes": "thread_id"}
     of = f"IN ({', '.join('?' * len(conversations))})"
-    found = {}
     with closing(sqlite3.connect(home / "serve.sqlite")) as db:
         db.execute("ATTACH ? AS steps", [str(home / "conversations.sqlite")])
-        for table, id in (
-            *(("threads", "id"), ("turns", "thread"), ("shares", "thread"), ("runs", "thread")),
-            *(("steps.checkpoints", "thread_id"), ("steps.writes", "thread_id")),
-        ):
-            found[table] = db.execute(f"SELECT count(*) FROM {table} WHERE {id} {of}", conversations).fetchone()[0]
-    return {table: rows for table, rows in found.items() if rows}
+        return {
+            t for t, id in ids.items() if db.execute(f"SELECT 1 FROM {t} WHERE {id} {of}", conversations).fetchone()
+        }
 
 
 async def test_a_library_that_is_deleted_on_the_command_line_takes_what_a_running_server_keeps_of_it_along(
@@ -105,12 +103,12 @@ async def test_a_library_that_is_deleted_on_the_command_line_takes_what_a_runnin
     late = await begin(client, QUESTION)
     await begun.wait()
     tables = {"threads", "turns", "shares", "runs", "steps.checkpoints", "steps.writes"}
-    assert set(_kept(home, [thread, late["thread"]])) == tables
+    assert _kept(home, [thread, late["thread"]]) == tables
     command = [sys.executable, "-m", "ragweave.app.cli", "library", "delete", "default", "--yes"]
     await asyncio.to_thread(subprocess.run, command, check=True)
     under_way = [run.task for run in app.state.app_state.runs._runs.values()]
     may.set()
     await asyncio.wait(under_way, timeout=30)
-    assert _kept(home, [thread, late["thread"]]) == {}
+    assert _kept(home, [thread, late["thread"]]) == set()
     assert (await client.get(url, headers={"authorization": ""})).status_code == 404
     assert (await client.get(f"/api/threads/{other}")).json()["turns"][0]["status"] == "done"

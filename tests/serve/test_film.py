@@ -22,10 +22,8 @@ async def test_cited_moments_come_as_one_film_to_keep(
 ) -> None:
     path = tmp_path / "films" / "film.mp4"
     path.parent.mkdir()
-    given = ["-f", "lavfi", "-i", "testsrc=size=160x120:rate=10:duration=4", "-pix_fmt", "yuv420p"]
-    await asyncio.to_thread(
-        subprocess.run, [binary(), "-v", "error", *given, str(path)], check=True, stdin=subprocess.DEVNULL
-    )
+    drawn = ["-v", "error", "-f", "lavfi", "-i", "testsrc=size=160x120:rate=10:duration=4", "-pix_fmt", "yuv420p"]
+    await asyncio.to_thread(subprocess.run, [binary(), *drawn, path], check=True, stdin=subprocess.DEVNULL)
     await index([path.parent], "default")
     row, catalog = stores().catalog.library("default"), stores().catalog
     [clip] = [item for page in catalog.pages(row.id, "clip") for item in page]

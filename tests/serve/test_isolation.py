@@ -1,10 +1,12 @@
 """A key opens its own libraries: every endpoint with every foreign id is refused, and no answer leaks a foreign word.
 
-The short form asks some dozens of canary questions; the long form (`make test-isolation`) a thousand.
+The short form asks some dozens of canary questions; the long form (`make test-isolation`) a thousand, and
+`TEST_CANARIES=10000` as many words of many libraries.
 """
 
 from __future__ import annotations
 
+import asyncio
 import itertools
 import os
 import re
@@ -25,7 +27,7 @@ from ragweave.serve.database import sent
 from ragweave.serve.settings import ServeSettings
 from ragweave.tests.serve.doors import DOORS
 from ragweave.tests.support import build_library
-from ragweave.tests.support.serving import ask_over_http, direct_client, in_process
+from ragweave.tests.support.serving import ask_over_http, bearer, direct_client, in_process
 
 CANARY = "Zanzibold"
 MINE = {"garden.md": "# The garden\n\nThe roses in the garden are pruned in March.\n"}
@@ -47,7 +49,7 @@ async def case(tmp_path: Path, home: Path) -> AsyncIterator[SimpleNamespace]:
     clients = []
     for name, library in (("mine", mine.id), ("theirs", vault.id)):
         _, secret = app.state.keys.create(name, (library,))
-        clients.append(direct_client(app, headers={"authorization": f"Bearer {secret}"}))
+        clients.append(direct_client(app, headers=bearer(secret)))
     async with in_process(app), clients[0] as my, clients[1] as their:
         (first, *_) = (await their.get("/api/sources", params={"library": "vault"})).json()["sources"]
         Media.of(vault.id).write(f"{first['id']}/page-1.png", [b"picture"])
@@ -243,3 +245,37 @@ async def test_what_the_usual_library_is_called_is_told_to_no_key_that_does_not_
             told = (await client.get(path)).text
             assert not [name for name in names if f'"{name}"' in told], (path, told)
     assert (await case.theirs.get("/api/context")).json()["defaults"]["library"] == "vault"
+    once: dict[str, Any] = {"input": {"question": "When?"}, "config": {"configurable": {"library": "mine"}}}
+    for path, body in (("invoke", once), ("batch", {"inputs": [once["input"]], "config": once["config"]})):
+        assert (await case.theirs.post(f"/langserve/agent/{path}", json=body)).status_code == 404, path
+
+
+async def test_of_many_libraries_neither_server_tells_a_key_what_another_one_holds(tmp_path: Path, home: Path) -> None:
+    count, told_to_owners = min(50, max(3, CANARIES // 8)), 0
+    each, names = CANARIES // count, [f"house {n}" for n in range(count)]
+    for n, name in enumerate(names):
+        words = (f"The code word of drawer {k} is {CANARY}{n}x{k}." for k in range(each))
+        await build_library(tmp_path / name, {"drawers.md": "# Drawers\n\n" + "\n\n".join(words)}, name)
+    servers = [create_app(ServeSettings(per_minute=1_000_000)) for _ in range(2)]
+    secrets = [servers[0].state.keys.create(name, ((await open_library(name)).id,))[1] for name in names]
+    async with in_process(servers[0]) as one, in_process(servers[1]) as other:
+
+        async def ask(n: int, k: int) -> int:
+            """Ask for a word with the key of another library, and of its own; return whether the owner got it."""
+            asker, client = (n + 1 + k % (count - 1)) % count, (one, other)[k % 2]
+            key = bearer(secrets[asker])
+            body = {"query": f"What is the code word of drawer {k}, {CANARY}{n}x{k}?"}
+            told = (await client.post("/search", json=body, headers=key)).json()["results"]
+            if k % 20 == 0:
+                asked = {"messages": [{"role": "user", "content": body["query"].partition(",")[0]}], "model": "agent"}
+                told.append((await client.post("/v1/chat/completions", json=asked, headers=key)).json())
+            assert set(re.findall(rf"{CANARY}(\d+)x", str(told).replace(body["query"], ""))) <= {str(asker)}, body
+            named = await client.post("/search", json={**body, "library": names[n]}, headers=key)
+            assert named.status_code == 404 and CANARY not in named.text
+            mine = await client.post("/search", json=body, headers=bearer(secrets[n]))
+            return f"{CANARY}{n}x{k}" in mine.text
+
+        for k in range(each):
+            told_to_owners += sum(await asyncio.gather(*(ask(n, k) for n in range(count))))
+    assert told_to_owners > 0.9 * count * each
+    print(f"\n{count * each} words of {count} libraries at two servers: none told, {told_to_owners} to owners")

@@ -29,6 +29,7 @@ from ragweave.tests.support.serving import (
     ask_over_http,
     begin,
     events_until,
+    in_process,
     killed_at_the_end,
     on_loopback,
     told,
@@ -145,6 +146,37 @@ async def test_a_database_that_is_restarted_is_told_in_a_sentence_and_then_answe
                     status = turn["status"]
             assert status in ("failed", "done")
         close_stores()
+
+
+CEILING = "Who painted the ceiling of the town hall?"
+PAGE = "<html><title>Town hall</title><p>The ceiling of the town hall was painted by Ines Varga in 1902.</p></html>"
+
+
+async def test_a_question_for_consent_survives_that_the_server_is_killed(
+    monkeypatch: pytest.MonkeyPatch, notes: Path, home: Path, tmp_path: Path
+) -> None:
+    (web := tmp_path / "web").mkdir()
+    (web / "hall.html").write_text(PAGE, encoding="utf-8")
+    monkeypatch.setenv("RAGWEAVE_WEB_FOLDER", str(web))
+    async with killed_at_the_end() as (client, _):
+        run = await begin(client, CEILING, context={"web": "ask"})
+        before = await events_until(client, run["run"], "consent")
+    resume = f"/api/runs/{run['run']}/resume"
+    async with on_loopback(create_app(ServeSettings())) as address, httpx.AsyncClient(base_url=address) as client:
+        (turn,) = (await client.get(f"/api/threads/{run['thread']}")).json()["turns"]
+        assert turn["status"] == "waiting" and turn["trail"]
+        assert await events_until(client, run["run"], "consent") == before
+        assert (await client.post(resume, json={"consent": True})).status_code == 202
+        assert (await client.post(resume, json={"consent": True})).status_code == 409
+        rest = await events_until(client, run["run"], "end", after=len(before))
+        assert rest[0]["type"] == "consented" and rest[0]["id"] == len(before) + 1
+        answer = next(e for e in rest if e["type"] == "answer")["answer"]
+        assert "Ines Varga" in answer["text"] and answer["citations"][0]["origin"] == "web"
+        assert (await client.post(resume, json={"consent": True})).status_code == 409
+    async with in_process(create_app(ServeSettings())) as client:
+        assert (await client.post(resume, json={"consent": True})).status_code == 409
+        (turn,) = (await client.get(f"/api/threads/{run['thread']}")).json()["turns"]
+        assert turn["status"] == "done" and "Ines Varga" in turn["answer"]["text"]
 
 
 async def test_a_signal_is_heard_while_the_workers_have_not_begun_to_speak(home: Path) -> None:

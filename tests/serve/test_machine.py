@@ -31,7 +31,7 @@ from ragweave.nodes.answer import Answer
 from ragweave.serve.app import create_app
 from ragweave.serve.records import Record
 from ragweave.serve.settings import ServeSettings
-from ragweave.tests.support.serving import direct_client, parse_events, running
+from ragweave.tests.support.serving import bearer, direct_client, parse_events, running
 
 EXAMPLES = int(os.environ.get("TEST_EXAMPLES", "25"))
 WHO = st.sampled_from(["ada", "ben"])
@@ -76,11 +76,10 @@ class Server(RuleBasedStateMachine):
         self.secrets: dict[str, str] = {}
         self.keys: dict[str, str] = {}
         self.start()
-        row = [
-            r for r in self.call("ada", "GET", "/api/libraries", key=None).json()["libraries"] if r["name"] == "default"
-        ]
+        rows = self.call("ada", "GET", "/api/libraries").json()["libraries"]
+        library = next(row["id"] for row in rows if row["name"] == "default")
         for name in ("ada", "ben"):
-            key, self.secrets[name] = self.app.state.keys.create(name, (row[0]["id"],))
+            key, self.secrets[name] = self.app.state.keys.create(name, (library,))
             self.keys[name] = key.id
 
     def start(self) -> None:
@@ -103,10 +102,9 @@ class Server(RuleBasedStateMachine):
             close_stores()
             shutil.rmtree(self.home)
 
-    def call(self, who: str, method: str, path: str, key: str | None = "", **more: Any) -> httpx.Response:
+    def call(self, who: str, method: str, path: str, **more: Any) -> httpx.Response:
         async def ask() -> httpx.Response:
-            secret = self.secrets.get(who, "") if key == "" else key
-            headers = {"authorization": f"Bearer {secret}"} if secret else {}
+            headers = bearer(self.secrets[who]) if who in self.secrets else {}
             async with direct_client(self.app, headers=headers) as client:
                 found = await client.request(method, path, **more)
                 await asyncio.sleep(0)
@@ -149,6 +147,10 @@ class Server(RuleBasedStateMachine):
     def owner(self, run: str) -> str:
         return self.threads[self.runs[run][0]][0]
 
+    def refusal(self, who: str, owner: str) -> int:
+        """Return with which status a caller is refused what is somebody's, or 0."""
+        return 401 if who not in self.working else 404 if owner != who else 0
+
     @rule(who=WHO, data=st.data(), web=st.booleans(), follow=st.booleans())
     def ask(self, who: str, data: st.DataObject, web: bool, follow: bool) -> None:
         body: dict[str, Any] = {"question": f"{secrets.token_hex(4)}{'?web' if web else '?'}", "library": "default"}
@@ -156,10 +158,8 @@ class Server(RuleBasedStateMachine):
             body["thread"] = data.draw(st.sampled_from(sorted(self.threads)))
         owner, turns = self.threads.get(body.get("thread", ""), (who, []))
         got = self.call(who, "POST", "/api/ask", json=body)
-        if who not in self.working:
-            assert got.status_code == 401
-        elif owner != who:
-            assert got.status_code == 404
+        if refusal := self.refusal(who, owner):
+            assert got.status_code == refusal
         elif "running" in turns:
             assert got.status_code == 409
         else:
@@ -187,8 +187,8 @@ class Server(RuleBasedStateMachine):
     def cancel(self, data: st.DataObject, who: str) -> None:
         if run := self.draw(data, "running", "waiting", "done", "failed", "cancelled"):
             got = self.call(who, "POST", f"/api/runs/{run}/cancel", json={})
-            if who not in self.working or self.owner(run) != who:
-                assert got.status_code == (404 if who in self.working else 401)
+            if refusal := self.refusal(who, self.owner(run)):
+                assert got.status_code == refusal
             elif self.state(run) in OPEN:
                 assert got.json()["status"] == "cancelled"
                 self.turn(run, "cancelled")
@@ -199,8 +199,8 @@ class Server(RuleBasedStateMachine):
     def resume(self, data: st.DataObject, who: str, consent: bool) -> None:
         if run := self.draw(data, "waiting", "running", "done"):
             got = self.call(who, "POST", f"/api/runs/{run}/resume", json={"consent": consent})
-            if who not in self.working or self.owner(run) != who:
-                assert got.status_code == (404 if who in self.working else 401)
+            if refusal := self.refusal(who, self.owner(run)):
+                assert got.status_code == refusal
             elif self.state(run) == "waiting":
                 assert got.status_code == 202
                 self.settle(run, "running")
@@ -213,8 +213,7 @@ class Server(RuleBasedStateMachine):
         if self.threads:
             thread = data.draw(st.sampled_from(sorted(self.threads)))
             got = self.call(who, "DELETE", f"/api/threads/{thread}")
-            mine = self.threads[thread][0] == who
-            assert got.status_code == (401 if who not in self.working else 204 if mine else 404)
+            assert got.status_code == (self.refusal(who, self.threads[thread][0]) or 204)
             if got.status_code == 204:
                 del self.threads[thread]
 

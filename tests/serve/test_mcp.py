@@ -6,6 +6,7 @@ import os
 import sys
 from pathlib import Path
 from typing import Any
+from unittest.mock import AsyncMock
 
 import httpx
 import httpx2
@@ -46,14 +47,14 @@ async def test_an_assistant_asks_searches_lists_and_opens(notes: Path, app: Fast
         offered = {tool.name: tool for tool in (await tools.list_tools()).tools}
         assert set(offered) == {"ask", "search", "list_libraries", "list_sources", "open_citation"}
         assert all(tool.annotations is not None and tool.annotations.read_only_hint for tool in offered.values())
-        told: list[str | None] = []
-
-        async def progress(done: float, total: float | None, message: str | None) -> None:
-            told.append(message)
-
+        progress = AsyncMock()
         answer = structured(await tools.call_tool("ask", QUESTION, progress_callback=progress))
         cited, quote = answer["citations"][0], answer["quotes"][0]
-        assert answer["found"] and answer["kind"] == "quotes" and "Searched" in told
+        assert (
+            answer["found"]
+            and answer["kind"] == "quotes"
+            and "Searched" in [call.args[2] for call in progress.await_args_list]
+        )
         assert quote["best"] == "The lamp of the lighthouse was first lit on 3 October 1874."
         assert quote["best"] in quote["text"] and cited["place"] == "lighthouse.md, The lighthouse › History"
         assert all(quote[k] == cited[k] for k in ("n", "title", "place", "uri"))
@@ -92,20 +93,11 @@ async def test_a_key_opens_its_libraries_and_no_other(notes: Path, app: FastAPI)
 
 
 async def test_the_command_speaks_over_standard_input_and_output(notes: Path, home: Path) -> None:
-    command = StdioServerParameters(
-        command=sys.executable,
-        args=["-m", "ragweave.app.cli", "mcp", "--library", "default"],
-        env={**os.environ, "RAGWEAVE_HOME": str(home)},
-    )
+    args, env = ["-m", "ragweave.app.cli", "mcp", "--library", "default"], {**os.environ, "RAGWEAVE_HOME": str(home)}
+    command = StdioServerParameters(command=sys.executable, args=args, env=env)
     async with Client(command) as client:
         assert "1874" in structured(await client.call_tool("ask", QUESTION))["text"]
         assert structured(await client.call_tool("list_libraries", {})) == ["default"]
-
-
-def only(found: dict[str, Any]) -> tuple[str, Any]:
-    """Return the one entry of a mapping."""
-    (entry,) = found.items()
-    return entry
 
 
 async def test_the_description_has_what_its_readers_need_and_each_tool_is_called_by_it(
@@ -118,9 +110,10 @@ async def test_the_description_has_what_its_readers_need_and_each_tool_is_called
     calls = {"ask_library": QUESTION, "search_library": {"query": "ferry", "limit": 1}}
     given = {}
     for path, methods in told["paths"].items():
-        method, operation = only(methods)
+        ((method, operation),) = methods.items()
         assert operation["summary"] == operation["description"] and "parameters" not in operation
-        sent = only(operation["requestBody"]["content"])[1]["schema"]
+        (content,) = operation["requestBody"]["content"].values()
+        sent = content["schema"]
         assert "$ref" not in str(sent) and all(p["type"] and p["description"] for p in sent["properties"].values())
         assert len(sent["required"]) == 1
         id = operation["operationId"]

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-import io
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
-from unittest.mock import AsyncMock
 
 import httpx
 import pytest
 from fastapi import FastAPI
 
-from ragweave.corpora.store.stores import stores
-from ragweave.serve import jobs, remote_journal, uploads
+from ragweave.serve import remote_journal
 from ragweave.serve.access import Caller
 from ragweave.serve.app import create_app
 from ragweave.serve.conversations import latest
@@ -104,26 +101,6 @@ async def test_two_tabs_that_replace_one_question_at_once_leave_the_answer_of_th
     await wait_for(client, first, "done")
     (turn,) = (await client.get(f"/api/threads/{run['thread']}")).json()["turns"]
     assert (turn["run"], turn["status"]) == (first, "done")
-
-
-@pytest.mark.parametrize("elsewhere", [False, True])
-async def test_a_job_that_is_stopped_while_its_end_is_written_down_tells_that_end(
-    client: httpx.AsyncClient, app: FastAPI, monkeypatch: pytest.MonkeyPatch, paused: Any, elsewhere: bool
-) -> None:
-    monkeypatch.setattr(jobs, "aindex", AsyncMock())
-    ending, here = paused(Records, "end"), app.state.app_state.jobs
-    library = stores().catalog.library("default")
-    record = await here.start(Caller(), library, [uploads.keep("a.md", io.BytesIO(b"words"), library.id)], [])
-    journal, task = await here.journal(record), here._jobs[record.id].task
-    await ending.begun.wait()
-    if elsewhere:  # the other server was asked, and this one heard of it
-        here.stop(record.id)
-    stopped = asyncio.create_task(asyncio.sleep(0) if elsewhere else here.cancel(record))
-    await asyncio.sleep(0)
-    ending.may.set()
-    await asyncio.wait([stopped, task])
-    assert [entry.type for entry in journal.entries] == ["end"] and journal.closed
-    assert (await here.get(Caller(), record.id)).status == "done" and await here.mine(Caller()) == []
 
 
 @pytest.mark.parametrize("asks", [False, True])

@@ -115,9 +115,8 @@ async def test_what_a_key_shared_is_its_own_and_goes_with_it_and_the_owner_may_e
 async def test_a_server_without_keys_makes_no_links_and_days_have_a_limit(
     app: FastAPI, client: httpx.AsyncClient
 ) -> None:
-    thread = (await ask_over_http(client, QUESTION))[0]["thread"]
-    assert (await client.post(f"/api/threads/{thread}/share", json={})).status_code == 409
+    at = f"/api/threads/{(await ask_over_http(client, QUESTION))[0]['thread']}/share"
+    assert (await client.post(at, json={})).status_code == 409
     _, secret = app.state.keys.create("mine", None)
     for days in (0, 91, "soon"):
-        sent = await client.post(f"/api/threads/{thread}/share", json={"days": days}, headers=bearer(secret))
-        assert sent.status_code == 422, days
+        assert (await client.post(at, json={"days": days}, headers=bearer(secret))).status_code == 422, days

@@ -7,7 +7,6 @@ import contextlib
 import json
 import logging
 from collections.abc import AsyncIterator
-from typing import Any
 
 import httpx
 import pytest
@@ -36,21 +35,18 @@ async def talk(address: str, first: bytes, then: bytes = b"") -> bytes:
     async def dribble() -> None:
         for n in range(len(then)):
             writer.write(then[n : n + 1])
-            await writer.drain()
             await asyncio.sleep(0.1)
 
-    dribbling = asyncio.create_task(dribble())
-    told = b""
+    dribbling, told = asyncio.create_task(dribble()), b""
     try:
+        # Whoever still sends when the server hangs up may see the connection reset.
         async with asyncio.timeout(20):
-            # Whoever still sends when the server hangs up may see the connection reset.
             with contextlib.suppress(ConnectionResetError):
                 while part := await reader.read(1 << 16):
                     told += part
-            return told
+        return told
     finally:
         dribbling.cancel()
-        await asyncio.gather(dribbling, return_exceptions=True)
         writer.close()
 
 
@@ -85,10 +81,7 @@ async def test_who_does_not_read_an_answer_is_hung_up_on_and_the_work_for_it_end
         finally:
             ended.set()
 
-    async def endless() -> Any:
-        return StreamingResponse(long())
-
-    app.add_api_route("/endless", endless)
+    app.add_api_route("/endless", lambda: StreamingResponse(long()))
     # A server that an earlier test started in this process keeps its log to itself.
     monkeypatch.setattr(logging.getLogger("ragweave.serve"), "propagate", True)
     caplog.set_level(logging.INFO, "ragweave.serve")

@@ -19,7 +19,6 @@ ROOT = Path(__file__).resolve().parents[2]
 STATIC = ROOT / "serve" / "static"
 _COMMENT = re.compile(r'("(?:[^"\\\n]|\\.)*"|`(?:[^`\\]|\\.)*`)|/\*.*?\*/|//[^\n]*', re.S)
 CODE = {path.name: _COMMENT.sub(r"\1", path.read_text("utf-8")) for path in sorted((STATIC / "js").glob("*.js"))}
-EVERYTHING = "\n".join(CODE.values()) + (STATIC / "index.html").read_text(encoding="utf-8")
 _LITERAL = re.compile(r'"((?:[^"\\\n]|\\.)*)"|`((?:[^`\\]|\\.)*)`')
 _SHOWN = re.compile(r'(?:\b(?:text|title|placeholder|alt)|"aria-label"): (?:"((?:[^"\\\n]|\\.)*)"|`((?:[^`\\]|\\.)*)`)')
 _NO_WORDS = re.compile(
@@ -93,24 +92,6 @@ def test_methods_and_steps_are_told_as_elsewhere() -> None:
 
 def words(text: str) -> list[str]:
     return re.findall(r"[\w-]+", text)
-
-
-def test_nothing_lies_in_the_scripts_and_styles_that_nothing_uses() -> None:
-    for name, code in CODE.items():
-        elsewhere = "\n".join(other for n, other in CODE.items() if n != name and f'"./{name}"' in other)
-        exports = re.findall(r"^export (?:async )?(?:function|const|let|class) (\w+)", code, re.M)
-        assert [one for one in exports if one not in words(elsewhere)] == [], name
-        taken = [n for names in re.findall(r"^import \{([^}]*)\}", code, re.M) for n in words(names) if n != "as"]
-        own = re.findall(r"^(?:async )?(?:function|const|let|class) (\w+)", code, re.M)
-        assert [n for n in [*taken, *own] if words(code).count(n) < 2] == [], name
-    styles = "\n".join(path.read_text(encoding="utf-8") for path in (STATIC / "css").glob("*.css"))
-    selectors = re.findall(r"([^{}]+)\{", re.sub(r"/\*.*?\*/", "", styles, flags=re.S))
-    styled = {c for selector in selectors for c in re.findall(r"[.#]([A-Za-z][\w-]*)", selector)}
-    assert styled - {"tml-display"} - set(words(EVERYTHING)) == set()  # that one is of what lies in `vendor`
-    icons = re.findall(r"^  (\w+): \"", CODE["icons.js"], re.M)
-    assert len(icons) > 30 and [icon for icon in icons if f'"{icon}"' not in EVERYTHING] == []
-    properties = set(re.findall(r"(--[\w-]+):", styles))
-    assert {p for p in properties if f"var({p}" not in styles + EVERYTHING} == set()
 
 
 ELSEWHERE = frozenset(

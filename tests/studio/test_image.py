@@ -11,17 +11,14 @@ import subprocess
 import sys
 from importlib import metadata
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from ragweave.nodes.state import SAVED
-from ragweave.tests.support.postgres import Postgres
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 CONFIG = json.loads((ROOT / "langgraph.json").read_text(encoding="utf-8"))
 GRAPHS: dict[str, str] = {name: spec["path"] for name, spec in CONFIG["graphs"].items()}
-LIT = "When was the lamp of the lighthouse first lit?"
 
 
 @pytest.fixture
@@ -60,36 +57,3 @@ def lacking(modules: list[str], extras: tuple[str, ...]) -> set[str]:
     there = {inventory.named(d.metadata["Name"]) for d in inventory.installed(extras)} | {"ragweave"}
     owners = metadata.packages_distributions()
     return {inventory.named(owners[m][0]) for m in modules if m in owners} - there - {"setuptools"}
-
-
-def graph_of(path: str) -> Any:
-    module, _, name = path.partition(":")
-    return getattr(importlib.import_module(module), name)
-
-
-@pytest.mark.cluster
-@pytest.mark.parametrize("name", GRAPHS)
-async def test_a_graph_has_no_saver_and_keeps_its_threads_in_that_of_a_server(
-    name: str, stock: Any, postgres: Postgres
-) -> None:
-    from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
-    from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
-
-    stock({"lamp.md": "# The lighthouse\n\nThe lamp of the lighthouse was first lit on 3 October 1874.\n"})
-    graph = graph_of(GRAPHS[name])
-    assert graph.checkpointer is None and graph.store is None
-    allowed = CONFIG["checkpointer"]["serde"]["allowed_msgpack_modules"]
-    serde = JsonPlusSerializer(allowed_msgpack_modules=[tuple(kind) for kind in allowed])
-    config: Any = {"configurable": {"thread_id": "t1"}}
-    with postgres.database() as url:
-        address = url.replace("postgresql+psycopg", "postgresql")
-        async with AsyncPostgresSaver.from_conn_string(address) as saver:
-            await saver.setup()
-            saver.serde = serde
-            asked = {"messages": [{"role": "user", "content": LIT}]}
-            await graph.copy(update={"checkpointer": saver}).ainvoke(asked, config)
-        async with AsyncPostgresSaver.from_conn_string(address) as saver:
-            saver.serde = serde
-            kept = (await graph.copy(update={"checkpointer": saver}).aget_state(config)).values
-    assert [m.type for m in kept["messages"]] == ["human", "ai"]
-    assert ("1874" in kept["answer"].text) is (name != "video_rag")
