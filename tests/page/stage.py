@@ -26,7 +26,10 @@ from ragweave.serve.run import new_thread
 from ragweave.serve.store import Store, add_thread, begin_turn, set_turn
 
 COUNCIL = Path(__file__).resolve().parents[2] / "examples" / "library" / "council-2024.pdf"
-LIGHTHOUSE = """# The lighthouse
+LIGHTHOUSE = """---
+date: 2024-01-01
+---
+# The lighthouse
 
 ## Site
 

@@ -93,6 +93,9 @@ def test_cards_are_laid_out_anew_when_anything_changes_its_height_and_fold_below
     assert card["y"] > answer["y"] + answer["height"] - 1
 
 
+STATES = {"unverified": "underline dashed", "contradicted": "line-through solid", "model": "underline dotted"}
+
+
 def test_the_three_states_of_a_sentence_are_seen_and_read(window: Any) -> None:
     page = window(keep={"library": json.dumps("media")}, viewport=WIDE)
     page.get_by_role("link", name="What about the pump?").click()
@@ -108,8 +111,6 @@ def test_the_three_states_of_a_sentence_are_seen_and_read(window: Any) -> None:
     assert turn.locator(".sentence.contradicted .flag").inner_text().strip() == "contradicted"
     labels = [chip.get_attribute("aria-label").split(":")[0] for chip in turn.locator(".answer .cite").all()]
     assert labels == ["Verified by source 1", "Contradicted by source 1"]
-    drawn = {
-        state: turn.locator(f".sentence.{state} .said").evaluate("e => getComputedStyle(e).textDecorationStyle")
-        for state in ("unverified", "contradicted", "model")
-    }
-    assert drawn == {"unverified": "dashed", "contradicted": "wavy", "model": "dotted"}
+    style = "e => (({ textDecorationLine: line, textDecorationStyle: how }) => `${line} ${how}`)(getComputedStyle(e))"
+    shown = {state: turn.locator(f".sentence.{state} .said").evaluate(style) for state in STATES}
+    assert shown == STATES

@@ -9,6 +9,7 @@ import os
 import zipfile
 from pathlib import Path
 from typing import Any
+from unittest.mock import AsyncMock
 
 import httpx
 import pytest
@@ -179,22 +180,17 @@ async def test_a_job_that_is_cancelled_leaves_no_file_that_was_not_read_but_one_
 async def test_no_job_uses_what_was_perceived_for_another_library_once_a_key_is_bound_to_libraries(
     client: httpx.AsyncClient, app: FastAPI, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    told: list[bool] = []
-
-    async def noted(*args: Any, alone: bool, **options: Any) -> None:
-        told.append(alone)
-
     async def send(name: str, key: str) -> None:
         note = [("files", (name, b"# A note\n"))]
         sent = await client.post("/api/upload", data={"library": "default"}, files=note, headers=bearer(key))
         await client.get(f"/api/jobs/{sent.json()['job']}/events", headers=bearer(key))
 
-    monkeypatch.setattr(jobs, "aindex", noted)
+    monkeypatch.setattr(jobs, "aindex", indexed := AsyncMock())
     _, everything = app.state.keys.create("everything", None)
     await send("two.md", everything)
     app.state.keys.create("tenant", ((await open_library()).id,))
     await send("three.md", everything)
-    assert told == [False, True]
+    assert [call.kwargs["alone"] for call in indexed.await_args_list] == [False, True]
 
 
 async def test_a_deleted_source_or_library_takes_its_uploads_along_and_nothing_else(
