@@ -46,18 +46,6 @@ async def test_k_and_sources_narrow_both_lists(library):
     assert lists.dense == lists.lexical == ()
 
 
-async def test_a_document_is_found_by_any_of_its_chunks_and_once(tmp_path):
-    (tmp_path / "long").mkdir()
-    filler = " ".join(f"Sentence {n} speaks of ordinary matters at length." for n in range(300))
-    (tmp_path / "long" / "a.txt").write_text(filler + " The narwhal has a spiral tusk.")
-    await index([tmp_path / "long"])
-    library = await open_library()
-    [lists] = await library.search("document", ["narwhal tusk"])
-    assert len(lists.dense) == len(set(lists.dense)) == (await library.counts())["document"]
-    item = (await library.items([lists.dense[0].id]))[lists.dense[0].id]
-    assert "narwhal" in item.text
-
-
 async def test_items_come_whole_and_unknown_or_foreign_ids_are_left_out(library):
     await create_library("other")
     [lists] = await library.search("paragraph", ["lighthouse"], 1)

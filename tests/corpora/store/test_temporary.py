@@ -6,6 +6,8 @@ import errno
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -20,19 +22,25 @@ KEEP = (
 )
 
 
-def test_a_half_made_library_goes_when_its_process_is_dead_and_not_before(home):
-    half = home / "libraries" / ".0123456789abcdef.part"
-    half.mkdir(parents=True)
-    process = subprocess.Popen(
-        [sys.executable, "-c", KEEP, str(half)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    )
+@contextmanager
+def living(code: str, *arguments: object) -> Iterator[str]:
+    """Run code in a process until it is killed, and return what it tells first."""
+    command = [sys.executable, "-c", code, *map(str, arguments)]
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     try:
-        assert process.stdout.readline() == "held\n"
-        Catalog(home).create("first", "tiny", 4)
-        assert half.is_dir() and not forsaken(half)
+        yield process.stdout.readline().strip()
     finally:
         process.kill()
         process.communicate()
+
+
+def test_a_half_made_library_goes_when_its_process_is_dead_and_not_before(home):
+    half = home / "libraries" / ".0123456789abcdef.part"
+    half.mkdir(parents=True)
+    with living(KEEP, half) as told:
+        assert told == "held"
+        Catalog(home).create("first", "tiny", 4)
+        assert half.is_dir() and not forsaken(half)
     assert forsaken(half)
     Catalog(home).create("second", "tiny", 4)
     assert not half.exists() and len(list(half.parent.iterdir())) == 2
@@ -49,15 +57,9 @@ def test_a_temporary_folder_goes_with_its_process_or_with_the_next_one(
 ) -> None:
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    command = [sys.executable, "-c", LENT]
-    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-    try:
-        lent = Path(process.stdout.readline().strip())
-        with temporary() as mine:
-            assert lent.is_dir() and mine.parent == lent.parent == tmp_path
-    finally:
-        process.kill()
-        process.communicate()
+    with living(LENT) as told, temporary() as mine:
+        lent = Path(told)
+        assert lent.is_dir() and mine.parent == lent.parent == tmp_path
     assert (lent / "catalog").exists()
     with temporary() as mine:
         assert [*tmp_path.iterdir()] == [mine]
