@@ -7,9 +7,10 @@ import os
 import secrets
 import shutil
 import threading
+import time
 import unicodedata
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, get_args
@@ -64,6 +65,8 @@ def check_name(name: str) -> str:
 
 _REMEMBERED = 32
 """Libraries of which anything is remembered."""
+_FRESH = 0.1
+"""Seconds for which a look at a catalog counts for those who have no thread to look again."""
 
 
 class _Begun(threading.local):
@@ -84,7 +87,7 @@ class Libraries:
         self._ids: dict[str, str] = {}
         self._begun = _Begun()
         self._watch = None if url else CatalogWatch(home)
-        self._memory: dict[str, tuple[object, dict[str, Any]]] = {}
+        self._memory: dict[str, tuple[object, dict[str, Any], float]] = {}
 
     def close(self) -> None:
         """Close every connection."""
@@ -107,7 +110,7 @@ class Libraries:
             yield begun[0]
             return
         # Looked up before the transaction begins: what it reads may be newer than the memory, and never older.
-        memory = self.remembered(library)
+        memory = self._looked(library)
         with self.kept.reading(library) as connection:
             self._begun.of[library] = connection, memory
             try:
@@ -120,7 +123,7 @@ class Libraries:
     def memory(self, library: str) -> dict[str, Any]:
         """Return what is remembered of a library as this thread sees it; after a commit, whosever, it is empty."""
         begun = self._begun.of.get(library)
-        memory = self.remembered(library) if begun is None else begun[1]
+        memory = self._looked(library) if begun is None else begun[1]
         if memory is not None:
             return memory
         with self.reading(library) as connection:
@@ -131,7 +134,12 @@ class Libraries:
             return memory
 
     def remembered(self, library: str) -> dict[str, Any] | None:
-        """Return the memory of a library where that takes no time; None in a database, which has to be asked.
+        """Return the memory of a library as somebody with a thread has just seen it, else None; it never waits."""
+        held = self._memory.get(library)
+        return held[1] if held is not None and time.monotonic() - held[2] < _FRESH else None
+
+    def _looked(self, library: str) -> dict[str, Any] | None:
+        """Return the memory of a library as of its last commit; None in a database, which has to be asked.
 
         Raises:
             LibraryNotFound: it was deleted.
@@ -140,15 +148,18 @@ class Libraries:
 
     def _memory_of(self, library: str, version: object) -> dict[str, Any]:
         held = self._memory.get(library)
-        if held is None or held[0] != version:
-            if len(self._memory) >= _REMEMBERED:
-                self._memory = {}
-            self._memory[library] = held = (version, {})
-        return held[1]
+        memory = held[1] if held is not None and held[0] == version else {}
+        if held is None and len(self._memory) >= _REMEMBERED:
+            self._memory = {}
+        self._memory[library] = version, memory, time.monotonic()
+        return memory
 
-    def writing(self, library: str) -> AbstractContextManager[Connection]:
+    @contextmanager
+    def writing(self, library: str) -> Iterator[Connection]:
         """Begin a transaction that changes a library; see `reading`."""
-        return self.kept.writing(library)
+        with self.kept.writing(library) as connection:
+            yield connection
+        self._memory.pop(library, None)
 
     def libraries(self) -> list[LibraryRow]:
         """Return every library that can be opened, by name."""

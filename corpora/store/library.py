@@ -65,7 +65,8 @@ class Library:
         """Return what is remembered of the library under a name; ask in a thread where it is not."""
         memory = self.held.catalog.remembered(self.id)
         if memory is not None and name in memory:
-            return ask(self.id)
+            known: T = memory[name]
+            return known
         return await asyncio.to_thread(ask, self.id)
 
     async def search(
@@ -117,9 +118,9 @@ class Library:
 
     async def items(self, ids: Sequence[str]) -> dict[str, Item]:
         """Return items with their full text; ids that this library does not hold are left out."""
-        known = self.remembered("items")
+        known: Mapping[str, Item] = self.remembered("items")
         if all(id_ in known for id_ in ids):
-            return self.read(ids) if ids else {}
+            return {i.id: i for i in self._in_time(known[id_] for id_ in dict.fromkeys(ids))}
         return await asyncio.to_thread(self.read, ids)
 
     def is_called(self, name: str) -> bool:
