@@ -14,6 +14,7 @@ import sys
 import threading
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -63,8 +64,9 @@ def make(job: Mapping[str, Any]) -> float:
 
     class Dots(ProgressBarLogger):  # type: ignore[misc]
         def bars_callback(self, *told: object) -> None:
-            sys.stdout.write(".")
-            sys.stdout.flush()
+            with suppress(BrokenPipeError):  # whoever started this is gone: `end_with` clears up
+                sys.stdout.write(".")
+                sys.stdout.flush()
 
     recordings, to = job["recordings"], job["to"]
     opened = {

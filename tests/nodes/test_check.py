@@ -123,7 +123,7 @@ async def test_a_sentence_is_judged_with_those_before_it_and_the_window_that_say
     shown = model.calls[0].messages[-1].text
     assert "1. The Heron is a ferry.\n2. Her hull is 41.6 metres. [1][2]\n" in shown
     assert shown.endswith("Sentences to judge: 2")
-    assert "Her hull is 41.6 metres.\n\nNothing" in shown and "Grebe | 12\nHeron | 41.6" in shown
+    assert "plot 199.\n\nHer hull is 41.6 metres.\n" in shown and "Grebe | 12\nHeron | 41.6" in shown
     assert len(shown) < 1_600
 
 

@@ -47,7 +47,7 @@ class Eye(ScriptedServer):
 @pytest.fixture
 def eye(monkeypatch: pytest.MonkeyPatch) -> Iterator[Eye]:
     monkeypatch.setenv("RAGWEAVE_OCR", "off")
-    with Eye(key="right") as server:
+    with Eye() as server:
         monkeypatch.setenv("RAGWEAVE_VISION", "eye-1")
         monkeypatch.setenv("RAGWEAVE_CHAT_URL", server.base_url)
         monkeypatch.setenv("RAGWEAVE_CHAT_KEY", "right")

@@ -86,8 +86,9 @@ def test_the_process_that_decodes_knows_no_keys(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setenv("RAGWEAVE_DATABASE_URL", "postgresql+psycopg://u:secret@host/name")
     given: list[dict[str, str]] = []
 
-    def started(*command: object, env: dict[str, str], **more: object) -> None:
-        given.append(env)
+    def started(command: list[str], env: dict[str, str] | None = None, **more: object) -> None:
+        if "-version" in command and env is not None:
+            given.append(env)
         raise OSError
 
     monkeypatch.setattr("subprocess.Popen", started)
