@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from ragweave.corpora.ingest.run import index
 from ragweave.corpora.sniff import HEAD, demuxer
-from ragweave.corpora.video.ffmpeg import run
+from ragweave.corpora.video.ffmpeg import binary, run
 from ragweave.corpora.video.frames import frames
 from ragweave.corpora.video.streams import described
 from tests.corpora.video.conftest import Ffmpeg, Film, items, warnings
@@ -85,6 +85,7 @@ def test_streams_chapters_and_tags_are_read() -> None:
 def test_the_process_that_decodes_knows_no_keys(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RAGWEAVE_DATABASE_URL", "postgresql+psycopg://u:secret@host/name")
     given: list[dict[str, str]] = []
+    binary()  # looked for once a process, by starting it
 
     def started(command: list[str], env: dict[str, str] | None = None, **more: object) -> None:
         if "-version" in command and env is not None:
