@@ -115,7 +115,8 @@ def warnings_of(blocks: Iterable[Block], hidden: Sequence[str], invisible: int) 
     texts = [*hidden, *(b.text for b in blocks if b.kind != "code")]
     orders = sum(addresses_machines(t[a:b]) for t in texts if _addresses(t) for a, b in sentences(t))
     if orders:
-        said.append(f"it addresses assistants in {orders} sentence{'s' if orders > 1 else ''}, which are no source")
+        one = "1 sentence of it gives orders to assistants and supports no answer"
+        said.append(one if orders == 1 else f"{orders} sentences of it give orders to assistants and support no answer")
     return tuple(said)
 
 

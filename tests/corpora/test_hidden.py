@@ -53,7 +53,7 @@ def test_what_nobody_sees_of_a_page_is_left_out_and_counted(write: Callable[[str
     assert [b.text for b in parsed.blocks] == ["Harbour", "It opens at six.", "Bring boots."]
     assert parsed.warnings == (
         "1 hidden part left out, which no reader sees",
-        "it addresses assistants in 1 sentence, which are no source",
+        "1 sentence of it gives orders to assistants and supports no answer",
     )
 
 

@@ -109,7 +109,7 @@ BELOW = [
 """What the server calls, and whose refusals a reader of the page meets."""
 _COMPOSED = re.compile(
     r"\{0\}: (?:input|string|list) should|.*(?:no space left|permission denied|since \{2\}|hidden part|"
-    r"it addresses assistants|the words in)",
+    r"orders to assistants|the words in)",
     re.I,
 )
 """Sentences of pydantic and of the operating system, and those whose parts are joined elsewhere."""
