@@ -21,7 +21,7 @@ from ragweave.corpora.store.catalog import Catalog
 from ragweave.corpora.store.media import Media
 from ragweave.corpora.store.prepared import chunked, chunks
 from ragweave.corpora.types import CORPORA
-from ragweave.models import embed
+from ragweave.models import encoders
 from ragweave.serve.conversations import in_database, latest
 
 
@@ -34,13 +34,13 @@ class Tiny:
         self.name = name
         self.dim = 16 + 4 * int(name[-1])
 
-    def texts(self, texts: Sequence[str]) -> embed.Vectors:
+    def texts(self, texts: Sequence[str]) -> encoders.Vectors:
         out = np.zeros((len(texts), self.dim), np.float32)
         for row, text in zip(out, texts, strict=True):
             for word in text.lower().split():
                 code = zlib.crc32((word + self.name).encode())
                 row[code % self.dim] += 1 if code & 0x10000 else -1
-        return embed.normalise(out)
+        return encoders.normalise(out)
 
     queries = texts
 
