@@ -52,7 +52,8 @@ async def test_every_deciding_node_reaches_the_model_and_most_can_read_it(tmp_pa
                 state = part["data"]
         answer = state["answer"]
         answers.append(answer)
-        assert pushed == ("" if answer.abstained else answer.text)
+        # Marks that come later stand below the text that was pushed, and in the text of the answer.
+        assert bool(pushed) != answer.abstained and all(s.text in pushed for s in answer.sentences)
 
     # A model of this size misses a form now and then; a second round tells that from a node it never reaches.
     for _ in range(2):
