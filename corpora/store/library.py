@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
 
@@ -22,7 +22,7 @@ from ragweave.corpora.store.words import Ranking
 from ragweave.corpora.types import Corpus, Hit, Item, Lists
 from ragweave.models import embed
 from ragweave.models.embed import Encoder
-from ragweave.models.errors import InputError, LibraryNotFound
+from ragweave.models.errors import InputError
 from ragweave.models.settings import model_settings
 
 T = TypeVar("T")
@@ -237,9 +237,8 @@ async def open_library(name: str = "default") -> Library:
     """
     held = open_stores()
     found: Library | None = None if held is None else held.opened.get((name, model_settings().embed))
-    with suppress(LibraryNotFound):
-        if found is not None and found.is_called(name):
-            return found
+    if found is not None and found.is_called(name):
+        return found
     return await asyncio.to_thread(_open, name)
 
 
