@@ -314,6 +314,7 @@ class Libraries:
                 os.rename(folder_of(self._home, library), gone)
         except OSError as error:
             raise unwritable(gone, error) from error
+        self._memory.pop(library, None)  # else its name leads to it for as long as a look counts
         with suppress(LibraryNotFound):  # whoever lists them meanwhile finishes this as well
             self.kept.drop(library)
         for left in gone.parent.glob(".*.gone"):
