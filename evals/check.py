@@ -16,6 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from pydantic import BaseModel
+
 from ragweave.components.answer_builder import AnswerBuilder, Claim
 from ragweave.components.context import Context
 from ragweave.components.evidence import Citation, Sentence, Strip
@@ -30,8 +32,13 @@ from ragweave.graphs.run import asearch
 from ragweave.models.errors import InputError
 from ragweave.models.meter import Meter
 from ragweave.models.text import sentences
+from ragweave.prompts import load, quote
 
-OpinionBy = Literal["none", "scripted", "model"]
+OpinionBy = Literal["none", "scripted", "model", "alone", "faithfulness"]
+"""Who gives a second opinion. `alone` is the model without the local check, `faithfulness` the prompt of RAGAS's kind:
+a verdict for each sentence against all that was retrieved (Es et al. 2024, section 3)."""
+_ASKED = ("model", "alone", "faithfulness")
+PROMPTS = "ragweave.evals.prompts"
 SHOWN = 8
 """Passages that the writer of an answer is taken to have been shown."""
 _MARKS = re.compile(r"\s*(?:\[\d+\]|\(unverified\))")
@@ -123,7 +130,7 @@ async def checked(answers: Sequence[Sequence[CheckedSentence]], by: OpinionBy) -
     rows: list[Row] = []
     spent: list[Row] = []
     together = [_answer(answer, by) for answer in answers]
-    done = await asyncio.gather(*together) if by == "model" else [await one for one in together]
+    done = await asyncio.gather(*together) if by in _ASKED else [await one for one in together]
     for n, (found, cost) in enumerate(done):
         rows += [{**row, "answer": n} for row in found]
         spent.append({"answer": n, **cost})
@@ -131,7 +138,7 @@ async def checked(answers: Sequence[Sequence[CheckedSentence]], by: OpinionBy) -
 
 
 async def _answer(answer: Sequence[CheckedSentence], by: OpinionBy) -> tuple[list[Row], Row]:
-    run = RunContext("check", Context(mode="llm" if by == "model" else "auto"), TurnState(Meter()))
+    run = RunContext("check", Context(mode="llm" if by in _ASKED else "auto"), TurnState(Meter()))
     shown: dict[int, float] = {}
     marked: dict[int, float] = {}
     question = " ".join(dict.fromkeys(s.question for s in answer))
@@ -139,10 +146,14 @@ async def _answer(answer: Sequence[CheckedSentence], by: OpinionBy) -> tuple[lis
     begun = time.perf_counter()
 
     async def check(text: str, strips: Sequence[Strip]) -> CheckResult:
+        if by in ("alone", "faithfulness"):
+            return CheckResult(False, 0.0, (), "Not looked at")
         return await local_check(run, text, strips, of[text].question)
 
     async def second(claims: Sequence[Claim]) -> list[Opinion]:
-        if by == "model":
+        if by == "faithfulness":
+            return await _faithful(run, question, claims)
+        if by in _ASKED:
             opinions = await opinion_of(run, question, claims)
             return opinions or [Opinion("unverified") for c in claims if c.doubted]
         return [_scripted(of[c.text], c) for c in claims if c.doubted]
@@ -184,6 +195,33 @@ async def _answer(answer: Sequence[CheckedSentence], by: OpinionBy) -> tuple[lis
     total = run.meter.spent
     cost = {"calls": total.calls, "in": total.input_tokens, "out": total.output_tokens, "notes": run.notes}
     return found, {**cost, "seconds": round(time.perf_counter() - begun, 4)}
+
+
+class StatementVerdict(BaseModel):
+    """Whether a statement can be inferred from the context."""
+
+    n: int
+    reason: str = ""
+    verdict: Literal[0, 1]
+
+
+class StatementVerdicts(BaseModel):
+    """One for each statement."""
+
+    statements: list[StatementVerdict]
+
+
+async def _faithful(run: RunContext, question: str, claims: Sequence[Claim]) -> list[Opinion]:
+    """Ask whether each sentence can be inferred from all that was retrieved, which is shown whole."""
+    known = {s["id"]: s for c in claims for s in (*c.named, *c.known)}
+    context = "\n\n".join(quote(f"{s['title']}\n{s['text']}") for s in known.values())
+    statements = "\n".join(f"{n}. {c.text}" for n, c in enumerate(claims, 1))
+    messages = load("faithfulness", room=PROMPTS, question=question, context=context, statements=statements)
+    reply = await run.json(messages, StatementVerdicts)
+    inferred = {v.n for v in reply.statements if v.verdict} if reply is not None else set()
+    return [
+        Opinion("verified" if n in inferred else "unverified", c.rests) for n, c in enumerate(claims, 1) if c.doubted
+    ]
 
 
 def _scripted(s: CheckedSentence, claim: Claim) -> Opinion:

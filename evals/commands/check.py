@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, cast
+from typing import Annotated, cast, get_args
 
 import typer
 
 from ragweave.evals.commands.common import WORK, JsonOut, Work, report, run
-
-if TYPE_CHECKING:
-    from ragweave.evals.check import OpinionBy
 
 
 def check(
@@ -22,7 +19,12 @@ def check(
         typer.Option("--answers", help="Kept answers (id, answer, cited); empty: sentences of the library."),
     ] = None,
     opinion: Annotated[
-        str, typer.Option("--opinion", help="none, scripted (makes no mistake) or model (RAGWEAVE_CHAT).")
+        str,
+        typer.Option(
+            "--opinion",
+            help="none, scripted (makes no mistake), model (RAGWEAVE_CHAT), alone (it judges every sentence) or "
+            "faithfulness (one prompt over all that was retrieved).",
+        ),
     ] = "none",
     right: Annotated[int, typer.Option("--right", min=1, help="Right sentences.")] = 40,
     planted: Annotated[int, typer.Option("--planted", min=1, help="Sentences with an error.")] = 20,
@@ -40,15 +42,16 @@ def check(
     sentence that cites the wrong passage, which counts as caught where its citation is mended.
     """
     from ragweave.corpora.ingest.run import index
-    from ragweave.evals.check import Checked, cases, checked, measured, read, write
+    from ragweave.evals.check import Checked, OpinionBy, cases, checked, measured, read, write
     from ragweave.evals.corpus import use_home
     from ragweave.models.errors import InputError
 
     if kept:
         report(measured(read(kept)), json_out)
         return
-    if folder is None or opinion not in ("none", "scripted", "model"):
-        raise InputError("there is nothing to check", "give --set FOLDER, and none, scripted or model as --opinion")
+    opinions = get_args(OpinionBy)
+    if folder is None or opinion not in opinions:
+        raise InputError("there is nothing to check", f"give --set FOLDER, and as --opinion {', '.join(opinions)}")
     use_home(work.resolve() / "home")
     name = f"check-{folder.resolve().name}"
 

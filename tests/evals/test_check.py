@@ -6,8 +6,10 @@ from typing import Any
 import pytest
 
 from ragweave.components.evidence import Strip
-from ragweave.evals.check import cases, checked, grouped, measured, read, right_sentences, write
+from ragweave.evals.check import OpinionBy, cases, checked, grouped, measured, read, right_sentences, write
 from ragweave.evals.planting import KINDS, RIGHT, CheckedSentence, planted
+from ragweave.models.chat import override
+from ragweave.tests.support import ScriptedChat
 
 HOUSE = "The keeper of the light is Ada Quill. She gets 40 euros since 3 May 1931. Her helper Jo Reef gets 25 euros."
 BOAT = "The ferry sails on Monday at 9:30. Bert Osk is the captain of the ferry since 1950 and gets 60 euros."
@@ -82,3 +84,19 @@ async def test_right_sentences_are_those_of_right_answers_with_what_they_cite(
     assert {s.named[0]["evidence"] for s in right} == {"house"}
     answers = await cases(tmp_path, "lib", None, 2, 1, 5)
     assert [s.kind for a in answers for s in a].count(RIGHT) == 2
+
+
+@pytest.mark.parametrize(
+    ("by", "reply"),
+    [
+        ("alone", '{"verdicts": [{"n": 1, "passage": 1, "words": "the light is Ada Quill", "verdict": "supported"}]}'),
+        ("faithfulness", '{"statements": [{"n": 1, "reason": "it says so", "verdict": 1}]}'),
+    ],
+)
+async def test_a_model_judges_without_the_local_check(by: OpinionBy, reply: str) -> None:
+    right = [said(1, "The keeper of the light is Ada Quill."), said(2, "She keeps a dog.")]
+    with override(writer=ScriptedChat(replies=[reply])):
+        found = await checked([right], by)
+    assert [s["support"] for s in found.sentences] == ["verified", "unverified"]
+    assert [s["local"] for s in found.sentences] == ["doubted", "doubted"]
+    assert [a["calls"] for a in found.answers] == [1]
