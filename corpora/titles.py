@@ -1,17 +1,15 @@
-"""What a person would call a document: its metadata, the large lines of its first page, and its file's name together.
-
-A cover says many things in large type. What names the document is said again: at the edges and in the heads of its
-other pages, or in the name of its file. What every document of its kind begins with is not.
-"""
+"""What a person would call a document, by its first page, its metadata and the name of its file together."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from pathlib import PurePath
 
 from ragweave.corpora.blocks import Block
+from ragweave.models.text import words
 
 _JUNK = re.compile(
     r"microsoft (?:word|powerpoint)|untitled|\.(?:docx?|tex|dvi|indd|pptx?|xlsx?|qxd|pdf|rtf|od[tps])\b|"
@@ -19,41 +17,40 @@ _JUNK = re.compile(
     re.I,
 )
 """Titles that a program gave: its own name, that of a file, or a number under which it was filed."""
-_LONGEST = 100
-"""Characters of a line that may name a document."""
-_AGAIN = 2
-"""Other pages that say a name again."""
-_MOST = 40
-"""Lines of a first page that are looked at."""
-_PARTS = 2
-"""Lines that are joined, such as a company and the name of its report."""
-_NUMBER = re.compile(r"\b\d")
-_WORD = re.compile(r"[^\W_]+")
+_SAID = 0.5
+"""Least share of the words of a title in the metadata that the first pages or the file's name say as well."""
+_PAGES = 2
+"""First pages on which a document says what it is called."""
+_COVER = 60
+"""Lines of the cover of a filing."""
+_REGISTRANT = re.compile(r"\(?\s*(?:exact )?name of (?:the )?(?:registrant|issuer) as specified in (?:its|the) ", re.I)
+_FORM = re.compile(r"\s*(form\s+(?:10-?[KQ]T?|[86]-?K|20-?F|40-?F)(?:/A)?)\s*", re.I)
+_PERIOD = re.compile(r"\b(?:(?:period|year) ended|earliest event reported\)?)\W*(\w.*\b(?:19|20)\d\d)\b", re.I)
+"""What the United States ask the cover of a filing to say (17 CFR 249): whose it is, its form, and of when it is."""
 
 
-def title_of(stated: str, blocks: Sequence[Block], running: Iterable[tuple[int, str]], name: str) -> str:
+def title_of(stated: str, blocks: Sequence[Block], name: str) -> str:
     """Return the title of a document with pages, or "".
 
-    `stated` is what its metadata say, `running` are the lines at the edges of its pages, each with its page, and `name`
-    is that of its file.
+    `stated` is what its metadata say, `name` that of its file. Headings are ranked by size: the largest of the first
+    page is the title where the metadata have none that the document bears out.
     """
-    stated = "" if _JUNK.search(stated) else stated.strip()
-    headings = [b for b in blocks if b.kind == "heading" and b.page == 1]
-    # Headings are ranked by size: the largest of the first page, if it stands alone on top, is the title.
-    top = headings[0].text if headings and (headings[0].level == 1 or stated) else ""
-    lines = list(dict.fromkeys(_lines(headings)))[:_MOST]
-    again = _again(lines, top, blocks, running, name)
-    named = _folded(stated or top) in map(_folded, again) and not _is_numbered(stated or top)
-    if named or not again:
-        return stated or top
-    best = sorted(again, key=lambda line: -again[line])[:_PARTS]
-    if stated and (len(best) < _PARTS or any(_folded(line) in _folded(stated) for line in best)):
-        return stated
-    if len(best) < _PARTS:
-        level = min(b.level for b in headings if best[0] in b.text)
-        best += [b.text for b in headings if b.level <= level and _is_numbered(b.text) and b.text in lines][:1]
-    # A name comes before the number of a form.
-    return " ".join(sorted(sorted(best, key=lines.index), key=_is_numbered))
+    headings = (b for b in blocks if b.kind == "heading" and b.page == 1)
+    largest = min(headings, key=lambda b: b.level, default=None)
+    top = largest.text if largest and (stated or largest.level == 1) else ""
+    said = {w for text in (name.replace("_", " "), *(b.text for b in blocks if b.page <= _PAGES)) for w in words(text)}
+    own = words(stated)
+    borne_out = not top or sum(w in said for w in own) >= _SAID * len(own)
+    return top if _JUNK.search(stated) or not own or not borne_out else stated.strip()
+
+
+def filed_under(blocks: Sequence[Block]) -> str:
+    """Return whose report a filing is, its form and its period, as its cover says them; "" for anything else."""
+    lines = list(_lines(blocks))
+    name = next((above for above, line in pairwise(lines) if _REGISTRANT.match(line)), "")
+    form = next((m[1] for line in lines if (m := _FORM.fullmatch(line))), "")
+    period = next((m[1] for line in lines if (m := _PERIOD.search(line))), "")
+    return ", ".join(filter(None, (f"{name} {form}", period))) if name and form else ""
 
 
 def told_apart(documents: Sequence[tuple[str, str]]) -> list[str]:
@@ -63,38 +60,14 @@ def told_apart(documents: Sequence[tuple[str, str]]) -> list[str]:
     return [f"{title} ({name})" if counts[title] > 1 and name and name != title else title for title, name in names]
 
 
-def _lines(headings: Sequence[Block]) -> Iterator[str]:
-    """Yield headings, and the lines of those that have several: lines of one size make one heading."""
-    for block in headings:
-        yield from (t for t in (block.text, *(block.text[s.start : s.end] for s in block.spans)) if len(t) <= _LONGEST)
-
-
-def _is_numbered(text: str) -> bool:
-    return bool(_NUMBER.search(text))
-
-
-def _folded(text: str) -> str:
-    return f" {' '.join(_WORD.findall(text.casefold()))} "
-
-
-def _again(
-    lines: Sequence[str], top: str, blocks: Sequence[Block], running: Iterable[tuple[int, str]], name: str
-) -> dict[str, int]:
-    """Return the lines that other pages or the file's name say again, with how many; parts of others are left out."""
-    heads = {(b.page, _folded(b.text)) for b in blocks if b.page > 1 and b.kind == "heading"}
-    heads |= {(page, _folded(text)) for page, text in running if page > 1}
-    texts = heads | {(b.page, _folded(b.text)) for b in blocks if b.page > 1 and b.kind != "table"}
-    stem = _WORD.findall(PurePath(name).stem.replace("_", " ").casefold())
-    called = {w for w in stem if len(w) > 2 and not w.isdecimal()}
-    counts: dict[str, int] = {}
-    for line in lines:
-        folded = _folded(line)
-        words = folded.split()
-        # Words are said again by chance in running text, as the names of authors are; the number of a form is not.
-        pages = len({page for page, text in (texts if _is_numbered(line) else heads) if folded in text})
-        named = len(called & {*words, "".join(words), "".join(words[-2:])})
-        # One word is said again by chance, unless it is the largest of all.
-        if (len(words) > 1 or line == top) and (pages >= _AGAIN or named):
-            counts[line] = pages + named
-    parts = {a for a in counts for b in counts if a not in (b, top) and _folded(a) in _folded(b)}
-    return {line: n for line, n in counts.items() if line not in parts}
+def _lines(blocks: Sequence[Block]) -> Iterator[str]:
+    """Yield the lines of a cover as they are set: lines of one size make one heading."""
+    count = 0
+    for block in blocks:
+        parts = [block.text[s.start : s.end] for s in block.spans] or block.text.split("\n")
+        for line in parts:
+            if count == _COVER:
+                return
+            if line.strip():
+                count += 1
+                yield line.strip()

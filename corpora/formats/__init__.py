@@ -19,6 +19,7 @@ from ragweave.corpora.decode import unreadable
 from ragweave.corpora.hidden import seen, warnings_of
 from ragweave.corpora.layout import PageLook
 from ragweave.corpora.meta import guess_language
+from ragweave.corpora.titles import filed_under
 from ragweave.models.errors import SourceError
 
 KINDS: dict[str, str] = {
@@ -89,7 +90,8 @@ def finished(read: Callable[[], Parsed], path: Path, *, noted_by_program: bool =
     warned = warnings_of(blocks, parsed.hidden, invisible)
     parsed = replace(parsed, blocks=blocks, warnings=(*parsed.warnings, *warned))
     sample = "\n".join(b.text for b in islice((b for b in parsed.blocks if b.kind != "code"), 200))
-    parsed = replace(parsed, language=parsed.language or guess_language(sample))
+    title = filed_under(parsed.blocks) or parsed.title
+    parsed = replace(parsed, title=title, language=parsed.language or guess_language(sample))
     own = noted(parsed.date, parsed.blocks, parsed.title, path.stem) if noted_by_program else parsed.date
     if noted_by_program or own is None:
         parsed = replace(parsed, date=stated(parsed.title, parsed.blocks, path.stem, parsed.language) or own)

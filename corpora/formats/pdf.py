@@ -75,14 +75,13 @@ def parse(path: Path, pictures: PageLook | None = None) -> Parsed:
         meta = document.get_metadata_dict(skip_empty=True)
     pages, hidden = without_unseen_lines(pages, hidden)
     kept = without_running_lines(pages)
-    running = {(x.page, x.text) for lines, _ in pages for x in lines} - {(x.page, x.text) for x in kept}
     found = among(notes, blocks(kept))
     figures = pictures.figures(found) if pictures is not None else ()
     if not all(view.plain for view in (*views.values(), *shown.values())):
         found = [_kept(b, views) for b in found]
         figures = tuple(replace(f, bbox=shown[f.page].kept(f.bbox)) if f.bbox else f for f in figures)
     return Parsed(
-        title=title_of(str(meta.get("Title", "")), found, running, path.name),
+        title=title_of(str(meta.get("Title", "")), found, path.name),
         blocks=tuple(found),
         date=pdf_date(str(meta.get("CreationDate", ""))) or pdf_date(str(meta.get("ModDate", ""))),
         author=str(meta.get("Author", "")).strip(),
