@@ -265,7 +265,7 @@ def print_evidence(console: Console, evidence: Sequence[Evidence], lines: Sequen
             style=Style(bold=True, link=link(e["locator"]) or None),
         )
         console.print(head, soft_wrap=True)
-        facts = [f"relevance {e['relevance']:+.2f}", f"score {e['score']:.3f}", e["corpus"], e["id"]]
+        facts = [f"score {e['score']:.3f}", e["corpus"], e["id"]]
         if e["date"]:
             facts.append(e["date"][:10])
         console.print(Text("    " + " · ".join(clean(f) for f in facts), style="dim"), soft_wrap=True)

@@ -20,7 +20,7 @@ from ragweave.corpora.video.title import filed_as
 from ragweave.models import relevance, tables
 from ragweave.models.relevance import Idf, Passage
 from ragweave.models.relevance_reading import rare_weights, title_terms, vocabulary
-from ragweave.models.text import clock, content_terms, sentences, terms, trimmed
+from ragweave.models.text import clock, content_terms, numbers, sentences, terms, trimmed
 
 _WINDOW = 1_200
 """Characters of a long item that one window shows."""
@@ -187,23 +187,36 @@ def as_read(row: Evidence | Strip) -> Passage:
 
 
 def best_sentence(text: str, passage: str) -> str:
-    """Return the sentence of a passage that shares most words with a text: the quote of a citation.
+    """Return the sentence of a passage that shares most numbers, then most words with a text: the quote of a citation.
 
     Of several that share as many it is the one with the fewest others. A row of a table is read under its heads; rows
     of one table that share as many are quoted from the first to the last, and a table from its heads.
     """
-    wanted, spans = set(terms(text)), tables.spans(passage)
-    said = {s: set(terms(tables.told(passage, *s))) for s in spans if not tables.is_heads(passage, *s)}
-    if not said:
+    spans = tables.spans(passage)
+    told = {s: tables.told(passage, *s) for s in spans if not tables.is_heads(passage, *s)}
+    if not told:
         return passage
-    shared = {s: len(wanted & words) for s, words in said.items()}
-    best = a, b = max(said, key=lambda s: (shared[s], shared[s] and -len(said[s])))
+    said = {s: set(terms(t)) for s, t in told.items()}
+    figures, wanted = _figures(text), set(terms(text))
+
+    def shared_by(span: tuple[int, int]) -> tuple[int, int, int]:
+        own = _figures(told[span])
+        same = len(figures & own)
+        return same, -len(own - figures) * bool(same), len(wanted & said[span])
+
+    shared = {s: shared_by(s) for s in told}
+    best = a, b = max(said, key=lambda s: (shared[s], -len(said[s]) * any(shared[s])))
     top, bottom = passage.rfind("\n\n", 0, a), passage.find("\n\n", b) % (len(passage) + 1)
     alike = [s for s in said if top < s[0] < bottom and shared[s] == shared[best]]
     if len(alike) > 1 and tables.is_row(passage[a:b]):
         above = spans[max(0, spans.index(alike[0]) - 1)]
         a, b = (alike[0] if above in said else above)[0], alike[-1][1]
     return passage[a:b]
+
+
+def _figures(text: str) -> set[str]:
+    """Return the numbers of a text, 74,0 % as 74.0."""
+    return {n.rstrip("%").replace(",", ".") for n in numbers(text)}
 
 
 def distinct(rows: Iterable[Evidence], most: int, read: Sequence[Evidence] = ()) -> list[Evidence]:

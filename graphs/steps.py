@@ -33,10 +33,10 @@ STEPS: dict[str, Step] = {
     "look": Step("Looked at the frames", "Putting in order what came back"),
     "fuse": Step("Joined and ordered what came back", "Judging what came back", "Order"),
     "grade": Step("Judged what came back", "Reading what matters", "Judge"),
-    "refine": Step("Kept what bears on the question", "Thinking about what is missing", "Keep"),
-    "search_web": Step("Searched the web", "Thinking about what is missing", "Web"),
+    "refine": Step("Kept what bears on the question", "Reading what was found", "Keep"),
+    "search_web": Step("Searched the web", "Reading what was found", "Web"),
     "reason": Step("Asked what is still missing", "Writing the answer", "Think"),
-    "recall": Step("Wrote down what the model remembers", "Thinking about what is missing", "Memory"),
+    "recall": Step("Wrote down what the model remembers", "Reading what was found", "Memory"),
     "generate": Step("Wrote the answer", "Checking the answer", "Write"),
     "check": Step("Checked the answer", "Done", "Check"),
 }

@@ -1,18 +1,37 @@
-"""What lay nearest to a question that was not answered: places that open, each with its best sentence."""
+"""Places that a run has found: those that it reads, and what lay nearest to a question that was not answered."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import asyncio
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ragweave.components.evidence import Evidence
+from ragweave.corpora.store.catalog import LibraryRow
+from ragweave.corpora.store.stores import stores
+from ragweave.corpora.types import Item
 from ragweave.models.text import clip, content_terms, sentences
 from ragweave.nodes.answer import Answer
+from ragweave.serve.media import with_openings
 
 _MOST = 3
 """Places that are named, those that the answer quotes among them."""
 _LONGEST = 300
 """Characters of a sentence."""
+_FOUND = 6
+"""Places that are named while an answer is on its way."""
+
+
+async def found_places(library: LibraryRow, step: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return what the step that orders has kept, as citations without a number: the best place of each source."""
+    if step["node"] != "fuse":
+        return []
+    items = await asyncio.to_thread(stores().catalog.items, library.id, step["data"]["items"])
+    best = dict[str, Item]()
+    for item in items.values():
+        best.setdefault(item.source, item)
+    rows = [{"id": i.id, "title": i.title, "locator": i.locator, "quote": ""} for i in [*best.values()][:_FOUND]]
+    return await with_openings(library, rows)
 
 
 def nearest(answer: Answer, evidence: Sequence[Evidence]) -> list[dict[str, Any]]:

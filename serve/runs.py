@@ -18,6 +18,7 @@ from langchain_core.messages import AnyMessage
 
 from ragweave.components.attachments import Attachment, asked_with
 from ragweave.components.context import Context
+from ragweave.components.run_context import has_writer_model
 from ragweave.corpora.store.catalog import LibraryRow
 from ragweave.graphs import run as graphs
 from ragweave.models.errors import RagweaveError
@@ -25,6 +26,7 @@ from ragweave.serve.access import Caller, Slots, library_by_id
 from ragweave.serve.conversations import forget_steps
 from ragweave.serve.direct import events_of, interrupted, too_long
 from ragweave.serve.journal import Journal
+from ragweave.serve.nearest import found_places
 from ragweave.serve.problems import NotFound, Refused, problem
 from ragweave.serve.records import Record, Records, Status
 from ragweave.serve.remote_journal import Followed
@@ -234,12 +236,15 @@ class Runs:
         how: dict[str, Any] = {"durability": "async", "metadata": {"run": run.id}}
         how |= {"thread": run.thread, "graph": self.graph(run.graph), "resume": resume}
         last: dict[str, Any] = {}
+        writes = has_writer_model(run.context)
         async with aclosing(events_of(run.library, messages, run.context, **how)) as events:
             async for event in events:
                 if event["type"] in ("answer", "consent"):
                     last = event
                 else:
                     run.journal.add(event)
+                    if event["type"] == "step" and writes and (places := await found_places(run.library, event)):
+                        run.journal.add({"type": "found", "places": places})
         return last
 
     async def _stop(self, run: ServedRun) -> None:

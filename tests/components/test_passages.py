@@ -94,3 +94,12 @@ def test_of_a_mail_the_line_is_quoted_that_a_sentence_tells_and_not_all_of_its_h
     mail = f"{head}\n\nFor the roof:\n- larch boards: 1,140 EUR\n- work: 960 EUR\n\nAll without VAT (25 %)."
     assert best_sentence("Jonas Vik offers it: 2,100 EUR without VAT.", mail) == "All without VAT (25 %)."
     assert best_sentence("Jonas Vik offers the larch boards for 1,140 EUR.", mail) == "- larch boards: 1,140 EUR"
+
+
+@pytest.mark.parametrize(
+    "told", ["The gross margin was 74.0 % in the third quarter.", "Die Marge stieg 2024 auf 74,0 %."]
+)
+def test_the_sentence_is_quoted_that_holds_the_figure_and_not_one_of_more_words(told: str) -> None:
+    effect = "The net effect on our gross margin was 2.4% and 2.6% in the third quarter of 2024."
+    fact = "Our margins were 74.0%."
+    assert best_sentence(told, f"{effect} {fact}") == fact

@@ -10,11 +10,26 @@ import { day, host, place, placeBeside, plain, titleOf } from "./words.js";
 let card = null;
 let soon = 0;
 
+/** Give citations the numbers that a reader sees: one for each place, in the order of the server's, those of `places` as they are. */
+export function numbered(citations, places = new Map()) {
+  for (const c of [...citations].sort((a, b) => a.n - b.n)) {
+    const key = placeKey(c);
+    if (!places.has(key)) places.set(key, places.size + 1);
+    c.label = places.get(key);
+  }
+}
+
+/** What tells the place of a citation from those of others. */
+export const placeKey = (citation) => JSON.stringify([citation.title, where(citation), citation.locator.url]);
+
+/** The number of a citation as a reader sees it. */
+export const labelOf = ({ n, label = n }) => String(label);
+
 /** A numbered button that opens a source; in a sentence it says what the check of the sentence found. */
 export function chip(citation, state = "") {
   const says = ["verified", "contradicted"].includes(state) ? state : "source";
-  const label = t(`cite.${says}`, { n: citation.n, title: titleOf(citation), place: place(citation.locator) });
-  const button = h("button.cite", { type: "button", "aria-label": label, text: String(citation.n) });
+  const label = t(`cite.${says}`, { n: labelOf(citation), title: titleOf(citation), place: place(citation.locator) });
+  const button = h("button.cite", { type: "button", "aria-label": label, text: labelOf(citation) });
   button.addEventListener("click", () => {
     hide();
     openCitation(citation, button);

@@ -2,10 +2,16 @@
 
 import { h } from "./dom.js";
 import { known, t } from "./i18n.js";
-import { state } from "./state.js";
+import { knob, state } from "./state.js";
 import { lasted } from "./words.js";
 
 const [WIDE, HIGH, GAP_X, GAP_Y] = [100, 30, 8, 14]; // pixels of a step, and between steps
+/** What comes after a step that has several ways on, by what it has decided. */
+const NEXT = {
+  plan: () => ["retrieve", "retrieve_video"],
+  grade: ({ grade }) => (knob("web") === "off" || grade?.action === "correct" ? ["refine"] : grade?.action === "incorrect" ? ["search_web"] : ["refine", "search_web"]),
+  reason: ({ then }) => (then === "more" ? ["route", "expand"] : [then]),
+};
 const INNER = { rewrite: "retrieve_video", retrieve_clips: "retrieve_video", merge: "retrieve_video", judge: "retrieve_video", look: "retrieve_video" };
 
 export class Graph {
@@ -28,7 +34,7 @@ export class Graph {
   }
 
   /** Mark a step that has ended, and the way to it. */
-  add({ node: name, seconds }) {
+  add({ node: name, seconds, data = {} }) {
     const id = INNER[name] || name;
     const step = this.steps.get(id);
     if (!step) return;
@@ -41,8 +47,9 @@ export class Graph {
       this.ended.push(id);
     }
     const [element, meta] = [this.nodes.get(id), this.nodes.get(id).querySelector(".meta")];
-    for (const other of this.nodes.values()) other.classList.toggle("now", other === element);
     element.classList.add("done");
+    const ways = [...this.lines.keys()].map((key) => key.split(" ")).filter(([from]) => from === id);
+    this.go(NEXT[id]?.(data) || ways.map(([, to]) => to));
     meta.textContent = step.count > 1 ? `${step.count}×` : step.seconds >= 0.001 ? lasted(step.seconds) : "";
     element.title = `${step.words}: ${[lasted(step.seconds), step.count > 1 && t("graph.times", { n: step.count })].filter(Boolean).join(", ")}`;
   }
@@ -54,9 +61,9 @@ export class Graph {
     for (const other of from) if (this.places.get(other).column === beside) this.lines.get(`${other} ${id}`).classList.add("taken");
   }
 
-  /** No step is under way any more. */
-  end() {
-    for (const element of this.nodes.values()) element.classList.remove("now");
+  /** Light the steps that are under way, none where the run has ended. */
+  go(ids) {
+    for (const [id, element] of this.nodes) element.classList.toggle("now", ids.includes(id));
   }
 }
 

@@ -1,6 +1,7 @@
 // The page: load what it needs, put it together, and follow the address.
 
 import { call } from "./api.js";
+import { labelOf } from "./cite.js";
 import { buildComposer, focusQuestion } from "./composer.js";
 import { answering, appear, fresh, lastCitations, lost, open, refresh, stop, watchScroll } from "./conversation.js";
 import { h, fill, toast } from "./dom.js";
@@ -114,7 +115,7 @@ function watch() {
     "?": openShortcuts,
   };
   const source = (n) => {
-    const citation = lastCitations().find((c) => c.n === n);
+    const citation = lastCitations().find((c) => labelOf(c) === String(n));
     if (citation) openCitation(citation, document.activeElement);
   };
   watchKeys(keys, { stop: () => answering() && stop(), escape: () => closePanel() || foldOver(), source });

@@ -1,6 +1,6 @@
 // What an answer rests on: a card for each place, beside its sentence where there is room, else below the answer.
 
-import { chip, thumbnail, where } from "./cite.js";
+import { chip, placeKey, thumbnail, where } from "./cite.js";
 import { fill, h } from "./dom.js";
 import { svg } from "./graph.js";
 import { t } from "./i18n.js";
@@ -22,7 +22,7 @@ export function rail(citations, answer) {
   if (!citations.length) return null;
   const places = new Map();
   for (const c of citations) {
-    const key = JSON.stringify([c.title, where(c), c.locator.url]);
+    const key = placeKey(c);
     places.set(key, [...(places.get(key) || []), c]);
   }
   const cards = [...places.values()].map(card);
@@ -44,6 +44,16 @@ export function rail(citations, answer) {
   return section;
 }
 
+/** What was found before anything is written of it: places that open, in a line. */
+export function found(places) {
+  const items = places.map((place) => {
+    const open = h("button.button.small", { type: "button", title: where(place) }, icon(iconOf(place.open?.view || place.locator.kind)), h("span", { text: titleOf(place), dir: "auto" }));
+    open.addEventListener("click", () => openCitation({ n: null, ...place }, open));
+    return h("li", {}, open);
+  });
+  return h("section.further", { "aria-label": t("sources.found") }, h("h3", { text: t("sources.found") }), h("ul", { role: "list" }, ...items));
+}
+
 function card(citations) {
   const [first] = citations;
   const words = h(
@@ -55,7 +65,7 @@ function card(citations) {
     thumbnail(first),
   );
   words.addEventListener("click", () => openCitation(first, words));
-  const made = h("li.source", {}, h("span.ns", {}, ...citations.map((c) => chip(c))), words);
+  const made = h("li.source", {}, h("span.ns", {}, chip(first)), words);
   made.dataset.ns = citations.map((c) => c.n).join(" ");
   return made;
 }

@@ -9,7 +9,7 @@ import { openCitation } from "./panel.js";
 import { said } from "./said.js";
 import { onlySources, state } from "./state.js";
 import { pickFiles } from "./upload.js";
-import { lacking, placeBeside, plain, providerName, titleOf } from "./words.js";
+import { placeBeside, plain, providerName, titleOf } from "./words.js";
 
 const MATTERS = { paragraph: "text", document: "text", image: "pictures", clip: "recordings", video: "recordings" }; // `matter.` before it in words
 const NEAREST = /^.*[”“](?:; |$)/s; // the words of the place that came closest, before what else there is to say
@@ -73,10 +73,8 @@ function searched(steps) {
   return rounds > 1 ? t("refusal.rounds", { matters: told, n: rounds }) : told;
 }
 
-/** What the last round that said so still missed. */
-function missing(steps) {
-  return lacking(steps.map((s) => s.data?.missing).filter(Boolean).at(-1) || "");
-}
+/** What the model wrote last that it still missed. */
+const missing = (steps) => steps.filter((s) => s.by !== "local" && s.data?.missing).at(-1)?.data.missing;
 
 function sentenceCase(text) {
   const end = /[.!?。][”“]?$/.test(text) ? "" : /\p{Script=Han}$/u.test(text) ? "。" : ".";

@@ -94,7 +94,9 @@ function rowOf(sentence) {
 
 /** How many sentences of an answer are in which state. */
 export function tally(sentences) {
-  const counts = Object.keys(STATES).map((state) => [state, sentences.filter((s) => stateOf(s.support) === state).length]);
+  const judged = sentences.filter((s) => s.support !== "unchecked"); // what only frames bears no mark
+  const counted = judged.length ? judged : sentences;
+  const counts = Object.keys(STATES).map((state) => [state, counted.filter((s) => stateOf(s.support) === state).length]);
   return h(
     "ul.tally.fine.number",
     { "aria-label": t("tally") },

@@ -4,11 +4,10 @@ import { h, fill, uid } from "./dom.js";
 import { Graph } from "./graph.js";
 import { known, t } from "./i18n.js";
 import { icon } from "./icons.js";
-import { corpusName, host, hundredths, lacking, lasted, share, some } from "./words.js";
+import { corpusName, host, hundredths, lasted, share, some } from "./words.js";
 
 const CORPORA = ["paragraph", "document", "image", "clip", "video"];
 const PARTS = Object.fromEntries(["rewrite", "retrieve_clips", "merge", "judge", "look"].map((node) => [node, "retrieve_video"]));
-const SLOW = 2000; // milliseconds of a run after which its graph is drawn unasked
 const VERDICTS = { correct: "good", ambiguous: "warn", incorrect: "bad" };
 
 export class Trail {
@@ -23,8 +22,6 @@ export class Trail {
     const summary = h("summary", {}, this.sign, this.line, this.side, icon("down"));
     this.element = h("details.trail", {}, summary, this.lane, this.body);
     this.element.addEventListener("toggle", () => this.element.open && this.drawn());
-    // Of a run that takes its time the drawing is shown at once, and by a click the steps.
-    summary.addEventListener("click", (event) => this.element.classList.contains("brief") && (event.preventDefault(), this.element.classList.remove("brief")));
     this.began = performance.now();
     this.budget = {};
     this.spent = { calls: 0, tokens: 0 };
@@ -43,14 +40,13 @@ export class Trail {
     this.graph = new Graph(this.name);
     fill(this.lane, this.graph.element);
     for (const step of this.steps) this.graph.add(step);
-    if (this.sign.className !== "spin") this.graph.end();
+    if (this.sign.className !== "spin") this.graph.go([]);
   }
 
   /** Show what the run spends while it goes on, beside what it may spend. */
   begin(budget = {}) {
     this.budget = budget;
     this.ticking = setInterval(() => (this.element.isConnected ? this.tell() : this.rest()), 1000);
-    if (!this.element.open) this.shown = setTimeout(() => this.ticking && this.brief(), SLOW);
     this.tell();
   }
 
@@ -61,14 +57,7 @@ export class Trail {
     if (this.ticking) this.tell();
   }
 
-  brief() {
-    if (this.element.open) return;
-    this.element.classList.add("brief");
-    this.element.open = true;
-  }
-
   rest() {
-    clearTimeout(this.shown);
     clearInterval(this.ticking);
     this.ticking = 0;
   }
@@ -110,6 +99,12 @@ export class Trail {
     }
   }
 
+  /** Say that sentences come, in whichever step they are written. */
+  write() {
+    if (this.sign.className === "spin") this.line.textContent = known("step.reason.next");
+    this.graph?.go(["generate"]);
+  }
+
   /** Say that the run waits for its reader. */
   wait() {
     this.line.textContent = t("trail.wait");
@@ -119,10 +114,7 @@ export class Trail {
   /** Say how it ended. */
   end(status, live) {
     this.rest();
-    // A drawing that nobody asked for makes room for the answer, unless it is being looked at.
-    if (this.element.matches(".brief:not(:hover, :focus-within)")) this.element.open = false;
-    this.element.classList.remove("brief");
-    this.graph?.end();
+    this.graph?.go([]);
     this.sign.replaceWith((this.sign = h("span.sign", { class: status === "done" ? "" : "bad" }, icon(status === "done" ? "steps" : "alert"))));
     const hops = new Set(this.steps.map((s) => Math.max(s.hop, 1))).size;
     const facts = [hops > 1 && some(hops, "round"), live && lasted((performance.now() - this.began) / 1000)];
@@ -201,7 +193,7 @@ function verdict(grade, summary) {
 }
 
 function reasoned(data, summary) {
-  const rows = [[t("trail.learnt"), data.learnt], [t("refusal.missing"), lacking(data.missing)], [t("trail.next"), data.then === "more" ? data.query : ""]];
+  const rows = [[t("trail.learnt"), data.learnt], [t("refusal.missing"), data.missing], [t("trail.next"), data.then === "more" ? data.query : ""]];
   const shown = rows.filter(([, text]) => text);
   if (!shown.length) return said(summary);
   const out = h("dl.reasoned", { id: uid("reason") });

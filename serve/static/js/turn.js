@@ -2,11 +2,12 @@
 
 import { editable } from "./edit.js";
 import { announce, copyText, fill, h, iconButton } from "./dom.js";
+import { numbered } from "./cite.js";
 import { known, t } from "./i18n.js";
 import { icon } from "./icons.js";
 import { thumbs } from "./pictures.js";
 import { saysUnread } from "./quotes.js";
-import { rail } from "./rail.js";
+import { found, rail } from "./rail.js";
 import { refusal } from "./refusal.js";
 import { said, told } from "./said.js";
 import { lay, remark, tally, write } from "./sentence.js";
@@ -16,6 +17,8 @@ import { Trail } from "./trail.js";
 import { thumbsOf } from "./verdict.js";
 import { filmButton } from "./view_media.js";
 import { cost, lasted, number, providerName } from "./words.js";
+
+const SOON = 300; // milliseconds that an answer may take without what was found being shown before
 
 export class Turn {
   /**
@@ -30,7 +33,8 @@ export class Turn {
     this.place = null; // {thread, turn} on the server
     this.run = null; // id of the run that answers it
     this.status = "running";
-    this.sentences = 0;
+    this.cited = new Map(); // the citations of each sentence, by its number
+    this.places = new Map(); // the numbers of the places that they name
     this.seenNotes = new Set();
     this.trail = new Trail();
     this.readAs = h("p.read-as.fine", { hidden: true, dir: "auto" });
@@ -60,6 +64,7 @@ export class Turn {
       this.trail.draw(event.graph);
       this.trail.begin(event.budget);
     } else if (event.type === "step") this.trail.add(event);
+    else if (event.type === "found") this.found(event.places);
     else if (event.type === "sentence") this.sentence(event, live);
     else if (event.type === "mark") this.mark(event, live);
     else if (event.type === "note") this.note(event.text);
@@ -80,21 +85,39 @@ export class Turn {
     this.end(kept.status, false);
   }
 
+  /** Show what was found while the answer is on its way. */
+  found(places) {
+    clearTimeout(this.showing);
+    this.showing = setTimeout(() => this.status === "running" && !this.kept && !this.cited.size && fill(this.sources, found(places)), SOON);
+  }
+
   sentence(event, live) {
-    this.sentences += 1;
+    this.cite(event);
     lay(this.answer, event, event.citations);
+    if (live) this.trail.write();
     if (live) announce(event.text);
   }
 
   /** Mark a sentence that is shown already; only what does not hold is read out at once. */
   mark(event, live) {
+    this.cite(event);
     const text = remark(this.answer, event);
     this.marked = true;
     if (live && text && event.support !== "verified") announce(t(`mark.${event.support}`, { text, says: event.says }));
   }
 
+  /** Show what the sentences so far rest on. */
+  cite({ n, citations, support }) {
+    this.cited.set(n, citations);
+    if (support === "quoted") return;
+    const held = [...new Map([...this.cited.values()].flat().map((c) => [c.n, c])).values()];
+    numbered([...held, ...citations], this.places);
+    queueMicrotask(() => this.kept || fill(this.sources, rail(held, this.answer))); // once the sentence is laid
+  }
+
   /** Show the answer object: it holds the same sentences, numbered for good. */
   whole(answer, live) {
+    if (answer.kind === "answer") numbered(answer.citations);
     if (answer.abstained) {
       fill(this.answer, refusal(answer, this.trail.steps, (knobs) => this.doing.again(this.question, this.pictures, knobs), this.question));
       if (live) announce(t("turn.none", { why: told(answer.why) }));
@@ -160,10 +183,11 @@ export class Turn {
 
   end(status, live) {
     this.status = status;
+    if (!this.kept && !this.cited.size) fill(this.sources); // what was found for an answer that never came
     this.asked.hidden = true;
     this.trail.end(status, live);
     if (status === "cancelled") {
-      const text = t(this.sentences ? "turn.stopped" : "turn.stopped.empty");
+      const text = t(this.cited.size ? "turn.stopped" : "turn.stopped.empty");
       fill(this.problem, h("div.stopped", {}, icon("stop"), h("span", { text }), this.againButton()));
       if (live) announce(t("turn.stopped.told"));
     }

@@ -91,9 +91,6 @@ export function placeBeside(title, locator) {
 /** What a source says, to be read outside it: without the sign of a list item, the cells of a row with dots between. */
 export const plain = (quote) => quote.replace(/^\s*[-*•]\s+/gm, "").replace(/\s*\|\s*/g, " · ");
 
-/** What a round still misses, without the words that the server puts before it. */
-export const lacking = (said) => said?.replace(/^not yet covered: /, "");
-
 /** "1:05–1:20". */
 export function span(start, end) {
   return end === undefined || end <= start ? clock(start) : `${clock(start)}–${clock(end)}`;
@@ -123,7 +120,7 @@ export function titleOf({ title, locator }) {
 const GROUPS = {
   pdf: ["pdf"],
   html: ["html"],
-  office: ["docx", "pptx", "xlsx", "epub"],
+  office: ["docx", "pptx", "xlsx", "rtf", "odt", "odp", "ods", "epub"],
   mail: ["eml", "mbox"],
   data: ["csv", "json", "items", "ics"],
   code: ["code", "notebook", "man"],
