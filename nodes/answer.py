@@ -8,6 +8,7 @@ from typing import Literal
 from pydantic import BaseModel, Field
 
 from ragweave.components.evidence import Citation, Sentence
+from ragweave.components.markdown import as_markdown, in_block, in_markdown
 from ragweave.components.phrases import CONTRADICTED, UNVERIFIED
 
 Kind = Literal["answer", "quotes", "closest", "nothing"]
@@ -108,7 +109,8 @@ def following(sentence: Sentence, before: str | None, title: str = "") -> str:
     """
     signs = "".join(f"[{n}]" for n in sentence.citations)
     if sentence.support == "quoted":
-        return ("" if before is None else "\n\n") + quoted(sentence, title, signs)
+        head = in_block(" ".join(filter(None, (in_markdown(title), signs))))
+        return ("" if before is None else "\n\n") + f"{head}\n\n{as_markdown(sentence.text, sentence.marked)}"
     text, doubt = sentence.text, UNVERIFIED if sentence.support == "unverified" else ""
     if sentence.support == "contradicted":
         text, doubt = struck(sentence), CONTRADICTED.format(says=sentence.says)
@@ -130,12 +132,3 @@ def behind(sentence: Sentence) -> str:
     if sentence.support == "contradicted":
         return " ".join(filter(None, (f"“{sentence.text}”", signs, CONTRADICTED.format(says=sentence.says))))
     return ""
-
-
-def quoted(sentence: Sentence, title: str, signs: str) -> str:
-    """Return a quote as Markdown: its title with its marks, then its lines as a block quote."""
-    a, b = sentence.marked or (0, 0)
-    text = sentence.text
-    best = f"**{text[a:b]}**" if text[a:b].strip() and "|" not in text[a:b] else text[a:b]
-    lines = f"{text[:a]}{best}{text[b:]}".splitlines()
-    return "\n".join([f"{title} {signs}".strip(), "", *(f"> {line}".rstrip() for line in lines)])

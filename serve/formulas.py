@@ -1,7 +1,4 @@
-"""Texts of sources in HTML and in Markdown, with their formulas: the same signs that the page draws (`js/maths.js`).
-
-HTML is for pages without scripts, so that TeX becomes MathML there; readers of Markdown draw TeX themselves.
-"""
+"""Texts of sources in HTML for pages without scripts: TeX becomes MathML, of the signs that `js/maths.js` draws."""
 
 from __future__ import annotations
 
@@ -9,36 +6,21 @@ import re
 from html import escape, unescape
 from typing import Any
 
-_TEX = re.compile(r"\$\$([^$]+?)\$\$|\\\[(.+?)\\\]|\\\((.+?)\\\)|\$(?![\s$])([^$\n]*[^$\s\\])\$(?!\w)", re.S)
+from ragweave.components.markdown import TEX
+
 _LONGEST = 2_000
 """Characters of a formula that is drawn."""
 _ATTRIBUTES = frozenset("display mathvariant stretchy fence accent columnalign linethickness".split())
 _PLAIN = re.compile(r"[\w.-]*")
-_SIGNS = re.compile(r"[\\\[\]<`*]")
-_NO_TEX = re.compile(r"[<`]|\][(\[:]")
-"""What a reader of Markdown that knows no TeX would make code, markup, a link or a picture of."""
 
 
 def with_formulas(text: str) -> str:
     """Return a text as HTML, its formulas drawn; one that cannot be stays as it is written."""
     parts, at = [], 0
-    for found in _TEX.finditer(text):
+    for found in TEX.finditer(text):
         parts += [escape(text[at : found.start()]), _drawn(found)]
         at = found.end()
     return "".join([*parts, escape(text[at:])])
-
-
-def in_markdown(text: str) -> str:
-    """Return a text in one line of Markdown that shows it as it stands: no link, picture or markup comes of it."""
-    parts, at = [], 0
-    for found in _TEX.finditer(text):
-        parts += [_escaped(text[at : found.start()]), _escaped(found[0]) if _NO_TEX.search(found[0]) else found[0]]
-        at = found.end()
-    return " ".join("".join([*parts, _escaped(text[at:])]).split())
-
-
-def _escaped(text: str) -> str:
-    return _SIGNS.sub(r"\\\g<0>", text)
 
 
 def _drawn(found: re.Match[str]) -> str:

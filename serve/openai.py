@@ -13,6 +13,7 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse
 from sse_starlette import EventSourceResponse, ServerSentEvent
 
+from ragweave.components.markdown import as_markdown, in_block, in_markdown
 from ragweave.components.phrases import CONTRADICTED, UNVERIFIED
 from ragweave.corpora.store.catalog import LibraryRow, check_name
 from ragweave.graphs import run as graphs
@@ -23,9 +24,7 @@ from ragweave.serve.access import Caller, CallerNow, library_for, visible
 from ragweave.serve.app_state import AppState, AppStateNow
 from ragweave.serve.chat_request import SOURCES, ChatRequest, check, conversation
 from ragweave.serve.direct import Events, answering, unless_left
-from ragweave.serve.formulas import in_markdown
 from ragweave.serve.problems import NotFound, invalid, openai_error
-from ragweave.serve.quotes import as_markdown, in_block
 
 router = APIRouter(prefix="/v1")
 
@@ -212,7 +211,7 @@ class ChatCompletionWriter:
         mark = f"[[{cited['n']}]]({url})" if url else f"[{cited['n']}]"
         self._text += "\n\n" * bool(self._text) + (f"[{title}]({url}) " if url else f"{title} ")
         self._marks.append((cited["n"], len(self._text), len(self._text) + len(mark)))
-        self._text += f"{mark}\n\n{as_markdown(event)}"
+        self._text += f"{mark}\n\n{as_markdown(event['text'], event.get('marked'))}"
         self._sign = event["sign"]
         return self._text[begin:]
 

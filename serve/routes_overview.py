@@ -1,12 +1,12 @@
-"""The front page of a library, its entities, and what may be read next."""
+"""The front page of a library, and its entities."""
 
 from __future__ import annotations
 
 import asyncio
 from dataclasses import asdict
-from typing import Annotated, Any
+from typing import Any
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Request
 from pydantic import Field
 
 from ragweave.corpora.knowledge.graph import around, entity_graph
@@ -17,6 +17,7 @@ from ragweave.models.text import clip, sentences
 from ragweave.serve import overview
 from ragweave.serve.access import CallerNow, NamedLibrary, library_named
 from ragweave.serve.app_state import AppStateNow, Body
+from ragweave.serve.direct import unless_left
 from ragweave.serve.media import with_openings
 from ragweave.serve.problems import NotFound
 
@@ -30,22 +31,22 @@ _LONGEST = 240
 
 @router.get("/overview")
 async def front_page(row: NamedLibrary) -> dict[str, Any]:
-    """Return the newest documents of a library, and the questions that a chat model wrote of it."""
+    """Return the files of a library by kind, the newest of them, and what a chat model wrote of it."""
     return {"library": row.name, **await overview.overview(row)}
 
 
 class Wanted(Body):
-    """The library whose questions a chat model is to write."""
+    """The library that a chat model is to introduce."""
 
     library: str = Field(max_length=200)
 
 
-@router.post("/overview/questions")
-async def write_questions(caller: CallerNow, app_state: AppStateNow, body: Wanted) -> dict[str, Any]:
-    """Have the chat model write the questions of a front page, in one call; sent to it are passages of the library."""
+@router.post("/overview")
+async def write_overview(request: Request, caller: CallerNow, app_state: AppStateNow, body: Wanted) -> dict[str, Any]:
+    """Have the chat model introduce a library, in one call; titles and passages are sent to it. Leaving stops it."""
     row = await library_named(caller, body.library)
     with app_state.slots.held():
-        return {"library": row.name, **await overview.rewritten(row)}
+        return {"library": row.name, **await unless_left(request, overview.rewritten(row))}
 
 
 @router.get("/entities")
@@ -82,9 +83,3 @@ def _sentence(item: Item, name: str) -> str:
     """Return the first sentence of an item that names an entity, else its first."""
     said = [item.text[start:end] for start, end in sentences(item.text)] or [item.text]
     return clip(" ".join(next((s for s in said if name.lower() in s.lower()), said[0]).split()), _LONGEST)
-
-
-@router.get("/next")
-async def what_next(row: NamedLibrary, item: Annotated[list[str], Query(max_length=20)]) -> dict[str, Any]:
-    """Return the sections that lie next to the items of an answer."""
-    return {"places": await overview.further(row, [id.partition("#")[0] for id in item])}

@@ -193,7 +193,7 @@ async def test_quotes_are_told_in_markdown_and_claim_nothing(runtime: Any) -> No
     answer = update["answer"]
     assert answer.text == (
         "T [1]\n\n> The ferry is grey. **It sails four times a day.** … Dogs stay outside.\n\n"
-        "T [2]\n\n> Day | Sails\n> Monday | 4"
+        "T [2]\n\n> | Day | Sails |\n> |---|---|\n> | **Monday** | **4** |"
     )
     assert (answer.kind, answer.abstained, answer.confidence, answer.mode) == ("quotes", False, 0.0, "extractive")
     assert answer.notes == (f"{QUOTED} {SET_UP}",)

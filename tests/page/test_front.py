@@ -37,20 +37,25 @@ def test_the_first_screen_has_eight_controls_at_most_and_the_composer_is_as_wide
             ask(page, "When was the lamp of the lighthouse first lit?")
 
 
-def test_the_chat_model_writes_questions_when_it_is_asked_to(window: Any, site: Any) -> None:
+def test_the_chat_model_introduces_a_library_when_it_is_asked_to(window: Any, site: Any) -> None:
     page = window(viewport={"width": 1440, "height": 900})
+    expect(page.get_by_role("list", name="This library holds").get_by_role("listitem")).to_have_text(["Text2", "PDF1"])
     asked = page.get_by_role("region", name="It answers, for instance")
-    rows = asked.locator(".suggested")
+    rows, introduce = asked.locator(".suggested"), page.get_by_role("button", name="Have scripted introduce")
     site.script.questions = "I would rather not."
-    page.get_by_role("button", name="Have scripted write questions").click()
-    expect(page.locator("#toasts")).to_contain_text("No question that scripted wrote could be used.", timeout=30_000)
+    introduce.click()
+    expect(page.locator("#toasts")).to_contain_text("Nothing that scripted wrote could be used.", timeout=30_000)
     expect(rows).to_have_count(0)
     said = "Three families shared the watch, each taking four hours of the night in turn."
     made = [{"passage": n, "question": "How was the watch of the night shared?", "answer": said} for n in range(1, 11)]
-    site.script.questions = json.dumps({"questions": made})
-    page.get_by_role("button", name="Have scripted write questions").click()
-    expect(rows.first).to_have_text("How was the watch of the night shared?", timeout=30_000)
-    expect(page.locator(".front p.fine")).to_contain_text("Questions written by scripted")
+    summary = "It holds notes. They tell of a lighthouse. They tell of a council. This is one too many."
+    site.script.questions = json.dumps({"summary": summary, "questions": made})
+    with site.slowly(pause=1.0):
+        introduce.click()
+        page.get_by_role("button", name="Stop").click()
+    introduce.click()
+    expect(rows).to_have_text("How was the watch of the night shared?", timeout=30_000)
+    expect(page.locator(".about")).to_contain_text("They tell of a council.Written by scripted")
     assert findings(page) == []
     asked.get_by_role("button", name="Open the passage that answers: How was").click()
     expect(page.get_by_role("complementary").locator("mark")).to_have_text(said)
@@ -61,7 +66,7 @@ def test_the_chat_model_writes_questions_when_it_is_asked_to(window: Any, site: 
     assert said in page.locator(".answer").inner_text()
     page.get_by_role("link", name="New conversation").click()
     expect(rows.first).to_have_text("How was the watch of the night shared?")
-    expect(page.get_by_role("button", name="Have scripted write questions")).to_have_count(0)
+    expect(introduce).to_have_count(0)
 
 
 def test_an_entity_is_drawn_with_its_neighbours_each_leads_on_and_its_places_open(window: Any) -> None:

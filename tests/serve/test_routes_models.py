@@ -40,7 +40,7 @@ async def test_without_a_chat_model_the_encoder_alone_can_be_tried_and_by_no_bou
     assert int((await client.post("/api/models/embed/test", json={})).json()["said"]) > 0
     for role, status in (("writer", 409), ("asr", 422)):
         assert (await client.post(f"/api/models/{role}/test", json={})).status_code == status
-    asked = await client.post("/api/overview/questions", json={"library": "default"})
+    asked = await client.post("/api/overview", json={"library": "default"})
     assert asked.status_code == 409 and "ragweave setup" in asked.json()["remedy"]
     (mine, *_) = (await client.get("/api/libraries")).json()["libraries"]
     _, guest = app.state.keys.create("guest", (mine["id"],))

@@ -8,7 +8,6 @@ import { closePanel } from "./panel.js";
 import { asData } from "./pictures.js";
 import { loadThreads, ring, runContext, setRunning, state, useLibrary } from "./state.js";
 import { Turn } from "./turn.js";
-import { whatNext } from "./next.js";
 import { welcome } from "./welcome.js";
 
 const MARGIN = 28; // pixels above a question that is scrolled to
@@ -143,11 +142,7 @@ export async function refresh() {
 }
 
 function add(question, pictures) {
-  // What may come next stands under the last answer alone.
-  for (const before of turns) before.next.replaceChildren();
-  const last = () => turns.at(-1) === turn;
-  const next = (box, answer) => queueMicrotask(() => last() && whatNext(box, answer, last)); // once a kept conversation is whole
-  const turn = new Turn(question, pictures, { again: ask, next, replace: (gone, asked) => replace(gone, asked), consent: (agreed) => consent(turn, agreed) });
+  const turn = new Turn(question, pictures, { again: ask, replace: (gone, asked) => replace(gone, asked), consent: (agreed) => consent(turn, agreed) });
   turns.push(turn);
   column.append(turn.element);
   return turn;

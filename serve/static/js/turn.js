@@ -46,13 +46,12 @@ export class Turn {
     this.sources = h("div");
     this.foot = h("div.foot");
     this.why = h("div");
-    this.next = h("div.next");
     this.asking = editable(question, { ready: () => this.status !== "running" && !!this.place, replace: (asked) => this.doing.replace(this, asked) });
     this.element = h(
       "article.turn",
       { "aria-label": question.slice(0, 120) },
       h("div.question", {}, thumbs(pictures), this.asking.box, this.readAs),
-      h("div.reply", {}, this.trail.element, this.answer, this.tally, this.asked, this.problem, this.notes, this.sources, this.foot, this.why, this.next),
+      h("div.reply", {}, this.trail.element, this.answer, this.tally, this.asked, this.problem, this.notes, this.sources, this.foot, this.why),
     );
   }
 
@@ -139,7 +138,6 @@ export class Turn {
     }
     this.kept = answer;
     this.ended(answer);
-    if (!answer.abstained) this.doing.next?.(this.next, answer);
   }
 
   note(text) {

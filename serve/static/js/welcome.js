@@ -1,4 +1,4 @@
-// What stands on an empty conversation: what is here, what can be asked, and the newest documents; or where files go.
+// What stands on an empty conversation: what the library holds and can be asked, and its newest files; or where files go.
 
 import { openAdd } from "./add.js";
 import { call } from "./api.js";
@@ -9,10 +9,11 @@ import { t } from "./i18n.js";
 import { icon } from "./icons.js";
 import { openCitation, openSource } from "./panel.js";
 import { holds, on, state } from "./state.js";
-import { day, nameOf } from "./words.js";
+import { day, groupOf, nameOf, number } from "./words.js";
 
 let box = null;
 let kept = { key: "", told: null };
+let writing = null; // the request in which the chat model writes
 
 /** The greeting, which follows the library that is chosen. */
 export function welcome() {
@@ -23,8 +24,8 @@ export function welcome() {
 
 function draw() {
   if (!box || !state.library) return;
-  const held = holds(state.library);
-  if (!held.length) {
+  if (!holds(state.library).length) {
+    kept = { key: keyOf(state.library), told: null };
     fill(
       box,
       h("h2.hello", { text: t("welcome") }),
@@ -33,52 +34,66 @@ function draw() {
     );
     return;
   }
-  const tags = held.map((text) => h("li.tag", { text }));
   const front = h("div.front");
   fill(
     box,
     h("h2.hello", { text: state.library.name === "default" ? t("welcome.what") : t("welcome.what.from", { library: state.library.name }), dir: "auto" }),
-    h("ul.held", { "aria-label": t("welcome.holds") }, ...tags),
     front,
   );
   load(front);
 }
 
+const keyOf = ({ id, files, items }) => JSON.stringify([id, files || 0, items]);
+
 /** Fetch the front page once for each state of a library. */
 async function load(front) {
   const { name, id, items, files } = state.library;
-  const key = JSON.stringify([id, files, items]);
+  const key = keyOf(state.library);
   if (kept.key !== key) fill(front, h("p.waiting.fine", {}, h("span.spin"), t("welcome.reading")));
   try {
     const told = kept.key === key ? kept.told : await call("GET", `/api/overview?library=${encodeURIComponent(name)}`);
+    const [before, had] = JSON.parse(kept.key || "[]");
+    const added = before === id && files > had; // while this page looked on
     kept = { key, told };
     const spoken = items.clip ? await entities() : null;
-    if (front.isConnected || box.contains(front)) fill(front, asks(told, () => write(front)), documents(told.documents), spoken);
+    if (front.isConnected || box.contains(front)) fill(front, kinds(told.kinds), about(told, front), questions(told.questions), documents(told.documents), spoken);
+    if (added && state.me?.chat && !told.by && !writing) write(front);
   } catch {
     fill(front); // the question can be asked without it
   }
 }
 
-/** Have the chat model write the questions: only when it is asked to, because passages go to it. */
+/** How many files there are of each kind. */
+function kinds(counts) {
+  const groups = {};
+  for (const [kind, n] of Object.entries(counts)) groups[groupOf({ kind })] = (groups[groupOf({ kind })] || 0) + n;
+  const rows = Object.entries(groups).sort((a, b) => b[1] - a[1]);
+  return h("ul.held", { "aria-label": t("welcome.holds") }, ...rows.map(([name, n]) => h("li.tag", {}, h("span", { text: t(`kind.${name}`) }), h("span.number", { text: number(n) }))));
+}
+
+/** Have the chat model introduce the library: after an upload, and else when it is asked to, because passages go to it. */
 async function write(front) {
+  const { id, name } = state.library;
+  const { signal } = (writing = Object.assign(new AbortController(), { id }));
+  load(front);
   try {
-    const told = await call("POST", "/api/overview/questions", { library: state.library.name });
-    kept = { ...kept, told };
+    const told = await call("POST", "/api/overview", { library: name }, { signal });
+    if (state.library.id === id) kept.told = told;
     announce(t("welcome.written", { model: told.by }));
   } catch (error) {
-    toast(error.sentence, { bad: true });
+    if (!signal.aborted) toast(error.sentence || String(error.message), { bad: true });
   }
+  writing = null;
   load(front);
 }
 
-/** Questions that the chat model wrote, or a button that has it write them; nothing where there is no chat model. */
-function asks(told, rewrite) {
-  const { by, spent } = told;
-  const button = state.me?.chat && !by && h("button.button.small", { type: "button", title: t("welcome.write.tell", { model: state.me.chat }) }, icon("pen"), t("welcome.write", { model: state.me.chat }));
-  button && button.addEventListener("click", () => ((button.disabled = true), button.prepend(h("span.spin")), rewrite()));
-  const cost = by && [t("welcome.written", { model: by }), spent.calls ? t("trail.tokens", { n: spent.input_tokens + spent.output_tokens }) : ""].filter(Boolean).join(" · ");
-  const parts = [questions(told.questions), button && h("div", {}, button), cost && h("p.fine", { text: cost })].filter(Boolean);
-  return parts.length ? h("div.asks", {}, ...parts) : null;
+/** What the chat model wrote of the library, that it is writing, or a button that has it write; nothing without a chat model. */
+function about({ by, summary, spent }, front) {
+  const model = state.me?.chat;
+  if (by) return h("div.about", {}, h("p", { text: summary, dir: "auto" }), h("p.fine", { text: [t("welcome.written", { model: by }), spent.calls ? t("trail.tokens", { n: spent.input_tokens + spent.output_tokens }) : ""].filter(Boolean).join(" · ") }));
+  if (!model) return null;
+  if (writing?.id === state.library.id) return h("p.waiting.fine", { role: "status" }, h("span.spin"), t("welcome.writing", { model }), h("button.button.small", { type: "button", text: t("composer.stop"), on: { click: () => writing.abort() } }));
+  return h("div", {}, h("button.button.small", { type: "button", title: t("welcome.write.tell", { model }), on: { click: () => write(front) } }, icon("pen"), t("welcome.write", { model })));
 }
 
 /** Questions as buttons that ask them, each beside the passage that answers it. */

@@ -1,4 +1,4 @@
-"""Questions that passages answer, written by a language model in one call, each with the sentence that answers it."""
+"""What a library holds, in three sentences, and questions that it answers: written by a language model in one call."""
 
 from __future__ import annotations
 
@@ -10,11 +10,18 @@ from pydantic import BaseModel
 from ragweave.models.chat import Chat
 from ragweave.models.chat_json import read_json
 from ragweave.models.meter import Meter
+from ragweave.models.text import clip, sentences
 from ragweave.prompts import load, quote
 
 PASSAGE = 1_200
 """Characters of a passage that are read."""
 _QUESTION = 200
+_TITLES = 3_000
+"""Characters of the titles that are read."""
+_SUMMARY = 3
+"""Sentences of a summary."""
+_LONGEST = 800
+"""Characters of a summary."""
 
 
 class WrittenQuestion(BaseModel):
@@ -28,16 +35,22 @@ class WrittenQuestion(BaseModel):
 class Written(BaseModel):
     """What the model is asked for."""
 
+    summary: str = ""
     questions: list[WrittenQuestion] = []
 
 
-async def questions_of(passages: Sequence[str], model: Chat, meter: Meter) -> list[tuple[int, str, int, int]]:
-    """Return questions, each with the index of its passage and where in it the sentence stands, [start, end).
+async def overview_of(
+    titles: Sequence[str], passages: Sequence[str], model: Chat, meter: Meter
+) -> tuple[str, list[tuple[int, str, int, int]]]:
+    """Return a summary and questions, each with the index of its passage and where in it its answer is, [start, end).
 
-    One whose sentence does not stand in its passage is left out.
+    A question whose answer does not stand in its passage is left out.
     """
     told = "\n\n".join(f"{n}.\n{quote(text[:PASSAGE])}" for n, text in enumerate(passages, 1))
-    reply = read_json(await model.text(load("questions", passages=told), node="questions", meter=meter), Written)
+    listed = quote(clip("\n".join(titles), _TITLES))
+    reply = read_json(
+        await model.text(load("overview", titles=listed, passages=told), node="overview", meter=meter), Written
+    )
     found = []
     for row in reply.questions if reply else []:
         words = row.answer.split()
@@ -46,4 +59,6 @@ async def questions_of(passages: Sequence[str], model: Chat, meter: Meter) -> li
         said = re.search(r"\s+".join(map(re.escape, words)), passages[row.passage - 1][:PASSAGE])
         if said and 0 < len(row.question) <= _QUESTION:
             found.append((row.passage - 1, " ".join(row.question.split()), said.start(), said.end()))
-    return found
+    summary = " ".join((reply.summary if reply else "").split())
+    parts = [summary[start:end] for start, end in sentences(summary)][:_SUMMARY]
+    return clip(" ".join(parts), _LONGEST), found
