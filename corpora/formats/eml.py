@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import tempfile
 from base64 import b64decode
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from datetime import UTC, datetime
 from email import message_from_bytes, policy
@@ -62,7 +62,7 @@ def parse(path: Path) -> Parsed:
 class Mail:
     """What is read of messages and of those inside them.
 
-    A text that stands in the file as it is read has its lines there; other places would point nowhere, and are dropped.
+    A text has the lines where it stands in the file; those of attachments would point nowhere, and are dropped.
     """
 
     def __init__(self, path: Path) -> None:
@@ -165,22 +165,30 @@ class Mail:
         except SourceError as error:
             self.warnings.append(f"a part of the mail was not read: {error.what}")
             return
-        self.blocks += _below(found.blocks, level, self._before(part, data) if kind == "text/plain" else None)
+        self.blocks += _below(found.blocks, level, self._places(part, kind == "text/plain"))
         self.hidden += found.hidden
 
-    def _before(self, part: EmailMessage, data: bytes) -> int | None:
-        """Return how many lines of the file stand before a text, None where it is encoded or not found."""
-        said = str(part.get("Content-Transfer-Encoding", "")).strip().lower()
-        if said not in ("", "7bit", "8bit", "binary"):
-            return None
-        found = [(n, gap) for gap in (b"\n\n", b"\r\n\r\n") if (n := self._raw.find(gap + data, self._at)) >= 0]
+    def _places(self, part: EmailMessage, plain: bool) -> Callable[[int], int]:
+        """Return the line of the file for a line of a text, or 0 where the text is not found.
+
+        Of a quoted-printable text it is that where the line begins, of one that is encoded otherwise the first.
+        """
+        how = str(part.get("Content-Transfer-Encoding", "")).strip().lower()
+        as_it_is = how in ("", "7bit", "8bit", "binary")
+        held = _data(part) if as_it_is else str(part.get_payload()).encode("ascii", "replace")
+        found = [(n, gap) for gap in (b"\n\n", b"\r\n\r\n") if (n := self._raw.find(gap + held, self._at)) >= 0]
         if not found:
             self._at = len(self._raw)  # nothing is looked for twice: a file may hold hundreds of parts
-            return None
+            return lambda _: 0
         at = min(n + len(gap) for n, gap in found)
         self._line += self._raw.count(b"\n", self._at, at)
         self._at = at
-        return self._line - 1
+        first = self._line
+        if not (plain and (as_it_is or how == "quoted-printable")):
+            return lambda _: first
+        rows = enumerate(held.splitlines(), 1)
+        begins = [0, *(n for n, row in rows if as_it_is or not row.rstrip().endswith(b"="))]
+        return lambda line: first + begins[max(0, min(line, len(begins)) - 1)]
 
     def _open(self, parts: list[EmailMessage], level: int) -> None:
         """Read the files that are attached, each under a heading with its name, and tell what could not be read."""
@@ -264,15 +272,15 @@ def _read(title: str, data: bytes) -> Parsed:
         return parse_file(path, kind)
 
 
-def _below(blocks: Iterable[Block], level: int, before: int | None = None) -> list[Block]:
-    """Return blocks, their headings below one of that level, with so many lines before theirs; None drops the lines."""
+def _below(blocks: Iterable[Block], level: int, place: Callable[[int], int] = lambda _: 0) -> list[Block]:
+    """Return blocks, their headings below one of that level, with the `place` of each of their lines in the file."""
     return [
         Block(
             b.text,
             b.kind,
             min(b.level + level, 6) if b.kind == "heading" else b.level,
-            0 if before is None else b.line + before,
-            spans=() if before is None else tuple(replace(s, line=s.line + before) for s in b.spans),
+            place(b.line),
+            spans=tuple(replace(s, line=line) for s in b.spans if (line := place(s.line))),
         )
         for b in blocks
     ]
