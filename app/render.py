@@ -14,6 +14,7 @@ from rich.text import Text
 from ragweave.app.places import clean, link, place, place_in
 from ragweave.components.phrases import CONTRADICTED, QUOTED, UNVERIFIED
 from ragweave.models.text import UNSPACED_LETTER
+from ragweave.models.text import counted as counted
 
 if TYPE_CHECKING:
     from ragweave.components.evidence import Citation, Evidence
@@ -286,11 +287,6 @@ def duration(seconds: float) -> str:
     if seconds < 1:
         return f"{seconds * 1000:.0f} ms"
     return f"{seconds:.1f} s" if seconds < 90 else f"{seconds / 60:.0f} min"
-
-
-def counted(n: int, noun: str) -> str:
-    """Write a count with its noun: `1 file`, `3 files`."""
-    return f"{n:,} {noun if n == 1 else noun + 's'}"
 
 
 def listed(items: Iterable[str]) -> str:

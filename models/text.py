@@ -274,6 +274,11 @@ def names(text: str) -> tuple[str, ...]:
     return tuple(found.values())
 
 
+def counted(n: int, noun: str) -> str:
+    """Write a count with its noun: `1 file`, `3 files`."""
+    return f"{n:,} {noun if n == 1 else noun + 's'}"
+
+
 _NUMBER = re.compile(r"(?<![\w.])[-−]?\d+(?:[.,:/]\d+)*(?:st|nd|rd|th|%)?")
 
 

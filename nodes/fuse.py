@@ -20,6 +20,7 @@ from ragweave.components.picture_relevance import worth_a_look
 from ragweave.components.recency import HALF_LIFE, by_age
 from ragweave.components.run_context import has_writer_model
 from ragweave.corpora.store.library import Library
+from ragweave.models.text import counted
 from ragweave.nodes.run import NodeRun, NodeRuntime
 from ragweave.nodes.state import State, Update, of_hop
 
@@ -76,7 +77,9 @@ async def fuse(state: State, runtime: NodeRuntime) -> Update:
         {**r, "judged": judged[of]} if (of := (r["query"], r["id"])) in judged and not r.get("seen") else r
         for r in rows
     ]
-    summary = f"{len(rows)} of {found_all} places kept{aged}" + (f", best: {rows[0]['title']}" if rows else "")
+    summary = f"{len(rows)} of {counted(found_all, 'place')} kept{aged}" + (
+        f", best: {rows[0]['title']}" if rows else ""
+    )
     ids = [r["id"] for r in rows]
     data = {"items": ids, "of": found_all, "newer": bool(aged)}
     return run.done(summary, data=data, evidence=rows, candidates=ids, found=Overwrite([]))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ragweave.components.evidence import RankedList
 from ragweave.components.passages import passage_of
+from ragweave.models.text import counted
 from ragweave.nodes.run import NodeRun, NodeRuntime
 from ragweave.nodes.state import Update, VideoState
 
@@ -27,5 +28,5 @@ async def judge(state: VideoState, runtime: NodeRuntime) -> Update:
     row: RankedList = {"corpus": "clip", "query": query, "kind": "pooled", "ids": kept, "scores": scores}
     if made.value.verdicts:
         row["verdicts"] = [made.value.verdicts[n] for n in made.value.places]
-    told = f"{len(kept)} of {len(held)} clips kept"
+    told = f"{len(kept)} of {counted(len(held), 'clip')} kept"
     return run.done(told, made, data={"clips": kept, "of": len(held)}, clips=kept, found=[row])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ragweave.models.text import counted
 from ragweave.nodes.run import NodeRun, NodeRuntime
 from ragweave.nodes.state import Update, VideoState
 
@@ -14,5 +15,5 @@ async def look(state: VideoState, runtime: NodeRuntime) -> Update:
     kept = [items[i] for i in clips if i in items]
     made = await run.components.looker(run, state["query"], state["forms"]["keywords"], kept)
     shown = sum(map(bool, made.value.values()))
-    told = f"{shown} clips show something" if shown else "nothing was seen"
+    told = f"{counted(shown, 'clip')} with something in view" if shown else "nothing was seen"
     return run.done(told, made, data={"looked": made.value}, looked=made.value)

@@ -11,6 +11,7 @@ from ragweave.corpora.chunks import best_chunks, chunks_of
 from ragweave.corpora.store.library import Library
 from ragweave.corpora.types import Item
 from ragweave.corpora.video.scope import Scope
+from ragweave.models.text import counted
 from ragweave.nodes.run import NodeRun, NodeRuntime
 from ragweave.nodes.state import Retriever, Update, VideoState
 
@@ -38,7 +39,8 @@ async def merge(state: VideoState, runtime: NodeRuntime) -> Update:
         scores = [1.0 / n for n in range(1, len(recordings) + 1)]
         found = [{"corpus": "video", "query": state["query"], "kind": "pooled", "ids": recordings, "scores": scores}]
     chunked = await _chunked(run, library, lists.get("chunk", []))
-    told = f"{len(best)} clips of {len(joined)} from {len(lists.keys() & WEIGHTS.keys())} retrievers"
+    retrievers = counted(len(lists.keys() & WEIGHTS.keys()), "retriever")
+    told = f"{len(best)} of {counted(len(joined), 'clip')}, from {retrievers}"
     clips, worth = [i for i, _ in best], [round(s, 6) for _, s in best]
     return run.done(told, data={"clips": clips}, clips=clips, scores=worth, found=found, chunks=chunked)
 

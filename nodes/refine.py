@@ -11,6 +11,7 @@ from ragweave.components.passages import as_read, as_seen, as_strip
 from ragweave.components.recency import faded
 from ragweave.components.run_context import has_writer_model
 from ragweave.components.strips import cut, select, strip_of
+from ragweave.models.text import counted
 from ragweave.nodes.run import NodeRun, NodeRuntime
 from ragweave.nodes.state import State, Update, bound
 
@@ -33,13 +34,15 @@ async def refine(state: State, runtime: NodeRuntime) -> Update:
         said = [e for e in found if e["text"].strip() or e.get("seen") != "" or e["relevance"] >= lower]
         whole = [s for e in said for s in (as_strip(e), *as_seen(e))]
         run.by = "rule"
-        return run.done(f"{len(whole)} passages, whole", data={"strips": [s["id"] for s in whole]}, knowledge=whole)
+        return run.done(
+            f"{counted(len(whole), 'passage')}, whole", data={"strips": [s["id"] for s in whole]}, knowledge=whole
+        )
     kept = [e for e in found if e["relevance"] >= lower] or found[:NEAREST]
     if run.context.method.strip_mode == "auto":
         # Quotes read the items themselves.
         run.by = "rule"
         whole = [s for e in kept for s in (as_strip(e), *as_seen(e))]
-        told = f"skipped: no model reads strips; {len(kept)} of {len(found)} passages bear on the question"
+        told = f"skipped: no model reads strips; {len(kept)} of {counted(len(found), 'passage')} kept"
         return run.done(told, data={"strips": [s["id"] for s in whole]}, knowledge=whole)
     items = await (await run.library()).items([e["id"] for e in kept if e["origin"] == "library"])
     query = state["query"]
@@ -55,7 +58,7 @@ async def refine(state: State, runtime: NodeRuntime) -> Update:
     scored = [Strip(**{**s, "score": round(faded(s["score"], fresh[s["evidence"]]), 4)}) for s in judged.value]
     chosen = select(scored, run.context.method)
     removed = 1 - sum(len(s["text"]) for s in chosen) / (sum(len(i.text) for i in items.values()) or 1)
-    summary = f"{len(chosen)} of {len(made)} parts kept from {len(kept)} places, {removed:.0%} of the text removed"
+    summary = f"{len(chosen)} of {counted(len(made), 'part')} kept, {removed:.0%} of the text removed"
     return run.done(summary, judged, data={"strips": [s["id"] for s in chosen], "of": len(made)}, knowledge=chosen)
 
 

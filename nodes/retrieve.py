@@ -6,6 +6,7 @@ from ragweave.components.evidence import ListKind, RankedList
 from ragweave.corpora.types import Corpus, Hit, Lists
 from ragweave.corpora.video.scope import Scope, in_window, search_within
 from ragweave.models.errors import RagweaveError
+from ragweave.models.text import counted
 from ragweave.nodes.run import NodeRun, NodeRuntime
 from ragweave.nodes.state import RetrieveTask, Update
 
@@ -28,7 +29,7 @@ async def retrieve(task: RetrieveTask, runtime: NodeRuntime) -> Update:
     for note in dict.fromkeys(each.note for each in found if each.note):
         run.note(f"The {task['corpus']} corpus: {note}.")
     items = len({i for row in lists for i in row["ids"]})
-    told = f"{task['corpus']}: {items} places in {len(lists)} search{'es' * (len(lists) != 1)}"
+    told = f"{task['corpus']}: {counted(items, 'place')} in {len(lists)} search{'es' * (len(lists) != 1)}"
     data = {"corpus": task["corpus"], "places": items, "searches": len(lists)}
     return run.done(told, data=data, found=lists)
 

@@ -10,6 +10,7 @@ from ragweave.corpora.store.library import Kind, Library
 from ragweave.corpora.types import Hit, Item
 from ragweave.corpora.video.scope import Scope, search_within
 from ragweave.models.errors import RagweaveError
+from ragweave.models.text import counted
 from ragweave.nodes.run import NodeRun, NodeRuntime
 from ragweave.nodes.state import ClipTask, Update
 
@@ -31,9 +32,9 @@ async def retrieve_clips(task: ClipTask, runtime: NodeRuntime) -> Update:
     except RagweaveError as error:
         run.note(f"The retriever {name} of the recordings failed: {error}")
         return run.done(str(error), data={"retriever": name, "clips": []})
-    noun = ("recording" if name == "video" else "clip") + "s" * (len(ids) != 1)
+    told = counted(len(ids), "recording" if name == "video" else "clip")
     data = {"retriever": name, "clips": ids}
-    return run.done(f"{len(ids)} {noun}", data=data, lists=[{"retriever": name, "ids": ids}] if ids else [])
+    return run.done(told, data=data, lists=[{"retriever": name, "ids": ids}] if ids else [])
 
 
 async def _ids(run: NodeRun, library: Library, task: ClipTask, scope: Scope) -> list[str]:

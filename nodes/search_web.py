@@ -13,6 +13,7 @@ from ragweave.corpora.web.search import search
 from ragweave.corpora.web.types import WebPage, WebResult
 from ragweave.models import relevance
 from ragweave.models.errors import RagweaveError, WebDown
+from ragweave.models.text import counted
 from ragweave.nodes import consent as reader
 from ragweave.nodes.refine import score_strips
 from ragweave.nodes.run import NodeRun, NodeRuntime
@@ -54,7 +55,7 @@ async def search_web(state: State, runtime: NodeRuntime) -> Update:
         return run.done(f"“{query}”: {error}", written, **told)
     run.notes += result.notes
     evidence, kept = await _grade(run, state["query"], result.pages)
-    summary = f"“{query}” on {result.provider}: {len(result.pages)} pages, {len(kept)} parts kept"
+    summary = f"“{query}” on {result.provider}: {counted(len(result.pages), 'page')}, {counted(len(kept), 'part')} kept"
     data = {"query": query, "provider": result.provider, "urls": [p.url for p in result.pages]}
     return run.done(summary, written, data=data, **told, evidence=evidence, knowledge=kept)
 
