@@ -89,8 +89,9 @@ def fused(found: list[RankedList], query: str, context: Context) -> Ranking:
             weight = context.method.dense_weight if row["kind"] == "dense" else 1.0
             lists.append((weight, ranking, 0.0 if row["kind"] == "lexical" else None))
     joined: list[tuple[float, Ranking]] = []
+    several = any(of != query for _, of in groups)
     for key, lists in sorted(groups.items()):
-        weight = context.method.original_weight if key[1] == query else 1.0
+        weight = context.method.original_weight if several and key[1] == query else 1.0
         seen = shown.get(key, [])
         if context.method.fusion == "rrf":
             text = 1 - context.method.alpha if seen else 1.0

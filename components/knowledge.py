@@ -50,7 +50,7 @@ class Knowledge:
         unsearched: other corpora hold something that was not searched for the last query.
         last: nothing more can be searched.
         tell: shows a sentence of an answer while it is being written.
-        plan: what was thought before the first search (Auto-RAG's R0).
+        plan: what was thought before the first search, and what was missing (Auto-RAG's R0); empty where nothing was.
         lower: relevance below which the round's evaluator calls a row irrelevant.
     """
 
@@ -61,7 +61,7 @@ class Knowledge:
     unsearched: bool = False
     last: bool = False
     tell: Tell | None = None
-    plan: str = ""
+    plan: Sequence[str] = ()
     lower: float = LOWER
 
     def asked(self, query: str) -> bool:

@@ -41,12 +41,17 @@ class Method(BaseModel):
         "fine",
         description="Tell paragraph from document and clip from video, or search both of a modality (four labels).",
     )
-    phrasing: Literal["diverse", "rephrase", "lines"] = Field(
-        "diverse",
-        description="Rewrites look from different angles, say the same in other words, or are asked for as the seed "
-        "of RAG-Fusion did: related queries, one a line.",
+    form: Literal["own", "universal-rag", "rag-fusion", "crag", "auto-rag", "video-rag"] = Field(
+        "own",
+        description="How a chat model is asked for the answer: in our form, with citations, or in the order of a "
+        "paper, without.",
     )
-    pool: int = Field(50, ge=5, le=500, description="Candidates per list before fusion and reranking.")
+    phrasing: Literal["diverse", "rephrase", "seed", "article"] = Field(
+        "diverse",
+        description="Rewrites look from different angles, say the same in other words, or are asked for by the prompt "
+        "that the program or the article of RAG-Fusion prints.",
+    )
+    pool: int = Field(50, ge=1, le=500, description="Candidates per list before fusion and reranking.")
     fusion: Literal["scores", "rrf", "dense"] = Field(
         "scores",
         description="How dense and lexical lists of one query are joined: by standardised scores, or by ranks; dense "
@@ -54,7 +59,17 @@ class Method(BaseModel):
     )
     rrf_k: int = Field(60, ge=1, le=1000, description="Constant of reciprocal rank fusion.")
     dense_weight: float = Field(0.45, ge=0, le=100, description="Weight of a dense list beside a lexical one.")
-    original_weight: float = Field(2.0, ge=0, le=100, description="Weight of the question beside each rewrite.")
+    original_weight: float = Field(
+        2.0,
+        ge=0,
+        le=100,
+        description="Weight of the question beside each rewrite; at 0 the rewrites alone are searched.",
+    )
+    decay: Literal["bearing", "article"] = Field(
+        "bearing",
+        description="How age counts where recency is on: from the newest item that bears on the question and never to "
+        "nothing, or as RAG-Fusion's article has it, the fused score times exp(-0.1 days) from today.",
+    )
     alpha: float = Field(
         0.8, ge=0, le=1, description="Weight of what a picture shows beside what is written about it (UniversalRAG)."
     )
@@ -82,6 +97,11 @@ class Method(BaseModel):
         ("visual", "speech"), description="Ways into the recordings that are asked (VideoRAG)."
     )
     clips: int = Field(12, ge=1, le=50, description="Clips that the channels' lists are pooled to.")
+    judge: Literal["pool", "each"] = Field(
+        "pool",
+        description="A model judges clips in one call, and some always stay; or each by itself, and none need stay "
+        "(VideoRAG).",
+    )
     chunk_tokens: int = Field(
         0, ge=0, le=100_000, description="Tokens of transcript around the nearest clips that a writer reads as well."
     )
@@ -112,9 +132,21 @@ def preset_of(name: str) -> Mapping[str, Any]:
         return {}
     if name not in PRESETS:
         raise InputError(f"there is no preset named “{name}”", f"use one of: {', '.join(PRESETS)}")
+    return {k: v for k, v in _file(name).items() if k != "published"}
+
+
+@cache
+def _file(name: str) -> Mapping[str, Any]:
+    """Read the file of a preset, over that of its `base` where it names one."""
     found = tomllib.loads((_FILES / f"{name}.toml").read_text(encoding="utf-8"))
-    method = {k: tuple(v) if isinstance(v, list) else v for k, v in found["method"].items()}
-    return {**found, "method": method}
+    base = _file(found.pop("base")) if "base" in found else {}
+    method = {k: tuple(v) if isinstance(v, list) else v for k, v in found.get("method", {}).items()}
+    return {**base, **found, "method": {**base.get("method", {}), **method}}
+
+
+def published_of(name: str) -> Mapping[str, str]:
+    """Return what the paper of a preset ran with, by the part of a run; nothing where it names none."""
+    return {} if name == "none" else dict(_file(name).get("published", {}))
 
 
 def spelled(name: str) -> str:

@@ -156,6 +156,7 @@ class GenerationInput:
         reply: the answer of the reasoning turn, where there is one.
         withheld: it was written already, and none of it may be shown.
         lower: relevance below which the last evaluator calls a row irrelevant.
+        queries: what the question was rewritten to.
     """
 
     question: str
@@ -168,6 +169,7 @@ class GenerationInput:
     withheld: bool = False
     turn: str = ""
     lower: float = LOWER
+    queries: Sequence[str] = ()
 
     @property
     def own(self) -> list[Strip]:

@@ -8,6 +8,7 @@ knows its latest state.
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
@@ -16,6 +17,8 @@ from ragweave.components.evidence import Evidence
 
 HALF_LIFE = 7.0
 """Days, where neither the run nor its library says otherwise (the article's lambda of .1 a day)."""
+RATE = 0.1
+"""Decay a day in the program of the article."""
 FLOOR = 0.3
 """Share of its relevance that any old document keeps."""
 SLACK = timedelta(days=2)
@@ -89,6 +92,19 @@ def by_age(rows: list[Evidence], half_life: float, now: datetime) -> list[Eviden
         for r, w in zip(rows, made, strict=True)
     ]
     return sorted(aged, key=lambda r: -r["relevance"])
+
+
+def by_published_age(rows: list[Evidence], now: datetime) -> list[Evidence]:
+    """Multiply fused scores by exp(-.1 · whole days until now) and order by the product (RAG-Fusion, the article).
+
+    An item without a readable date keeps its score: the article dates every document.
+    """
+    aged: list[Evidence] = []
+    for row in rows:
+        date = readable(date_of(row), now)
+        days = max(0, (now - date).days) if date else 0
+        aged.append({**row, "score": row["score"] * math.exp(-RATE * days)})
+    return sorted(aged, key=lambda r: -r["score"])
 
 
 def date_of(row: Evidence) -> datetime | None:

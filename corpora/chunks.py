@@ -42,7 +42,7 @@ def chunks_of(items: Iterable[Item], tokens: int = CHUNK_TOKENS) -> list[Chunk]:
 def best_chunks(chunks: Iterable[Chunk], ranking: Sequence[str], tokens: int) -> list[Chunk]:
     """Return the chunks that hold the best clips of a ranking, best first, as many of the first as the tokens allow.
 
-    A chunk is worth as much as its best clip: clips are embedded, chunks are not.
+    A chunk stands where its best clip stands.
     """
     holding = {clip: chunk for chunk in chunks for clip in chunk.clips}
     ranked = dict.fromkeys(holding[i] for i in ranking if i in holding)

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ragweave.components.llm.conversation import Round, documents_message
+from ragweave.components.llm.conversation import conversation as talk
 from ragweave.components.llm.expand import clean
-from ragweave.components.llm.prose import long
-from ragweave.components.llm.reason import today
-from ragweave.components.llm.turn import turn_of
+from ragweave.components.llm.turn import SAID, needed, turn_of
 from ragweave.corpora.store.library import Library
 from ragweave.evals.data import listed
 from ragweave.evals.metrics import exact_match, token_f1
@@ -19,15 +18,15 @@ from ragweave.evals.retrieval import ranking
 from ragweave.models.chat import Chat
 from ragweave.models.errors import InputError
 from ragweave.models.meter import Meter
-from ragweave.models.text import words
+from ragweave.models.text import clip, words
 from ragweave.prompts import load
 
-NEED = re.compile(r"\b(?:however|no information|find|refine)\b", re.I)
-"""Words by which the teacher's reasoning says that something is still missing (Auto-RAG, section 3.2)."""
 _VERDICTS = {" yes ", " no "}
 """Answers that no document is useful for holding."""
 SAME = 0.8
 """Token F1 with a gold answer from which a final answer counts as the same."""
+_WHOLE = 1_000_000
+"""Tokens of a conversation that is not cut here; what is too long to train on is left out there."""
 PROMPTS = "ragweave.evals.prompts"
 NODE = "synthesize"
 
@@ -114,7 +113,7 @@ async def walk(
     said = [await _reason(task, past, [], teacher, meter)]
     seen: set[str] = set()
     missed = 0
-    while said[-1] and NEED.search(said[-1]):
+    while needed(said[-1]):
         if len(past) >= settings.rounds:
             return SynthesisWalk(ENDLESS, len(past), missed)
         queries = await _queries(task, past, said[-1], rewriter, settings.candidates, meter)
@@ -146,13 +145,11 @@ def bears(text: str, task: Task) -> bool:
 
 
 def conversation(question: str, past: Sequence[Round], said: Sequence[str], answer: str) -> list[dict[str, str]]:
-    """Return a walk in chat format, in the form in which `reason` converses."""
-    opening = load("reason", question=question, told=f"Today is {today()}.\n", length=long(3))
-    out = [{"role": role, "content": text} for role, text in opening]
-    for thought, r in zip(said, past, strict=False):
-        out.append({"role": "assistant", "content": turn_of(thought, queries=[r.query])})
-        out.append({"role": "user", "content": documents_message(r)})
-    return [*out, {"role": "assistant", "content": turn_of(said[-1], answer=answer)}]
+    """Return a walk in chat format: what `reason` shows where `method.form` is `auto-rag`, and the last turn."""
+    rounds = [replace(r, learnt=thought) for r, thought in zip(past, said[:-1], strict=True)]
+    last = ("assistant", turn_of(said[-1], answer=answer, published=True))
+    said_so_far = talk(question, rounds, _WHOLE, sentences=0, published=True)
+    return [{"role": role, "content": text} for role, text in [*said_so_far, last]]
 
 
 def history(past: Sequence[Round], said: Sequence[str]) -> str:
@@ -166,7 +163,7 @@ def history(past: Sequence[Round], said: Sequence[str]) -> str:
 
 async def _reason(task: Task, past: list[Round], said: list[str], teacher: Chat, meter: Meter) -> str:
     messages = load("synthesize_reason", room=PROMPTS, question=task.question, history=history(past, said))
-    return " ".join((await teacher.text(messages, node=NODE, meter=meter)).split())
+    return clip(" ".join((await teacher.text(messages, node=NODE, meter=meter)).split()), SAID)
 
 
 async def _queries(

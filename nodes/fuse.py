@@ -17,7 +17,7 @@ from ragweave.components.llm.conversation import shown as shown_of
 from ragweave.components.local.rank import EACH, score_pools
 from ragweave.components.passages import distinct
 from ragweave.components.picture_relevance import worth_a_look
-from ragweave.components.recency import HALF_LIFE, by_age
+from ragweave.components.recency import HALF_LIFE, by_age, by_published_age
 from ragweave.components.run_context import has_writer_model
 from ragweave.corpora.store.library import Library
 from ragweave.models.text import counted
@@ -60,7 +60,10 @@ async def fuse(state: State, runtime: NodeRuntime) -> Update:
     now, own, aged = datetime.now(UTC), await library.about(), ""
     if (run.context.recency if run.context.recency != "auto" else own.recency) == "on":
         half_life = run.context.half_life or own.half_life or HALF_LIFE
-        rows = await asyncio.to_thread(by_age, rows, half_life, now)
+        if run.context.method.decay == "article":
+            rows, half_life = by_published_age(rows, now), HALF_LIFE
+        else:
+            rows = await asyncio.to_thread(by_age, rows, half_life, now)
         aged = f", newer first (half-life {half_life:g} days)"
     found_all = len(rows)
     if has_writer_model(run.context):

@@ -84,7 +84,7 @@ async def generate(state: State, runtime: NodeRuntime) -> Update:
     run = NodeRun("generate", state, runtime)
     question, strips = state["question"], known(state, run.context.shown)
     asked, choices = offered(run.context, question)
-    routed = of_hop(state.get("routes"), run.hop)
+    routed, phrased = of_hop(state.get("routes"), run.hop), of_hop(state.get("queries"), run.hop)
     builder = await open_builder(run, state, strips)
     given = GenerationInput(
         question=asked,
@@ -97,6 +97,7 @@ async def generate(state: State, runtime: NodeRuntime) -> Update:
         lower=bound(state),
         chunks=state.get("chunks", []),
         searched=routed is None or routed["corpora"] != ["none"],
+        queries=phrased["rewrites"] if phrased else (),
     )
     told = bool(builder.sentences) and not builder.refuted
     made = Outcome("", "llm") if told else await run.components.writer(run, given, builder)

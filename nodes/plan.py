@@ -39,7 +39,10 @@ async def _plan(state: State, runtime: NodeRuntime, without_router: Sequence[Cor
         corpora, scope = [], Scope()
     told = await named_scope(library, state["query"], scope) if {*RECORDINGS} & {*corpora} else scope
     asked = of_hop(state.get("queries"), run.hop)
-    queries = [state["query"], *state.get("also", []), *(asked["rewrites"] if asked else [])]
+    rewrites = asked["rewrites"] if asked else []
+    queries = [state["query"], *state.get("also", []), *rewrites]
+    if rewrites and not context.method.original_weight:
+        queries = [*rewrites]  # the program of RAG-Fusion does not search the question itself
     tasks = [
         RetrieveTask(corpus=c, queries=queries, hop=run.hop, sources=[*within.sources], titles=[*within.titles])
         for c in corpora
@@ -83,6 +86,6 @@ def dispatch_recordings(state: State) -> list[Send] | str:
         first, known = recorded[0], {key: value for key, value in state.items() if key in RoundState.__annotations__}
         within = {"sources": first["sources"], "titles": first["titles"]}
         sent.append(Send("retrieve_video", {**known, **within, "corpora": [t["corpus"] for t in recorded]}))
-        if further := first["queries"][1:]:
+        if further := [q for q in first["queries"] if q != state["query"]]:
             sent += [_sent(state, {**t, "queries": further}) for t in recorded]
     return sent or "generate"

@@ -48,11 +48,12 @@ async def reason(state: State, runtime: NodeRuntime) -> Update:
         nonlocal builder
         if builder is None:
             builder = await open_builder(run, state, strips)
-        await tell(raw, [[s for s in strips if s["evidence"] == i] for i in shown], builder)
+        rows = [[s for s in strips if s["evidence"] == i] for i in shown]
+        await tell(raw, rows, builder, cites=context.method.form == "own")
 
     # A query that was edited counts.
     first = state["query"] if opening and not has_writer_model(context) else state["question"]
-    known = Knowledge(first, hops, placed, strips, others, last, say, state.get("plan", ""), bound(state))
+    known = Knowledge(first, hops, placed, strips, others, last, say, state.get("plan", []), bound(state))
     spent = _spent(run)
     if not spent and (has_writer_model(context) or not last):
         made = await run.components.reasoner(run, known)
@@ -74,7 +75,7 @@ async def reason(state: State, runtime: NodeRuntime) -> Update:
     done = "asked only what was asked before" if repeated else "enough"
     told = {"more": f"next: {asked}", "recall": f"recall: {decision.query}", "generate": done}[then]
     if opening:
-        update["plan"] = " ".join(filter(None, (decision.learnt, decision.missing)))
+        update["plan"] = [decision.learnt, decision.missing]
         if not decision.query:
             told = "no search is needed"
             update["routes"] = [Route(hop=state["hop"], corpora=["none"], confidence={}, by=made.by, why=told)]

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
-from ragweave.components.fusion import Ranking, fuse_ranks, fuse_scores, ordered
+from ragweave.components.fusion import Ranking, fuse_ranks, fuse_scores
 from ragweave.corpora.knowledge.search import ask_graph
 from ragweave.corpora.store.library import Kind, Library
-from ragweave.corpora.types import Hit, Item
+from ragweave.corpora.types import Hit
+from ragweave.corpora.video.chunk_search import nearest_chunks
 from ragweave.corpora.video.scope import Scope, search_within
 from ragweave.models.errors import RagweaveError
 from ragweave.models.text import counted
 from ragweave.nodes.run import NodeRun, NodeRuntime
 from ragweave.nodes.state import ClipTask, Update
 
-BESIDE = 0.3
-"""Share of a clip's score that the clips right before and after it earn."""
 RECORDINGS = 20
 """Recordings that the retriever `video` ranks."""
 
@@ -45,21 +44,20 @@ async def _ids(run: NodeRun, library: Library, task: ClipTask, scope: Scope) -> 
         dense, words = _ranking(lists.dense), _ranking(lists.lexical)
         both = fuse_scores([(run.context.method.dense_weight, dense, None), (1.0, words, 0.0)])
         return [i for i, _ in both][:RECORDINGS]
+    if name == "chunk":
+        return await _of_chunks(run, library, [query, forms["statement"]], scope)
     if name == "entity":
         text = " . ".join([query, forms["statement"], *forms["keywords"]])
         ranking = await ask_graph(library, text, forms["statement"], length, scope.sources)
     else:
         ways: dict[str, tuple[Kind, list[str]]] = {
             "speech": ("lexical", [query, " ".join(forms["keywords"]) or query]),
-            "chunk": ("dense", [query, forms["statement"]]),
             "visual": ("visual", [forms["scene"]]),
         }
         kind, asked = ways[name]
         found = await search_within(library, "clip", list(dict.fromkeys(asked)), scope, length, kind)
         ranking = fuse_ranks([(1.0, _ranking(getattr(lists, kind))) for lists in found])
     items = await library.items([i for i, _ in ranking])
-    if name == "chunk":
-        ranking = beside(ranking, items)
     return [i for i, _ in ranking if i in items and scope.holds(items[i])][:length]
 
 
@@ -67,11 +65,15 @@ def _ranking(hits: Iterable[Hit]) -> Ranking:
     return [(h.id, h.score) for h in hits]
 
 
-def beside(ranking: Sequence[tuple[str, float]], items: dict[str, Item]) -> Ranking:
-    """Let clips that follow each other stand together: what was said just before and after often belongs to it."""
-    own = {(items[i].source, items[i].ordinal): score for i, score in ranking if i in items}
-
-    def neighbours(item: Item) -> float:
-        return max(own.get((item.source, item.ordinal + step), 0.0) for step in (-1, 1))
-
-    return ordered({i: score + BESIDE * neighbours(items[i]) for i, score in ranking if i in items})
+async def _of_chunks(run: NodeRun, library: Library, queries: list[str], scope: Scope) -> list[str]:
+    """Return the clips of the nearest chunks, chunk by chunk, and of each its nearest clips first."""
+    length = run.context.method.pool
+    asked = list(dict.fromkeys(queries))
+    near = await nearest_chunks(library, asked, length, scope.sources)
+    chunks = {chunk.id: chunk for found in near for chunk, _ in found}
+    best = fuse_ranks([(1.0, [(chunk.id, cosine) for chunk, cosine in found]) for found in near])
+    clips = await search_within(library, "clip", asked, scope, length, "dense")
+    place = {i: n for n, (i, _) in enumerate(fuse_ranks([(1.0, _ranking(lists.dense)) for lists in clips]))}
+    ids = [i for key, _ in best for i in sorted(chunks[key].clips, key=lambda i: place.get(i, length))]
+    items = await library.items(list(dict.fromkeys(ids)))
+    return [i for i in dict.fromkeys(ids) if i in items and scope.holds(items[i])][:length]

@@ -127,7 +127,7 @@ class State(Input, RoundState, VideoResult, total=False):
     """Whether items stay whole because a chat model reads them; set with `grade`."""
     knowledge: Annotated[list[Strip], merge_strips]
     """Strips kept so far."""
-    plan: str
+    plan: list[str]
     """What `reason` thought before the first search, where it stands before it."""
     hops: Annotated[list[Hop], operator.add]
     """The trace."""
@@ -257,7 +257,7 @@ Update = dict[str, Any]
 
 def anew() -> Update:
     """Return what a turn begins with, whatever the turn before left."""
-    begun = State(hop=1, recalls=0, enough=False, looked={}, plan="", mode="extractive", dropped=0, abstain="")
+    begun = State(hop=1, recalls=0, enough=False, looked={}, plan=[], mode="extractive", dropped=0, abstain="")
     empty = State(candidates=[], tasks=[], chunks=[], draft=[], citations=[])
     absent = State(grade=None, reply=None, consent=None, answer=None)
     joined = {key: Overwrite([]) for key in ("routes", "queries", "found", "evidence", "knowledge", "hops")}

@@ -1,4 +1,7 @@
-"""Prompts as Markdown files, one per prompt: `# system` and `# user` sections, slots written as {name}."""
+"""Prompts as Markdown files, one per prompt: `# system` and `# user` sections, slots written as {name}.
+
+What stands before the first section is told to nobody: a prompt that is quoted from a publication names its source.
+"""
 
 from __future__ import annotations
 
@@ -29,8 +32,10 @@ def _sections(name: str, folder: str = "", room: str = __name__) -> tuple[tuple[
         return _split(shipped)
     made = _split(mine.read_text(encoding="utf-8"))
     unknown = {s for _, body in made for s in _SLOT.findall(body)} - set(_SLOT.findall(shipped))
-    if unknown or [role for role, _ in made] != ["system", "user"]:
-        told = f"it fills no slot {{{min(unknown)}}}" if unknown else "it needs the sections “# system” and “# user”"
+    roles = [role for role, _ in _split(shipped)]
+    if unknown or [role for role, _ in made] != roles:
+        sections = " and ".join(f"“# {role}”" for role in roles)
+        told = f"it fills no slot {{{min(unknown)}}}" if unknown else f"it needs the sections {sections}"
         raise InputError(f"{mine} cannot be used as a prompt: {told}", "take the shipped file as the pattern")
     return made
 

@@ -56,7 +56,7 @@ def rounds(known: Knowledge, most: int) -> list[Round]:
         texts.setdefault(s["evidence"], []).append(s)
     rows = {e["id"]: e for e in known.rows}
     out: list[Round] = []
-    before, learnt, missing = 0, known.plan, ""
+    before, (learnt, missing) = 0, known.plan or ("", "")
     for hop, fresh in zip(known.hops, shown(known.hops, texts, most), strict=True):
         documents = tuple(
             (before + n, headed(texts[i][0]["title"], rows.get(i)), _LEFT_OUT.join(untitled(s) for s in texts[i]))
@@ -80,22 +80,28 @@ def shown(hops: Sequence[Hop], kept: Container[str], most: int) -> list[list[str
     return out
 
 
-def conversation(question: str, past: Sequence[Round], budget: int, told: str = "", sentences: int = 3) -> Messages:
+def conversation(
+    question: str, past: Sequence[Round], budget: int, told: str = "", sentences: int = 3, published: bool = False
+) -> Messages:
     """Return the messages of the conversation, within a budget of estimated tokens; what was shown stays as it was.
+
+    It is in our form, or as Auto-RAG is trained and asked (`published`).
 
     Where they do not fit, the documents of the oldest rounds are replaced by a line that names them (what was learnt
     from them stays); where the last round alone does not fit, its documents are cut.
     """
-    opening = load("reason", question=question, told=told, length=long(sentences))
+    prompt = "reason_auto_rag" if published else "reason"
+    opening = load(prompt, question=question, told=told, length=long(sentences))
     folded, length = 0, TEXT_LIMIT
     while True:
         messages = [*opening]
         for n, r in enumerate(past):
-            documents = documents_message(_fresh(r, past[folded:n]), length, n < folded)
-            if n == 0 and r.query == question and not r.learnt:
+            shown = _fresh(r, past[folded:n])
+            documents = documents_message(shown, length, n < folded, n + 1 if published else 0)
+            if n == 0 and r.query == question and not r.learnt and not published:
                 messages[-1] = ("user", f"{messages[-1][1]}\n\n{documents}")
                 continue
-            messages.append(("assistant", turn_of(r.learnt, r.missing, (r.query, *r.also))))
+            messages.append(("assistant", turn_of(r.learnt, r.missing, (r.query, *r.also), published=published)))
             messages.append(("user", documents))
         fits = sum(tokens_of(text) for _, text in messages) <= budget
         if fits or (folded >= len(past) - 1 and length <= _SHORTEST):
@@ -124,10 +130,16 @@ def _fresh(r: Round, before: Sequence[Round]) -> Round:
     return replace(r, documents=tuple(documents))
 
 
-def documents_message(r: Round, length: int = TEXT_LIMIT, folded: bool = False) -> str:
-    """Return what a round brought, as the user's turn: `length` characters of each document, or its name alone."""
+def documents_message(r: Round, length: int = TEXT_LIMIT, folded: bool = False, published: int = 0) -> str:
+    """Return what a round brought, as the user's turn: `length` characters of each document, or its name alone.
+
+    `published` is the number of the round where they stand together as one document, as Auto-RAG shows them.
+    """
     if not r.documents:
         return NOTHING
+    if published and not folded:
+        texts = "\n".join(f"{title}\n{clip(text, length)}" for _, title, text in r.documents)
+        return f"Retrieved Document_{published}:\n{quote(texts)}"
     if folded:
         named = "; ".join(f"[{n}] {title}" for n, title, _ in r.documents)
         return f"Read and summed up in your next turn: {named}"

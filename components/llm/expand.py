@@ -8,10 +8,13 @@ from typing import Any
 from pydantic import BaseModel, field_validator
 
 from ragweave.components.run_context import RunContext
+from ragweave.models.chat_json import read_json
 from ragweave.models.chat_reply import without_thoughts
 from ragweave.models.text import script, words
 from ragweave.prompts import load
 
+PUBLISHED = ("seed", "article")
+"""Phrasings that are asked for by a quoted prompt."""
 _LONGEST = 300
 """Characters of a rewrite; a longer line is prose."""
 
@@ -45,7 +48,16 @@ class Rewrites(BaseModel):
         if not isinstance(value, list):
             return value
         inner = [next((v for v in q.values() if isinstance(v, str)), None) if isinstance(q, dict) else q for q in value]
-        return [q for q in inner if isinstance(q, str)]
+        texts = [q for q in inner if isinstance(q, str)]
+        if value and not texts:
+            raise ValueError("no query")  # “[1] a query”, say, is a line and no list
+        return texts
+
+    @classmethod
+    def read(cls, text: str) -> list[str]:
+        """Return the queries of a reply in whatever form they come: JSON, or a query a line."""
+        found = read_json(text, cls)
+        return [without_thoughts(text)] if found is None else found.queries
 
     @classmethod
     def read_plain(cls, text: str) -> Rewrites | None:
@@ -59,18 +71,18 @@ class Rewrites(BaseModel):
 async def expand(run: RunContext, query: str) -> list[str] | None:
     """Return further phrasings of a query, without the query itself; None where the reply holds none."""
     form, count = run.context.method.phrasing, run.context.phrasings
-    messages = load(form, count=count, question=query)
-    if form == "lines":
-        return clean([without_thoughts(await run.text(messages))], query, count)
-    reply = await run.json(messages, Rewrites)
+    if form in PUBLISHED:
+        messages = load(f"queries_{form}", count=count, question=query)
+        return clean(Rewrites.read(await run.text(messages)), query, count, anywhere=form == "article")
+    reply = await run.json(load(form, count=count, question=query), Rewrites)
     return None if reply is None else clean(reply.queries, query, count)
 
 
-def clean(rewrites: list[str], query: str, limit: int) -> list[str]:
+def clean(rewrites: list[str], query: str, limit: int, anywhere: bool = False) -> list[str]:
     """Return what can be searched of a reply, at most `limit` lines.
 
     Dropped are numbering, bullets, quotes, blanks, duplicates, copies of the query, prose, lines that only announce
-    others, and lines in a script of which the query has no letter.
+    others, and, unless they may be written `anywhere`, lines in a script of which the query has no letter.
     """
     kept: dict[str, str] = {}
     asked = _key(query)
@@ -82,7 +94,7 @@ def clean(rewrites: list[str], query: str, limit: int) -> list[str]:
             continue
         if _ANNOUNCES.match(text) and _ABOUT_REWRITES.search(text):
             continue
-        if written and script(text) not in {*written, ""}:
+        if written and not anywhere and script(text) not in {*written, ""}:
             continue
         kept.setdefault(key, text)
     return list(kept.values())[:limit]

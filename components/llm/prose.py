@@ -202,8 +202,8 @@ def frames(sentence: str, before: str | None) -> bool:
     return few and (text.endswith((",", "，")) or (before is not None and bool(kind)))
 
 
-async def tell(raw: str, rows: Sequence[Sequence[Strip]], builder: AnswerBuilder) -> None:
-    """Offer a sentence to the page, with what it cites of the numbered rows; a refusal is not shown."""
+async def tell(raw: str, rows: Sequence[Sequence[Strip]], builder: AnswerBuilder, cites: bool = True) -> None:
+    """Offer a sentence to the page, with what it cites of the numbered rows, if it does; a refusal is not shown."""
     text, kind = as_shown(raw), sign(raw)
     if not text or (not kind.strip() and (_NO_PROSE.match(text) or (REFUSES.match(text) and not marks(raw)))):
         return
@@ -212,7 +212,7 @@ async def tell(raw: str, rows: Sequence[Sequence[Strip]], builder: AnswerBuilder
     elif not any(rows):
         builder.tell_unsourced(text, kind)
     else:
-        named = [s for n in marks(raw) if 1 <= n <= len(rows) for s in rows[n - 1]]
+        named = [s for n in marks(raw) if cites and 1 <= n <= len(rows) for s in rows[n - 1]]
         # A row or an item rests on what the line before it named.
         builder.named = named or (builder.named if kind.strip() else [])
         await builder.tell(text, builder.named, [s for row in rows for s in row], kind)

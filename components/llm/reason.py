@@ -37,8 +37,9 @@ async def reason(run: RunContext, known: Knowledge) -> Decision | None:
     A turn that cannot be read, or asks only what was asked before, is asked for again once.
     """
     past = rounds(known, run.context.method.turn_passages)
-    opening = told(run, known.question, await (await run.library()).languages())
-    messages = conversation(known.question, past, run.context.method.turn_tokens, opening, run.context.sentences)
+    published, budget = run.context.method.form == "auto-rag", run.context.method.turn_tokens
+    opening = told(run, known.question, [] if published else await (await run.library()).languages())
+    messages = conversation(known.question, past, budget, opening, run.context.sentences, published)
     pictures = await _frames(run, known, past)
     messages = [*messages[:-1], (messages[-1][0], messages[-1][1] + pictures.told)]
     last = known.last or not run.meter.room(2, 2 * sum(tokens_of(text) for _, text in messages))
@@ -50,7 +51,7 @@ async def reason(run: RunContext, known: Knowledge) -> Decision | None:
         answering.tell = None
     for _ in range(2):
         reply = await _reply(run, messages, pictures, answering)
-        turn = read_turn(reply)
+        turn = read_turn(reply, needs=published and not last)
         new = [q for q in turn.queries if not known.asked(q)] if turn else []
         if turn is not None and (turn.enough or (new and not last)):
             turn = turn.model_copy(update={"queries": new})
@@ -104,7 +105,7 @@ def today() -> str:
 
 def told(run: RunContext, question: str, languages: Sequence[str]) -> str:
     """Return what the model is told before the question: the day, the languages held, the form of the answer."""
-    lines = [f"Today is {today()}."]
+    lines = [f"Today is {today()}."] if run.context.method.form != "auto-rag" else []
     if len(languages) > 1:
         lines.append(f"The library is in {', '.join(NAMES.get(code, code) for code in languages)}.")
     if options := offered(run.context, question)[1]:
@@ -113,4 +114,4 @@ def told(run: RunContext, question: str, languages: Sequence[str]) -> str:
         lines += lettered if run.context.choices else []
     elif run.context.answer_form == "short":
         lines.append("Answer in a few words: the name, number or phrase alone.")
-    return "\n".join(lines) + "\n"
+    return "".join(f"{line}\n" for line in lines)

@@ -12,8 +12,10 @@ from ragweave.components.knowledge import Tell
 from ragweave.components.llm.prose import Room, boundary, settled_to, trimmed
 from ragweave.models.chat_json import read_json
 from ragweave.models.chat_reply import without_thoughts
-from ragweave.models.text import clip
+from ragweave.models.text import clip, sentences
 
+NEED = re.compile(r"\b(?:however|no information|find|refine)\b", re.I)
+"""Words by which reasoning says that something is still missing (Auto-RAG, section 3.2)."""
 SAID = 500
 """Characters of one part of a turn that are kept."""
 ANSWER = 8_000
@@ -90,8 +92,16 @@ def _apart(text: str, marks: Sequence[tuple[str, re.Match[str]]], *kinds: str) -
             yield m
 
 
-def read_turn(reply: str) -> ModelTurn | None:
+def needed(reasoning: str) -> str:
+    """Return the last sentence of a reasoning that says that something is still missing, or ""."""
+    said = [reasoning[a:b] for a, b in sentences(reasoning)]
+    return next((s.strip() for s in reversed(said) if NEED.search(s)), "")
+
+
+def read_turn(reply: str, needs: bool = False) -> ModelTurn | None:
     """Read a turn in the paper's form or as JSON, or return None.
+
+    With `needs` a reasoning without a label whose words say that something is missing asks for that, as in training.
 
     Labels count in any case, anywhere in a line, in bold or with a wide colon; words in the middle of a sentence of a
     final answer are none. A final answer wins over queries. What stands before the first label is what was learnt;
@@ -102,6 +112,8 @@ def read_turn(reply: str) -> ModelTurn | None:
     turn = None if any(_apart(text, marks, _FINAL, "query")) else settled(read_json(text, ModelTurn))
     if turn is not None:
         return turn
+    if not marks and needs and (missing := needed(text)):
+        return settled(ModelTurn(learnt=text, query=missing))
     if not marks and (_CITES.search(text) or _UNKNOWN.match(text)):
         return settled(ModelTurn(answer=text))
     parts: dict[str, str] = {}
@@ -168,10 +180,17 @@ def unknown(answer: str) -> str | None:
     return None if found is None else " ".join(answer[found.end() :].split())
 
 
-def turn_of(learnt: str, missing: str = "", queries: Sequence[str] = (), answer: str = "") -> str:
-    """Return a turn of the model as it stands in the conversation, asked and learnt in one form."""
+def turn_of(
+    learnt: str, missing: str = "", queries: Sequence[str] = (), answer: str = "", published: bool = False
+) -> str:
+    """Return a turn of the model as it stands in the conversation, asked and learnt in one form.
+
+    As published, it reasons in prose before its label.
+    """
     said = [("Learnt", learnt), ("Missing", missing), *(("Query", q) for q in queries), ("Final Answer", answer)]
-    return "\n".join(f"{label}: {text}" for label, text in said if text)
+    prose = [" ".join(filter(None, (learnt, missing)))] if published else []
+    lines = [f"{label}: {text}" for label, text in said[2 if published else 0 :] if text]
+    return "\n".join(filter(None, [*prose, *lines]))
 
 
 class Answering:

@@ -14,6 +14,7 @@ from ragweave.components.closing import nothing_found, show_pictures
 from ragweave.components.evidence import Evidence, Origin, Reply, Strip
 from ragweave.components.llm.look import look_at, sees, showing, viewer
 from ragweave.components.llm.prose import LEFT, Room, as_shown, complete_sentences, long, plain, sign, split, tell
+from ragweave.components.llm.published import answer_messages
 from ragweave.components.llm.reason import today
 from ragweave.components.llm.turn import unknown
 from ragweave.components.local.check import support
@@ -61,7 +62,7 @@ async def write(run: RunContext, given: GenerationInput, builder: AnswerBuilder)
     elif not given.strips and not given.searched:
         why = await _converse(run, given, builder)
     else:
-        why = await (_prose(run, given, builder) if given.strips else nothing_found(run))
+        why = await (_prose(run, given, builder) if given.strips or given.chunks else nothing_found(run))
         if reply is not None and not builder.sentences:  # pictures were looked at, and what it had said still holds
             why = await _carry(run, given, builder, reply)
     if builder.refuted:
@@ -96,7 +97,7 @@ async def _carry(run: RunContext, given: GenerationInput, builder: AnswerBuilder
         if not room.takes(raw):
             run.note(LEFT)
             break
-        await tell(raw, cited, builder)
+        await tell(raw, cited, builder, cites=run.context.method.form == "own")
     await builder.close()
     return "" if builder.sentences else None
 
@@ -154,9 +155,14 @@ async def _prose(run: RunContext, given: GenerationInput, builder: AnswerBuilder
     # Frames that the reasoning turn was shown are not sent again.
     films = given.reply is None or not sees(run, "reasoner")
     rows, pictures = await look_at(run, given.question, rows, given.rows, given.lower, films)
-    shown = labelled(rows, {**{e["id"]: e for e in beside}, **given.rows}) + pictures.told
+    known, form = {**{e["id"]: e for e in beside}, **given.rows}, run.context.method.form
     length = _FEW_WORDS if run.context.answer_form == "short" else long(run.context.sentences)
-    messages = load("generate", today=today(), question=given.question, evidence=shown, length=length)
+    if form == "own":
+        shown = labelled(rows, known) + pictures.told
+        messages = load("generate", today=today(), question=given.question, evidence=shown, length=length)
+    else:
+        own = [row for row in rows if row[0]["evidence"] not in {e["id"] for e in beside}]
+        messages = answer_messages(form, given, own, beside, known, length)
     if refuted:
         messages = [*messages[:-1], (messages[-1][0], f"{messages[-1][1]}\n\n{_REFUTED}\n{refuted}")]
     room, written, why = Room(run.context.longest), 0, ""
@@ -165,14 +171,14 @@ async def _prose(run: RunContext, given: GenerationInput, builder: AnswerBuilder
             async for raw in complete_sentences(parts):
                 text = as_shown(raw)
                 fits = room.takes(raw)
-                if text.strip(" .!").upper() == "UNKNOWN":
+                if text.strip(" .!").upper() == "UNKNOWN" and given.strips:
                     why = why or weak(_nearest(given.strips))
                 elif not fits:
                     run.note(LEFT)
                     break
                 elif text:
                     written += 1
-                    await tell(raw, rows, builder)
+                    await tell(raw, rows, builder, cites=form == "own")
     except RagweaveError as error:
         if not written:
             raise

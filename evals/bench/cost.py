@@ -99,7 +99,9 @@ def _calls(graph: str, context: Context, asked: int, filmed: bool, documents: bo
         case "video_rag":
             calls[0] += HEADED * method.chunk_tokens
             calls += [asked] * (context.expand_when == "always")
-            calls += [asked + GRADED * method.clips] * (context.grade_by == "llm")
+            each = method.judge == "each"
+            judged = [asked + PASSAGE] * method.clips if each else [asked + GRADED * method.clips]
+            calls += judged * (context.grade_by == "llm")
             if filmed:
                 calls += min(method.clips, CLIPS) * [asked + KNOWN + method.look_frames * IMAGE_TOKENS]
         case _:

@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from math import exp
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragweave.components.recency import decay, faded, readable, weights
+from ragweave.components.recency import by_published_age, decay, faded, readable, weights
 
 NOW = datetime(2026, 3, 10, 12, tzinfo=UTC)
 
@@ -32,9 +34,14 @@ def test_dates_that_cannot_be_meant_are_not_read(date: datetime | None, kept: bo
     assert (readable(date, NOW) is not None) == kept
 
 
-def test_seven_days_are_about_the_published_lambda() -> None:
-    from math import exp
+def test_as_the_article_has_it_scores_fall_by_whole_days_from_today_and_to_nothing() -> None:
+    dates = ["", days_ago(0.9).isoformat(), days_ago(7).isoformat(), days_ago(700).isoformat()]
+    rows: Any = [{"id": n, "date": date, "score": 1.0} for n, date in enumerate(dates)]
+    aged = by_published_age(rows, NOW)
+    assert [round(r["score"], 4) for r in aged] == [1.0, 1.0, round(exp(-0.7), 4), 0.0]
 
+
+def test_seven_days_are_about_the_published_lambda() -> None:
     assert all(decay(d, 6.93, 0.0) == pytest.approx(exp(-0.1 * d), rel=0.01) for d in range(30))
 
 

@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 from langchain_core.messages import BaseMessage
 
-from ragweave.components.llm.turn import turn_of
+from ragweave.components.context import Context
 from ragweave.evals.synthesis_job import SynthesisJob, read_tasks, synthesize
 from ragweave.evals.synthesize import SynthesisSettings
+from ragweave.graphs.auto_rag import graph as auto_rag
 from ragweave.models.chat import override
 from ragweave.models.errors import InputError
 from ragweave.tests.support import ScriptedChat
@@ -81,11 +82,26 @@ async def test_walk_keeps_the_first_query_whose_documents_hold_a_part_of_the_ans
     roles = [m["role"] for m in row["messages"]]
     assert roles == ["system", "user", "assistant", "user", "assistant", "user", "assistant"]
     said = [m["content"] for m in row["messages"] if m["role"] == "assistant"]
-    assert said[0] == turn_of("I have to find who set it up.", queries=["who set up the Tarn Mill"])
-    assert said[1].endswith("Query: Ilse Marwen birthplace")
-    assert said[2].endswith("Final Answer: Norway")
+    assert said == [
+        "I have to find who set it up.\nQuery: who set up the Tarn Mill",
+        "It was Ilse Marwen. However, find her birthplace.\nQuery: Ilse Marwen birthplace",
+        "Norway.\nFinal Answer: Norway",
+    ]
     assert "Ilse Marwen in 1871" in row["messages"][3]["content"]
     assert json.loads(made.report.read_text(encoding="utf-8"))["kept"] == 1
+    # A model that was taught so is shown the same when it is asked.
+    with override(writer=(model := ScriptedChat(replies=[*said]))):
+        context = Context(preset="auto-rag-paper", method={"turn_passages": 1})
+        await auto_rag.ainvoke({"messages": [("human", ROW["question"])]}, context=context)
+    shown = [[(m.type, m.text) for m in c.messages] for c in model.calls]
+    kinds = {"human": "user", "ai": "assistant", "system": "system"}
+    for asked in shown:
+        taught = row["messages"][: len(asked)]
+        assert [kinds[kind] for kind, _ in asked] == [m["role"] for m in taught]
+        assert [t for k, t in asked if k != "human"] == [m["content"] for m in taught if m["role"] != "user"]
+        both = zip((text for _, text in asked), (m["content"] for m in taught), strict=True)
+        assert all(a.splitlines()[0] == b.splitlines()[0] for a, b in both)
+    assert shown[-1][3][1].startswith("Retrieved Document_1:\n<<<") and len(shown) == 3
 
 
 @pytest.mark.usefixtures("library")

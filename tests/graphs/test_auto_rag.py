@@ -174,10 +174,25 @@ async def test_random_conversations_all_end_within_their_budget_in_a_stated_way(
         assert all(c.origin != "model" for c in answer.citations), case
 
 
+async def test_as_published_reasoning_that_needs_more_searches_for_it_and_the_answer_has_no_numbers() -> None:
+    model = ScriptedChat(
+        replies=[
+            "It begins with the telescope. However, I have to find who built it.",
+            "The Ostrander Works built it, but no information on who began it.\nQuery: Ostrander Works founder",
+            "Ada Ostrander founded them.\nFinal Answer: It was Ada Ostrander [1].",
+        ]
+    )
+    state = await ask(model, preset="auto-rag-paper")
+    assert [h["query"] for h in state["hops"]] == ["However, I have to find who built it.", "Ostrander Works founder"]
+    assert state["answer"].text == "It was Ada Ostrander." and not state["answer"].citations
+    assert "Retrieved Document_2:" in model.calls[2].messages[-1].text
+
+
 async def test_a_plan_stays_in_the_conversation_though_the_question_itself_is_searched(play: Any) -> None:
-    model = play(reason=[f"First find the firm.\nQuery: {QUESTION}", "Final Answer: Ada Ostrander [1]."])
+    plan = f"First find the firm.\nMissing: its founder.\nQuery: {QUESTION}"
+    model = play(reason=[plan, "Final Answer: Ada Ostrander [1]."])
     await ask(model)
-    assert reasons(model)[1][2] == turn_of("First find the firm.", queries=[QUESTION])
+    assert reasons(model)[1][2] == f"Learnt: {plan}"
 
 
 @pytest.mark.parametrize(

@@ -67,6 +67,20 @@ async def test_where_the_judge_keeps_none_the_best_of_the_pool_stay(recordings: 
     assert 0 < len(clips) <= AT_LEAST
 
 
+async def test_as_published_each_clip_is_judged_by_itself_and_where_all_are_rejected_the_chunks_are_read(
+    recordings: Path,
+) -> None:
+    kept, none = script(), script(judge="no")
+    for model in (kept, none):
+        state = await written(model, look="off", preset="video-rag-paper")
+        assert "Ada Ostrander" in state["answer"].text and not state["answer"].citations
+        asked = [c.prompt for c in model.calls if "decide whether a clip" in c.prompt]
+        assert len(asked) > 2 and all(a.count("<<<") == 1 for a in asked)
+        prompt = model.calls[-1].prompt
+        assert "video_name,start_time,end_time,content" in prompt and "Thank you, and good night." in prompt
+    assert not [e for e in state["evidence"] if e["corpus"] == "clip"]
+
+
 async def test_a_time_outside_the_evidence_is_not_verified(recordings: Path) -> None:
     model = script(generate="At 45:10 the comet was found by Ada Ostrander in 1889 [1].")
     state = await written(model, look="off")
@@ -87,7 +101,7 @@ async def test_a_writer_reads_the_chunks_around_the_nearest_clip_where_the_prese
     for preset in ("video-rag-paper", "none"):
         model = script()
         state = await written(model, look="off", preset=preset, method={"clips": 1})
-        shown.append(next(c.prompt for c in model.calls if "numbered evidence" in c.prompt))
+        shown.append(model.calls[-1].prompt)
         assert [e["corpus"] for e in state["evidence"]].count("clip") == 1
     assert all(text in shown[0] for _, text in TALK)
     assert not any("crater" in prompt for prompt in shown[1:])
@@ -98,7 +112,7 @@ async def test_a_clip_that_is_read_beside_the_evidence_is_cited_by_its_own_secon
         numbers = re.findall(r"^\[(\d+)\]$", messages[-1].text.partition("a crater")[0], re.M)
         return f"A crater is named after Ostrander [{numbers[-1]}]."
 
-    state = await written(script(generate=react), look="off", preset="video-rag-paper", method={"clips": 1})
+    state = await written(script(generate=react), look="off", method={"clips": 1, "chunk_tokens": 12_000})
     [cited] = state["answer"].citations
     assert cited.id not in {e["id"] for e in state["evidence"]}
     assert cited.locator["start"] <= 95.0 < cited.locator["end"] and "crater" in cited.quote

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ragweave.components.context import Context
 from ragweave.components.llm.expand import clean
 from ragweave.models.chat import override
 from ragweave.models.text import words
@@ -94,14 +95,36 @@ async def test_model_that_fails_leaves_the_question_alone(reply: Any, monkeypatc
         "Here are the queries:\n\n- vector files of v2.0\n- storage format in v2.0",
         "vector files of v2.0\nstorage format in v2.0\n",
         "<think>two angles</think>vector files of v2.0\nstorage format in v2.0",
+        "[1] vector files of v2.0\n[2] “storage format in v2.0”",
+        '```json\n{"queries": ["vector files of v2.0", "storage format in v2.0"]}\n```',
+        '["vector files of v2.0", "storage format in v2.0"]',
     ],
 )
-@pytest.mark.parametrize("phrasing", ["diverse", "lines"])
-async def test_a_query_a_line_is_read_in_one_call(reply: str, phrasing: str) -> None:
+@pytest.mark.parametrize("phrasing", ["diverse", "seed", "article"])
+async def test_queries_are_read_in_every_form_in_one_call(reply: str, phrasing: str) -> None:
     model = ScriptedChat(react=lambda messages: reply)
     row = await _phrasings(model, phrasing=phrasing)
     assert (row["rewrites"], row["by"]) == (FOUR[:2], "llm")
     assert len(model.calls) == 1
+
+
+async def test_the_seed_asks_as_its_program_and_searches_one_vector_of_each_query_but_not_the_question(
+    stock: Any,
+) -> None:
+    from ragweave.graphs.rag_fusion import graph
+
+    stock({f"{n}.md": f"# {text}\n\nAll about {text}." for n, text in enumerate(FOUR)})
+    model = ScriptedChat(react=lambda m: "\n".join(FOUR[:2]) if "multiple" in m[0].text else "In two files.")
+    with override(writer=model):
+        state = await graph.ainvoke({"messages": [("human", QUERY)]}, context=Context(preset="rag-fusion-seed"))
+    assert [m.text for m in model.calls[0].messages] == [
+        "You are a helpful assistant that generates multiple search queries based on a single input query.",
+        f"Generate multiple search queries related to: {QUERY}",
+        "OUTPUT (4 queries):",
+    ]
+    assert state["tasks"][0]["queries"] == FOUR[:2]
+    found = [e for e in state["evidence"] if e["id"] in state["candidates"]]
+    assert len(found) == 2 and [e["score"] for e in found] == [round(1 / 60, 4)] * 2
 
 
 def test_rewrites_are_searched_in_the_recordings_too() -> None:

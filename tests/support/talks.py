@@ -45,6 +45,8 @@ def script(**parts: Any) -> ScriptedChat:
         "generate": "answer a question from numbered evidence",
         "choose": "multiple-choice question",
         "reason": "Final Answer",
+        "judge": "decide whether a clip",
+        "report": "question about recordings",
     }
     count = len(TALK)
     default: dict[str, Any] = {
@@ -53,6 +55,8 @@ def script(**parts: Any) -> ScriptedChat:
         "generate": "The comet was found by Ada Ostrander in 1889 [1].",
         "choose": "B",
         "reason": "Final Answer: The comet was found by Ada Ostrander in 1889 [1].",
+        "judge": "yes",
+        "report": "The comet was found by Ada Ostrander in 1889.",
     }
 
     def react(messages: list[Any]) -> Any:

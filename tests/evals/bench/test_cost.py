@@ -63,6 +63,8 @@ class Greedy(ScriptedChat):
             "exactly one word out of": "paragraph",
             "judge whether passages": {"verdicts": [{"n": n, "verdict": "partly"} for n in range(1, 41)]},
             "write search queries": {"queries": [f"owner {n} of the mill of Leigo" for n in range(8)]},
+            "multiple search queries": "\n".join(f"owner {n} of the mill of Leigo" for n in range(8)),
+            "whether a clip": "yes",
             "density": {a: {"winner": "1", "reason": ""} for a in ASPECTS},
         }.items():
             if sign in said:
