@@ -29,7 +29,8 @@ PICKLES = ("*.bin", "*.pt", "*.pth", "*.ckpt", "*.pkl")
 LOCAL = {"local_files_only": True, "trust_remote_code": False}
 """How whatever belongs to a checkpoint is opened."""
 _VOCABULARIES = ("tokenizer.json", "vocab.txt", "vocab.json", "*.model")
-_WANTED = ("*.json", "*.safetensors", "*.model", "*.txt")
+WANTED = ("*.json", "*.safetensors", "*.model", "*.txt")
+"""Files of a checkpoint that are fetched."""
 _HUB = re.compile(r"(?P<repo>[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*)(?:@(?P<revision>[\w./-]+))?")
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
@@ -124,20 +125,12 @@ def _fetched(repo: str, commit: str, known: Mapping[str, str] = {}) -> Path:
             repo,
             revision=commit,
             cache_dir=model_settings().weights / "hub",
-            allow_patterns=list(known or _WANTED),
+            allow_patterns=list(known or WANTED),
             ignore_patterns=["*/*"],
             endpoint=os.environ.get("HF_ENDPOINT") or None,
         )
     except Exception as exc:
-        status = next((code for cause in causes(exc) if (code := status_of(cause))), None)
-        if status == 404:
-            told, remedy = "the hub has no such thing", "check name and commit"
-        elif status in (401, 403):
-            told, remedy = f"the hub does not give it to everybody ({status})", "accept its terms there, set HF_TOKEN"
-        else:
-            told = f"the hub answered {status}" if status else f"the hub cannot be reached ({type(exc).__name__})"
-            remedy = "try again: a download goes on where it stopped; or set HF_ENDPOINT to a mirror"
-        raise WeightsError(f"checkpoint {repo} cannot be fetched: {told}", remedy) from exc
+        raise hub_refusal(repo, exc) from exc
     here = {file.name: file.resolve() for file in Path(found).iterdir()}
     if missing := ", ".join(sorted(known.keys() - here.keys())):
         raise WeightsError(f"the hub has no {missing} of {repo}", "check name and commit")
@@ -154,6 +147,19 @@ def _fetched(repo: str, commit: str, known: Mapping[str, str] = {}) -> Path:
                     "try again; if it stays so, do not use it",
                 )
     return Path(found)
+
+
+def hub_refusal(repo: str, error: Exception) -> WeightsError:
+    """Return what to tell of an error of the hub's client."""
+    status = next((code for cause in causes(error) if (code := status_of(cause))), None)
+    if status == 404:
+        told, remedy = "the hub has no such thing", "check name and commit"
+    elif status in (401, 403):
+        told, remedy = f"the hub does not give it to everybody ({status})", "accept its terms there, set HF_TOKEN"
+    else:
+        told = f"the hub answered {status}" if status else f"the hub cannot be reached ({type(error).__name__})"
+        remedy = "try again: a download goes on where it stopped; or set HF_ENDPOINT to a mirror"
+    return WeightsError(f"checkpoint {repo} cannot be fetched: {told}", remedy)
 
 
 def read_config(folder: Path) -> dict[str, Any]:

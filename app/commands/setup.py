@@ -12,6 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from ragweave.app.commands.common import run
+from ragweave.app.commands.setup_paper import set_up_paper
 from ragweave.app.places import clean
 from ragweave.models.errors import InputError, MissingExtra
 
@@ -23,15 +24,20 @@ def setup(
     model: Annotated[str, typer.Option("--model", metavar="NAME", help="Such as openai:gpt-4o-mini.")] = "",
     key: Annotated[str, typer.Option("--key", metavar="VARIABLE", help="Environment variable with its key.")] = "",
     hearing: Annotated[bool, typer.Option("--hearing", help="Set up what hears speech, and no chat model.")] = False,
+    paper: Annotated[str, typer.Option("--paper", metavar="NAME", help="Fetch what a paper's authors published.")] = "",
+    weights: Annotated[str, typer.Option("--weights", help="With --paper: a folder, or a copy on the hub.")] = "",
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Take the first that is found, and ask nothing.")] = False,
 ) -> None:
     """Find a chat model, ask it for one word, and write its settings to `.env` here after asking; offer better hearing.
 
     Without --model it looks for Ollama and llama.cpp on this machine. No key is used but the one that is named. Nothing
-    is downloaded without a yes: --yes gives it for the download with --hearing only.
+    is downloaded without a yes: --yes gives it for the downloads of --hearing and --paper only.
     """
     if hearing:
         _hear(yes)
+        return
+    if paper:
+        set_up_paper(paper, weights, yes, _write)
         return
     if key and not os.environ.get(key):
         raise InputError(f"the environment has no {key}", "export it first")

@@ -105,10 +105,17 @@ class _Handler(BaseHTTPRequestHandler):
         """Say what the repository holds, as the hub's own client asks before it fetches a whole model."""
         files = sorted(self.hub.files.items())
         rows = [{"type": "file", "path": n, "size": len(d), "oid": hashlib.sha1(d).hexdigest()} for n, d in files]
-        told = {"id": "owner/model", "sha": self.hub.commit, "siblings": [{"rfilename": n} for n, _ in files]}
+        held = [{"rfilename": n, "size": len(d), "lfs": self._stored(d)} for n, d in files]
+        card = {"license": "apache-2.0"}
+        told = {"id": "owner/model", "sha": self.hub.commit, "siblings": held, "cardData": card}
         body = json.dumps(rows if tree else told).encode()
         self._head(200, {"Content-Type": "application/json", "Content-Length": str(len(body))})
         self.wfile.write(body)
+
+    def _stored(self, data: bytes) -> dict[str, object] | None:
+        """Return what is said of a file that is large enough to lie in the store."""
+        large = {"sha256": hashlib.sha256(data).hexdigest(), "size": len(data), "pointerSize": 100}
+        return large if len(data) > 1_000 else None
 
     def _send(self, data: bytes) -> None:
         start = 0
