@@ -1,9 +1,9 @@
 """A language model as judge: which of two answers is better, and 1 to 5 against a baseline (VideoRAG, section 4).
 
-The published protocol asks for a winner on five criteria and overall, with either answer first. Kept of it are the
-criteria and both orders. Added are a vote per question with intervals by question, the share that whichever answer
-stands first wins, lengths, a control in which both answers are the same, and a bound on tries: a verdict that cannot be
-read is counted and left out.
+The published protocol asks for a winner on five criteria and overall, with either answer first, five times. Its prompts
+are quoted. Added are a vote per question with intervals by question, the share that whichever answer stands first wins,
+lengths, a control in which both answers are the same, and a bound on tries: a verdict that cannot be read is counted
+and left out.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass, field
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
-from pydantic import BaseModel, Field, create_model
+from pydantic import BaseModel, Field, create_model, field_validator
 
 from ragweave.evals.bootstrap import interval
 from ragweave.evals.data import read_jsonl
@@ -25,14 +25,7 @@ from ragweave.models.meter import Meter
 from ragweave.models.text import words
 from ragweave.prompts import load, quote
 
-CRITERIA = {
-    "comprehensiveness": "how much of what the question asks for is covered, with the details that matter.",
-    "empowerment": "how well it lets the reader understand the matter and judge for themselves.",
-    "trustworthiness": "how far its statements are precise, consistent, and supported by what it cites.",
-    "depth": "how far it explains reasons and connections instead of listing.",
-    "density": "how much of it is relevant, without padding and repetition.",
-}
-"""Criteria of the published protocol, in words of our own."""
+CRITERIA = ("comprehensiveness", "empowerment", "trustworthiness", "depth", "density")
 ASPECTS = (*CRITERIA, "overall")
 TRIES = 3
 """Verdicts asked for before one is given up; each is itself repaired once by the chat model's own reader."""
@@ -45,6 +38,12 @@ class Preferred(BaseModel):
 
     winner: Literal["1", "2"]
     reason: str = ""
+
+    @field_validator("winner", mode="before")
+    @classmethod
+    def _number(cls, value: Any) -> Any:
+        """Take “Answer 1” as well, which is how the prompt calls it."""
+        return value.lower().removeprefix("answer").strip() if isinstance(value, str) else value
 
 
 class Rated(BaseModel):
@@ -172,7 +171,6 @@ async def _verdict(
         messages = load(
             "judge_pair" if pairs else "judge_score",
             room="ragweave.evals.prompts",
-            criteria="\n".join(f"{name}: {meaning}" for name, meaning in CRITERIA.items()),
             question=case.question,
             first=quote(first),
             second=quote(second),

@@ -7,6 +7,7 @@ from langchain_core.messages import AIMessage
 from ragweave.components.evidence import Citation, Sentence
 from ragweave.components.phrases import ABSTAIN, QUOTED, SET_UP, UNSUPPORTED, WITHHELD
 from ragweave.components.run_context import chosen
+from ragweave.components.stand_ins import told as told_stand_ins
 from ragweave.corpora.types import LABELS
 from ragweave.models.chat import chat
 from ragweave.nodes.answer import Answer, Kind, told
@@ -26,6 +27,8 @@ async def check(state: State, runtime: NodeRuntime) -> Update:
     citations = tuple(c for c in kept if c.n in cited or not draft)
     question = state["question"]
     why = "" if draft else state.get("abstain", "") or UNSUPPORTED
+    if published := told_stand_ins(run.context):
+        run.note(published)
     if run.meter.refused:
         run.note(f"A limit of this run was reached: {run.meter.refused}.")
     if dropped := state.get("dropped", 0):

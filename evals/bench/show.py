@@ -10,7 +10,7 @@ from ragweave.evals.bench.run import ScoredSet, marks, side
 from ragweave.evals.bench.tables import Paper, Table
 from ragweave.evals.bootstrap import interval
 
-HERE, NONE = "here", "–"
+HERE, QUOTED, NONE = "here", "here without a chat model", "–"
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,13 @@ def columns_of(table: Table, extra: Sequence[str] = ()) -> list[str]:
 
 
 def grids(
-    paper: Paper, number: str, table: Table, runs: Mapping[str, Sequence[ScoredSet]], beside: str, extra: Sequence[str]
+    paper: Paper,
+    number: str,
+    table: Table,
+    runs: Mapping[str, Sequence[ScoredSet]],
+    beside: str,
+    extra: Sequence[str],
+    here: str = HERE,
 ) -> list[Grid]:
     """Return the table with a row of ours and a published one for each arm, and what the paper does not print."""
     columns = columns_of(table, extra)
@@ -37,7 +43,7 @@ def grids(
     for name in [*table.arms, *(n for n in block if n not in table.arms)]:
         if name in runs:
             found = marks(runs[name], columns)
-            rows.append((f"{name}, {HERE}", [_per_cent(found[c]) for c in columns]))
+            rows.append((f"{name}, {here}", [_per_cent(found[c]) for c in columns]))
         if name in block:
             printed = [f"{v:g}" for v in block[name]]
             rows.append((f"{name}, {beside}", [*printed, *[NONE] * (len(columns) - len(printed))]))
@@ -86,7 +92,7 @@ def page(title: str, shown: Sequence[Grid], notes: Sequence[str]) -> str:
         heads = "".join(f"<th>{escape(c)}</th>" for c in grid.columns)
         parts.append(f"<table><caption>{escape(grid.title)}</caption><thead><tr><th></th>{heads}</tr></thead><tbody>")
         for name, cells in grid.rows:
-            ours = " class=here" if name.endswith(f", {HERE}") else ""
+            ours = " class=here" if name.endswith((f", {HERE}", f", {QUOTED}")) else ""
             row = "".join(f"<td>{escape(c)}</td>" for c in cells)
             parts.append(f"<tr{ours}><th scope=row>{escape(name)}</th>{row}</tr>")
         parts.append("</tbody></table>")

@@ -40,7 +40,7 @@ def bench(
     mode: ModeName = "auto",
     set_: Set = None,
     width: Annotated[int, typer.Option("--width", min=0, max=256, help="Questions at once; 0: as many as calls.")] = 0,
-    runs: Annotated[int, typer.Option("--runs", min=1, max=20, help="Times that a judge is asked.")] = 1,
+    runs: Annotated[int, typer.Option("--runs", min=1, max=20, help="Times that a judge is asked.")] = 5,
     estimate: Annotated[bool, typer.Option("--estimate", help="Say what it would take, and stop.")] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask before a chat model is called.")] = False,
     html: Annotated[Path | None, typer.Option("--html", metavar="OUT", help="Write the tables as a page.")] = None,
@@ -51,8 +51,10 @@ def bench(
 
     A run that is stopped goes on where it was when the same command is given again.
     """
+    from ragweave.components.stand_ins import told
     from ragweave.evals.bench import show
     from ragweave.evals.bench.cost import judging
+    from ragweave.evals.bench.run import context_of
     from ragweave.evals.bench.tables import paper as paper_of
     from ragweave.evals.bench.tables import table as table_of
     from ragweave.evals.commands.eval import needs
@@ -89,11 +91,16 @@ def bench(
         found, grids, said = run(_measured(of, table, chosen, asked, ran, mode, more, seed, answers, runs, made, work))
         notes += said
     if not grids:
-        grids = show.grids(of, table, chosen, found, beside or next(iter(chosen.published), ""), extra)
+        here = show.HERE if speaks else show.QUOTED
+        grids = show.grids(of, table, chosen, found, beside or next(iter(chosen.published), ""), extra, here)
     for grid in grids:
         typer.echo(show.markdown(grid) + "\n")
     drawn = ", ".join(f"{a.set.name} {len(a.bundle.questions)}" for a in asked)
-    notes.append(f"Questions: {drawn} (seed {seed}). Mind: {'chat model' if speaks else 'small'}.")
+    model = chat("writer") if speaks else None
+    notes.append(
+        f"Questions: {drawn} (seed {seed}). Chat model: {f'{model.name} at {model.host}' if model else 'none'}."
+    )
+    notes += dict.fromkeys(filter(None, (told(context_of(arm, a, mode, more)) for arm in ran.values() for a in asked)))
     used = [u for rows in found.values() for row in rows for u in row.outcome.answer.usage]
     if speaks:
         taken = [sum(u.calls for u in used), sum(u.input_tokens for u in used), sum(u.output_tokens for u in used)]

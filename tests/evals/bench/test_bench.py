@@ -45,7 +45,11 @@ def test_ours_stands_beside_the_papers_and_a_set_that_is_not_here_is_named(ships
     done = bench(tmp_path, "auto-rag", "--from", f"nq={ships}", "--from", f"ships={ships}", "--html", str(page))
     assert done.exit_code == 0, done.output
     row = next(line for line in done.output.splitlines() if line.startswith("| Auto-RAG, paper"))
-    assert row.startswith("| Auto-RAG, paper | 37.9 | 60.9 |") and "| Auto-RAG, here | " in done.output
+    assert (
+        row.startswith("| Auto-RAG, paper | 37.9 | 60.9 |")
+        and "| Auto-RAG, here without a chat model | " in done.output
+    )
+    assert "Auto-RAG-Llama-3-8B-Instruct: none, passages are quoted; text encoder e5-base-v2: wordllama" in done.output
     assert "hotpotqa: not here" in done.output and "3 arms, 12 questions to ask." in done.output
     flat = json.loads((tmp_path / "r.json").read_text())
     assert flat["naive RAG, ships acc"] == 1 and flat["naive RAG, recall@1 of all"] == 100
