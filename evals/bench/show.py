@@ -85,8 +85,8 @@ def markdown(grid: Grid) -> str:
     return "\n".join([*lines, *(f"| {name} | " + " | ".join(cells) + " |" for name, cells in grid.rows)])
 
 
-def page(title: str, shown: Sequence[Grid], notes: Sequence[str]) -> str:
-    """Return tables as a page that needs nothing else."""
+def page(title: str, shown: Sequence[Grid], notes: Sequence[str], figure: str = "") -> str:
+    """Return tables, and an SVG below them, as a page that needs nothing else."""
     parts = [f"<!doctype html><meta charset=utf-8><title>{escape(title)}</title>", _STYLE]
     for grid in shown:
         heads = "".join(f"<th>{escape(c)}</th>" for c in grid.columns)
@@ -96,7 +96,7 @@ def page(title: str, shown: Sequence[Grid], notes: Sequence[str]) -> str:
             row = "".join(f"<td>{escape(c)}</td>" for c in cells)
             parts.append(f"<tr{ours}><th scope=row>{escape(name)}</th>{row}</tr>")
         parts.append("</tbody></table>")
-    return "\n".join([*parts, *(f"<p>{escape(n)}</p>" for n in notes)]) + "\n"
+    return "\n".join([*parts, figure, *(f"<p>{escape(n)}</p>" for n in notes)]) + "\n"
 
 
 _STYLE = (
