@@ -70,10 +70,11 @@ class Component(Generic[P, T]):
             return Outcome(await self._local(run, *args, **kwargs), "local")
         kind: Literal["unreadable", "failed", "down"] = "unreadable"
         why = "its reply could not be read"
-        if self._name == "llm" and self._host in run.turn.down:
-            kind, why = "down", "it could not be reached"
-        else:
-            said = len(run.notes)
+        asks = True
+        if self._name == "llm" and run.lost(self._host):
+            asks, kind, why = False, "down", "it could not be reached"
+        while asks:
+            said, asks = len(run.notes), False
             try:
                 made = await self._first(run, *args, **kwargs)
                 if made is not None:
@@ -83,9 +84,11 @@ class Component(Generic[P, T]):
             except RagweaveError as error:
                 logger.info("%s fell back: %s", run.node, error)
                 kind, why = "failed", str(error)
-                if self._host not in run.turn.down:
+                if not run.lost(self._host):
                     run.note(f"{run.node}: {error}")
                 if isinstance(error, ModelTransient) and self._name == "llm":
-                    run.turn.down.add(self._host)
+                    # Nothing was shown: what was cut short over its answer does not come here.
+                    run.lose(self._host)
+                    asks = not run.lost(self._host)
         stood_in = await self._local(run, *args, **kwargs)
         return Outcome(stood_in, f"local, {self._name} {kind}", Fallback(why, "local", kind))

@@ -112,7 +112,9 @@ class Context(BaseModel):
     )
     max_model_calls: int = Field(40, ge=0, le=10_000, description="Chat model calls this run may make.")
     max_tokens: int = Field(0, ge=0, description="Tokens this run may use, in and out; 0 means no limit.")
-    max_seconds: float = Field(0, ge=0, description="Seconds this run may take; 0 means no limit.")
+    max_seconds: float = Field(
+        120, ge=0, description="Seconds this run may take; passages are quoted after them. 0 means no limit."
+    )
     max_cost: float = Field(
         0, ge=0, description="Money this run may cost, in the unit of your rates; 0 means no limit."
     )

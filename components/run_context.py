@@ -19,6 +19,9 @@ from ragweave.models.text import content_terms
 
 M = TypeVar("M", bound=BaseModel)
 
+FALLBACK = "fallback"
+"""Stands for the server of the fallback among those that are down: it may be one that another model is asked at."""
+
 
 @dataclass
 class TurnState:
@@ -27,8 +30,8 @@ class TurnState:
     Attributes:
         meter: its budget.
         library: what is asked in it, once it was opened.
-        down: servers of models that could not be reached, all tries spent, and web searches that do not answer; the
-            rest of the turn asks none again.
+        down: servers of models that could not be reached, all tries spent, `FALLBACK` where that is one of them, and
+            web searches that do not answer; the rest of the turn asks none again.
         blind: (host, model) of the models that refused pictures in it; the rest of the turn shows them none.
         components: who decides in it (`contracts.Components`), once they were chosen.
     """
@@ -71,7 +74,15 @@ class RunContext:
         """
         self.note(f"The answer was cut short: {error}")
         if shown and isinstance(error, ModelTransient):
-            self.turn.down.add(self._model(role).host)
+            self.lose(self._named(role).host)
+
+    def lose(self, host: str) -> None:
+        """Ask a server no more in this turn: the fallback, where the server of the role was lost before."""
+        self.turn.down.add(FALLBACK if host in self.turn.down else host)
+
+    def lost(self, host: str) -> bool:
+        """Tell whether a server was lost in this turn, and no fallback is left to ask in its place."""
+        return host in self.turn.down and self._fallback() is None
 
     async def library(self) -> Library:
         """Open the library that the context names; of its recordings all read what lies in the run's time range."""
@@ -108,9 +119,16 @@ class RunContext:
                 yield part
 
     def _model(self, role: Role) -> Chat:
+        model = self._named(role)
+        return (self._fallback() if model.host in self.turn.down else None) or model
+
+    def _named(self, role: Role) -> Chat:
         model = chosen(role, self.context, "llm")
         assert model is not None
         return model
+
+    def _fallback(self) -> Chat | None:
+        return None if FALLBACK in self.turn.down else chat("fallback")
 
 
 def has_writer_model(context: Context) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import uuid
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
@@ -69,11 +70,14 @@ async def astream(
     compiled = build_agent(graph, checkpointer=checkpointer) if isinstance(graph, str) else graph
     if resume is not None and not compiled.checkpointer:
         raise InputError("without a checkpointer no run is resumed", "give the one that it began with")
+    context = in_library(context, library)
+    if resume is not None:
+        context = type(context).model_validate(context.set_knobs())  # the time of whoever was asked is not the run's
     messages = [HumanMessage(question)] if isinstance(question, str) else question
     sent: Any = Command(resume=resume) if resume is not None else {"messages": messages} if messages else None
     config = {"configurable": {"thread_id": thread or uuid.uuid4().hex}, "metadata": metadata or {}}
     # Closed at once, so that a run ends with its last reader.
-    async with aclosing(follow(compiled, sent, config, in_library(context, library), durability=durability)) as events:
+    async with aclosing(follow(compiled, sent, config, context, durability=durability)) as events:
         async for event in events:
             yield event
 
@@ -100,8 +104,8 @@ async def follow(
     stream: Any = compiled.astream(sent, placed, context=context, **modes)
     state: Any = {}
     try:
-        async with aclosing(stream):
-            async for part in stream:
+        async with aclosing(_apart(stream)) as parts:
+            async for part in parts:
                 if part["type"] == "custom":
                     yield part["data"]
                 elif part["type"] == "values" and not part["ns"]:
@@ -111,6 +115,41 @@ async def follow(
     except EmptyInputError:
         raise InputError("nothing is asked, and no kept thread to go on with", "send a question") from None
     yield {"type": "state", "state": state}
+
+
+async def _apart(parts: AsyncGenerator[Any, None]) -> AsyncGenerator[Any, None]:
+    """Yield what a task of its own reads. It is cancelled once, and closes what it reads, when its reader leaves.
+
+    A server cancels what it does for a reader who has left at each of its awaits. LangGraph would be kept from ending
+    its nodes, and a model be waited for in vain.
+    """
+    queue: asyncio.Queue[tuple[Any, Exception | None] | None] = asyncio.Queue(1)
+
+    async def read() -> None:
+        try:
+            async with aclosing(parts):
+                async for part in parts:
+                    await queue.put((part, None))
+        except Exception as error:
+            await queue.put((None, error))
+        else:
+            await queue.put(None)
+
+    reading = asyncio.create_task(read())
+    _reading.add(reading)
+    reading.add_done_callback(_reading.discard)
+    try:
+        while (found := await queue.get()) is not None:
+            if found[1] is not None:
+                raise found[1]
+            yield found[0]
+    finally:
+        reading.cancel()
+        await asyncio.wait({reading})
+
+
+_reading: set[asyncio.Task[None]] = set()
+"""Kept until they end: the loop itself forgets a task that nobody waits for."""
 
 
 def in_library(context: Context | dict[str, Any] | None, library: str | None) -> Context:

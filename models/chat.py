@@ -17,7 +17,7 @@ from ragweave.models.chat_client import Connection, Served, connect, host_of, na
 from ragweave.models.chat_json import instruction, is_refusal, read_reply, under
 from ragweave.models.chat_reply import ChatReply, Messages, ModelRequest, can_be_shown, read_label, without_thoughts
 from ragweave.models.errors import InputError, ModelError, ModelTransient, RagweaveError, ReplyCut
-from ragweave.models.failures import Unfinished, explain, is_transient
+from ragweave.models.failures import Unfinished, endless, explain, is_transient
 from ragweave.models.meter import Meter, Spend
 from ragweave.models.settings import model_settings
 
@@ -26,10 +26,12 @@ if TYPE_CHECKING:
 
 __all__ = ["Chat", "Messages", "Role", "chat", "is_transient", "override"]
 
-Role = Literal["writer", "reasoner", "judge", "vision"]
+Role = Literal["writer", "reasoner", "judge", "vision", "fallback"]
 
-_CHARS, _DRIPS = 10, 4
-"""Characters per token after which a reply is cut, and times the timeout after which it is taken to be endless."""
+_CHARS = 10
+"""Characters per token after which a reply is cut."""
+_DRIPS = 4
+"""Times the timeout that a reply may take of which something is shown."""
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -165,15 +167,15 @@ class Chat:
     ) -> AsyncGenerator[str, None]:
         """Yield what may be shown of a reply, once it is `ready`; another call where it breaks off before."""
         at = await self._connection()
-        shown = again = False
+        reply.shown = again = False
         while True:
             held = ""
             try:
                 async with aclosing(self._call(reply, at, asked)) as parts:
                     async for part in parts:
                         held += part
-                        if shown or ready(held):
-                            shown, part, held = True, held, ""
+                        if reply.shown or ready(held):
+                            reply.shown, part, held = True, held, ""
                             yield part
                 if held:
                     yield held
@@ -181,9 +183,9 @@ class Chat:
             except (RagweaveError, AssertionError):  # told already, and the message of a scripted model to its test
                 raise
             except Exception as exc:
-                if shown and is_transient(exc) and not failures.is_silence(exc):
+                if reply.shown and is_transient(exc) and not failures.is_silence(exc):
                     raise ModelTransient(f"the reply of {self.name} at {self.host} broke off", "ask again") from exc
-                if shown or not (at.unlimited(exc) or (failures.broke_off(exc, reply.begun) and not again)):
+                if reply.shown or not (at.unlimited(exc) or (failures.broke_off(exc, reply.begun) and not again)):
                     waited = asyncio.get_running_loop().time() - reply.since
                     raise explain(exc, self.name, self.host, waited=waited) from exc
                 again = True
@@ -200,12 +202,13 @@ class Chat:
                 async with aclosing(model.astream(asked.sent, config={"tags": ["nostream"]})) as arriving:
                     while (chunk := await self._next(arriving, reply, asked)) is not None:
                         reply.since = clock()
-                        if reply.since - began > _DRIPS * self._settings.chat_timeout:
-                            # Too slow for the next step of the turn as well.
-                            advice = "use another model, or raise RAGWEAVE_CHAT_TOKENS or RAGWEAVE_CHAT_TIMEOUT"
-                            raise ModelTransient(f"the reply of {self.name} at {self.host} did not end", advice)
+                        settings = self._settings
+                        most = _DRIPS * settings.chat_timeout if reply.shown else settings.chat_patience
+                        if reply.since - began > most:  # too slow for the next step of the turn as well
+                            raise endless(f"the reply of {self.name} at {self.host} did not end within {most:.0f} s")
                         if visible := reply.add(chunk):
                             yield visible
+                        await asyncio.sleep(0)  # parts that have come together are read without a wait: others go on
                         if len(reply.text) > _CHARS * self._most:
                             reply.finish = "length"
                             break
@@ -270,7 +273,7 @@ def override(*, cached: bool = False, **models: BaseChatModel) -> Iterator[None]
 def chat(role: Role = "writer", name: str = "") -> Chat | None:
     """Return the chat model of a role, or None where none is configured.
 
-    `name` puts another of the configured models in the writer's place.
+    `name` puts another of the configured models in the writer's place; none stands in for a `fallback`.
 
     Only RAGWEAVE_CHAT (or an injected model) counts, and RAGWEAVE_VISION for pictures: a key that lies in the
     environment never does.
@@ -279,12 +282,16 @@ def chat(role: Role = "writer", name: str = "") -> Chat | None:
         InputError: if a setting cannot be used, or no configured model has the name.
     """
     models, cached = _injected.get() or ({}, False)
-    connection = models.get(role) or models.get("writer")
+    connection = models.get(role) or (models.get("writer") if role != "fallback" else None)
     if connection is not None:
         return Chat(role, connection, cached=cached)
     settings = model_settings()
     if not (settings.chat or (settings.vision and role == "vision")):
         return None
+    if role == "fallback":
+        if models or not (settings.fallback or settings.fallback_url):
+            return None
+        return Chat(role, Served.of(settings.endpoint(role), settings), cached=settings.chat_cache)
     if name and name not in settings.writers:
         raise InputError(f"there is no chat model {name!r} here", f"choose one of {', '.join(settings.writers)}")
     return Chat(role, Served.of(settings.endpoint(role, name), settings), cached=settings.chat_cache)

@@ -9,6 +9,7 @@ import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from urllib.parse import urlsplit
 from weakref import WeakKeyDictionary
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
 _MAX_TOKENS = re.compile(r"max_(?:completion_|output_|new_)?tokens")
+_LINE = 2**20
+"""Bytes of one line of a stream that are read."""
 _CONNECT = 10.0
 """Seconds to wait for a connection. How long a reply is waited for is told by whoever reads it."""
 
@@ -123,7 +126,31 @@ def build(served: Served) -> BaseChatModel:
     # A Timeout object also keeps langchain-openai from sharing one HTTP pool among event loops. Its own wait for each
     # part is asyncio.wait_for, which in Python 3.11 loses a cancellation where the part is there already.
     timeout = Timeout(None, connect=_CONNECT)
-    return ChatOpenAI(model=served.name, stream_usage=True, timeout=timeout, stream_chunk_timeout=None, **options)
+    client = ChatOpenAI(model=served.name, stream_usage=True, timeout=timeout, stream_chunk_timeout=None, **options)
+    client.root_async_client._client.event_hooks = {"response": [partial(_bounded, served.host)]}
+    return client
+
+
+async def _bounded(host: str, response: Any) -> None:
+    """Stop reading a response whose lines are longer than those of a stream can be: its client keeps them whole."""
+    sent = response.stream
+    kind: Any = next(c for c in type(sent).__mro__ if c.__name__ == "AsyncByteStream")  # of httpx, or of a fork of it
+
+    class Bounded(kind):  # type: ignore[misc]
+        async def __aiter__(self) -> AsyncIterator[bytes]:
+            line = 0
+            async for part in sent:
+                first, last = part.find(b"\n"), part.rfind(b"\n")
+                if line + (len(part) if first < 0 else first) > _LINE:
+                    what = f"{host} sent a line of more than {_LINE // 2**20} MiB, which is no reply of a model"
+                    raise ModelError(what, "use another model, or look at the server's log")
+                line = line + len(part) if first < 0 else len(part) - last - 1
+                yield part
+
+        async def aclose(self) -> None:
+            await sent.aclose()
+
+    response.stream = Bounded()
 
 
 def name_of(model: BaseChatModel) -> str:

@@ -81,6 +81,7 @@ class ChatReply:
         text: what came, thoughts included.
         finish: why it ended, as the usual servers tell it, or "".
         begun: whether a part came, with or without text.
+        shown: whether something of it was shown.
         since: when the last part came, or the call began, in seconds of the event loop.
     """
 
@@ -92,7 +93,7 @@ class ChatReply:
         self.text = self.finish = ""
         self.since = since
         self._read = self._wrote = 0
-        self.begun = self._calls = self._counted = self._plain = False
+        self.begun = self.shown = self._calls = self._counted = self._plain = False
 
     def add(self, chunk: AIMessageChunk) -> str:
         """Take a part and return what of it may be shown."""

@@ -157,6 +157,11 @@ def explain(exc: Exception, name: str, host: str, setting: str = "CHAT", waited:
     return ModelError(f"{where} failed: {type(exc).__name__}: {text}", f"check {env}")
 
 
+def endless(what: str) -> ModelTransient:
+    """Return the error of a reply that goes on and on."""
+    return ModelTransient(what, "use another model, or raise RAGWEAVE_CHAT_TIMEOUT")
+
+
 def causes(exc: BaseException | None) -> Iterator[BaseException]:
     """Yield an exception and what it came from."""
     seen: set[int] = set()

@@ -80,6 +80,13 @@ class ModelSettings(Settings):
         description="Further writers that a question may choose (`model`), by name, separated by commas: at the same "
         "server, or of other providers with their own variables for keys.",
     )
+    fallback: str = Field(
+        "",
+        description="Chat model that is asked for the rest of a question where another one is down or silent; empty, "
+        "and without a URL: passages are quoted.",
+    )
+    fallback_url: str = ""
+    fallback_key: SecretStr = NO_KEY
     reasoner: str = Field("", description="Chat model that decides what to look for next; empty: the writer.")
     reasoner_url: str = ""
     reasoner_key: SecretStr = NO_KEY
@@ -151,7 +158,8 @@ class ModelSettings(Settings):
         return value.strip() if isinstance(value, str) else value
 
     @field_validator(
-        "chat_url", "reasoner_url", "judge_url", "vision_url", "embed_url", "rerank_url", "asr_url", mode="after"
+        *("chat_url", "fallback_url", "reasoner_url", "judge_url", "vision_url", "embed_url", "rerank_url", "asr_url"),
+        mode="after",
     )
     @classmethod
     def _url(cls, value: str) -> str:
@@ -187,12 +195,17 @@ class ModelSettings(Settings):
         return _table(self.rates)
 
     @property
+    def chat_patience(self) -> float:
+        """Seconds that a reply may take of which nothing can be shown."""
+        return 1.5 * self.chat_timeout
+
+    @property
     def writers(self) -> tuple[str, ...]:
         """Names of the chat models that a run may choose, the usual one first; none without RAGWEAVE_CHAT."""
         named = (self.chat, *(name.strip() for name in self.chats.split(",")))
         return tuple(dict.fromkeys(filter(None, named))) if self.chat else ()
 
-    def endpoint(self, role: Role, chat: str = "") -> Endpoint:
+    def endpoint(self, role: Role | Literal["fallback"], chat: str = "") -> Endpoint:
         """Return where the model of a role is; what the role does not set is the writer's, or that of `chat`.
 
         The writer's key goes to the writer's server alone: a model at another URL, or of another provider, gets

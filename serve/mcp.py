@@ -26,6 +26,7 @@ from ragweave.models.errors import RagweaveError
 from ragweave.models.text import clip
 from ragweave.serve import tools
 from ragweave.serve.access import Caller, Slots, library_for, visible
+from ragweave.serve.direct import unless_left
 from ragweave.serve.pictures import PictureDesk
 from ragweave.serve.problems import NotFound
 from ragweave.serve.routes_library import item_of
@@ -61,10 +62,11 @@ def build(caller_of: CallerOf, slots: Slots, app_state: PictureDesk) -> MCPServe
     ) -> tools.Answered:
         with in_words():
             row, steps = await library_for(caller_of(ctx), library), itertools.count(1)
-            return await tools.asked(
+            work = tools.asked(
                 slots, row, question, sources or (), _item(row), await app_state.read(pictures or ()),
                 lambda step: ctx.report_progress(next(steps), message=step),
             )  # fmt: skip
+            return await unless_left(cast(Request, ctx.request_context.request), work)
 
     @server.tool(annotations=_READS, description=tools.SEARCH)
     async def search(

@@ -32,7 +32,7 @@ class ServeSettings(Settings):
         900, gt=0, description="Longest time one answer may take, waiting for consent not counted."
     )
     workers: int = Field(1, ge=1, le=64, description="Processes that answer on the port of one server.")
-    shutdown_seconds: int = Field(10, ge=0, description="Seconds that answers have to end when the server stops.")
+    shutdown_seconds: int = Field(8, ge=0, description="Seconds that answers have to end when the server stops.")
 
 
 @lru_cache(maxsize=1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Sequence
 from contextlib import aclosing
@@ -20,6 +21,8 @@ from ragweave.components.run_context import RunContext
 from ragweave.corpora.meta import NAMES
 from ragweave.models.chat_reply import tokens_of
 from ragweave.models.errors import RagweaveError
+from ragweave.models.failures import endless
+from ragweave.models.settings import model_settings
 from ragweave.models.text import clip
 from ragweave.prompts import Messages
 
@@ -78,17 +81,24 @@ async def _frames(run: RunContext, known: Knowledge, past: Sequence[Round]) -> P
 
 
 async def _reply(run: RunContext, messages: Messages, pictures: Pictures, answering: Answering) -> str:
-    """Read a reply as it is written, and no further than an answer is long; of a broken one, whole sentences."""
-    text = ""
+    """Read a reply as it is written, and no further than an answer is long; of a broken one, whole sentences.
+
+    Raises:
+        ModelTransient: nothing of it could be shown in time; and as the model does, where what came is no turn.
+    """
+    text, clock, patience = "", asyncio.get_running_loop().time, model_settings().chat_patience
+    late = clock() + patience
     try:
         async with aclosing(showing(run, messages, pictures, "reasoner")) as stream:
             async for part in stream:
                 text += part
                 if not await answering.read(text) or len(text) > 2 * ANSWER:
                     break
+                if not answering.told and clock() > late:
+                    raise endless(f"the model came to no answer within {patience:.0f} s")
     except RagweaveError as error:
         whole = _WHOLE.match(text)
-        if whole is None and not answering.told:
+        if not answering.told and (whole is None or read_turn(whole.group()) is None):
             raise
         run.cut_short(error, "reasoner", shown=answering.told > 0)
         text = whole.group() if whole else text

@@ -208,12 +208,15 @@ class Answering:
 
     def __init__(self, tell: Tell | None, shown: Sequence[str], most: int) -> None:
         self.tell, self._shown, self._room = tell, shown, Room(most)
-        self.told = self._at = self._judged = 0
-        self.cut = False
+        self.told = self._at = self._judged = self._looked = 0
+        self.cut = self._labelled = False
 
     async def read(self, text: str, ended: bool = False) -> bool:
         """Tell what is complete of a turn that has arrived up to here; False where more need not be read."""
-        marks = _labels(text) if self.tell is not None else []
+        # What is without a label yet may be long, and comes letter by letter.
+        self._labelled = self._labelled or _LABEL.search(text, max(0, self._looked - _BEFORE)) is not None
+        self._looked = len(text)
+        marks = _labels(text) if self.tell is not None and self._labelled else []
         first = next(_apart(text, marks, _FINAL), None)
         if self.tell is None or first is None:
             return True

@@ -7,7 +7,6 @@ import os
 import random
 import time
 from collections import Counter
-from concurrent.futures import Executor
 from typing import Any
 
 import httpx
@@ -22,6 +21,7 @@ from ragweave.models.settings import model_settings
 from ragweave.nodes.answer import Answer
 from ragweave.tests.graphs.conftest import DEFAULTS, part_of
 from ragweave.tests.support import ScriptedChat
+from ragweave.tests.support.virtual import virtual
 
 pytestmark = pytest.mark.usefixtures("library")
 
@@ -67,30 +67,6 @@ KINDS: dict[str, Any] = {
     "numbers that do not exist": "Final Answer: It was opened in 1931 [7][99].",
     "another query each time": None,
 }
-
-
-class Virtual(asyncio.SelectorEventLoop):
-    """An event loop whose timers are due at once where nothing else is at work."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.ahead, self._busy, self._look = 0.0, 0, self._selector.select
-        self._selector.select = self._select
-
-    def _select(self, timeout: float | None = None) -> Any:
-        found = self._look(min(0.05, 0.05 if timeout is None else timeout) if self._busy or timeout is None else 0)
-        if not found and timeout and not self._busy:
-            self.ahead += timeout
-        return found
-
-    def run_in_executor(self, executor: Executor | None, func: Any, *args: Any) -> Any:
-        self._busy += 1
-        made = super().run_in_executor(executor, func, *args)
-        made.add_done_callback(self._less)
-        return made
-
-    def _less(self, _: Any) -> None:
-        self._busy -= 1
 
 
 class Faulted(ScriptedChat):
@@ -168,10 +144,7 @@ def test_a_question_ends_in_an_answer_or_a_reason_within_its_budget_and_the_mete
     monkeypatch.setenv("RAGWEAVE_CHAT_CACHE", "false")
     model_settings.cache_clear()
     ends: Counter[str] = Counter()
-    real = time.monotonic
-    with asyncio.Runner(loop_factory=Virtual) as runner:
-        loop: Any = runner.get_loop()
-        monkeypatch.setattr(time, "monotonic", lambda: real() + loop.ahead)
+    with virtual(monkeypatch) as (runner, loop):
         for n in range(questions):
             kind = list(KINDS)[n % len(KINDS)]
             dice = random.Random(f"{rate} {n}")
