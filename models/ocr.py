@@ -41,7 +41,9 @@ class Ocr:
     """Reads the words in pictures: PP-OCR by onnxruntime (rapidocr), whose models come with its package.
 
     Blocking; safe among threads, which wait for one another. One picture takes one thread: there is a reading process
-    for each core but one, and a second thread took almost twice the computing time for little (docs/images.md).
+    for each core but one, and a second thread took almost twice the computing time for little (docs/images.md). Each
+    line is recognised alone and as wide as it is: the recogniser's time goes by the pixels of width, and its defaults
+    fill short lines up to 320 (benchmarks/ocr.py).
     """
 
     name = "rapidocr"
@@ -54,6 +56,9 @@ class Ocr:
                 "Global.log_level": "critical",
                 "EngineConfig.onnxruntime.intra_op_num_threads": 1,
                 "EngineConfig.onnxruntime.inter_op_num_threads": 1,
+                "EngineConfig.onnxruntime.enable_cpu_mem_arena": True,
+                "Rec.rec_batch_num": 1,
+                "Rec.rec_img_shape": [3, 48, 32],
             }
         )
         self._lock = threading.Lock()
