@@ -20,10 +20,12 @@ from ragweave.nodes.run import NodeRun
 from ragweave.nodes.state import State, Update
 
 Node = Callable[..., Awaitable[Update]]
-Off = Literal["route", "expand", "fuse", "grade", "refine", "reason", "rewrite", "correct", "ambiguous", "incorrect"]
+Off = Literal[
+    "route", "expand", "fuse", "grade", "refine", "reason", "rewrite", "select", "correct", "ambiguous", "incorrect"
+]
 OFF: tuple[Off, ...] = get_args(Off)
 NODE_OF: dict[Off, str] = {
-    "rewrite": "search_web",
+    **dict.fromkeys(("rewrite", "select"), "search_web"),
     **dict.fromkeys(("correct", "ambiguous", "incorrect"), "grade"),
 }
 """The node in which a part of a method happens, where the part is no node of its own."""
@@ -38,6 +40,7 @@ WITHOUT: dict[Off, str] = {
     "refine": "items go to the writer whole",
     "reason": "one round",
     "rewrite": "the web is asked the question as it stands",
+    "select": "every part of the web pages is kept",
     "correct": "what was correct is ambiguous",
     "ambiguous": "one threshold, half way between the two, tells correct from incorrect",
     "incorrect": "what was incorrect is ambiguous",
@@ -122,6 +125,12 @@ async def _as_asked(state: State, runtime: Runtime[Context], node: Node) -> Upda
     return await node(state, runtime)
 
 
+async def _unselected(state: State, runtime: Runtime[Context], node: Node) -> Update:
+    context = Context.of(runtime)
+    method = context.method.model_copy(update={"strips": 50, "strip_threshold": -1.0})
+    return await node(state, runtime.override(context=context.model_copy(update={"method": method})))
+
+
 def _without_action(name: Action) -> Callable[[State, Runtime[Context], Node], Awaitable[Update]]:
     async def graded(state: State, runtime: Runtime[Context], node: Node) -> Update:
         update = await node(state, runtime)
@@ -143,6 +152,7 @@ _IN_PLACE: dict[str, Callable[[State, Runtime[Context], Node], Awaitable[Update]
     "refine": _whole,
     "reason": _one_round,
     "rewrite": _as_asked,
+    "select": _unselected,
     "correct": _without_action("correct"),
     "ambiguous": _without_action("ambiguous"),
     "incorrect": _without_action("incorrect"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 
 from ragweave.components.evidence import Evidence, Strip
 from ragweave.components.strips import cut, select
@@ -21,6 +22,7 @@ from ragweave.nodes.state import State, Update
 
 WEB_RESULTS = 5
 """Pages read per search."""
+_AUTHORITY = re.compile(r"^https?://(?:[\w-]+\.)*wikipedia\.org/", re.I)
 
 
 async def search_web(state: State, runtime: NodeRuntime) -> Update:
@@ -54,17 +56,23 @@ async def search_web(state: State, runtime: NodeRuntime) -> Update:
             run.turn.down.add(server)
         return run.done(f"“{query}”: {error}", written, **told)
     run.notes += result.notes
-    evidence, kept = await _grade(run, state["query"], result.pages)
-    summary = f"“{query}” on {result.provider}: {counted(len(result.pages), 'page')}, {counted(len(kept), 'part')} kept"
-    data = {"query": query, "provider": result.provider, "urls": [p.url for p in result.pages]}
+    pages = _preferred(result.pages) if run.context.method.form == "crag" else result.pages
+    evidence, kept = await _grade(run, state["query"], pages)
+    summary = f"“{query}” on {result.provider}: {counted(len(pages), 'page')}, {counted(len(kept), 'part')} kept"
+    data = {"query": query, "provider": result.provider, "urls": [p.url for p in pages]}
     return run.done(summary, written, data=data, **told, evidence=evidence, knowledge=kept)
+
+
+def _preferred(pages: list[WebPage]) -> list[WebPage]:
+    """Return the first pages, those of Wikipedia before all others (CRAG, section 4.5)."""
+    return sorted(pages, key=lambda p: not _AUTHORITY.search(p.url))[:WEB_RESULTS]
 
 
 async def _searched(run: NodeRun, query: str) -> WebResult:
     """Search within what is left of the run's seconds; raises as `search` does, and BudgetSpent when they are over."""
     try:
         async with asyncio.timeout(run.meter.seconds_left):
-            return await search(make(), query, WEB_RESULTS)
+            return await search(make(), query, WEB_RESULTS * (2 if run.context.method.form == "crag" else 1))
     except TimeoutError as error:  # that of the search itself is a WebDown
         run.meter.out_of_time()
         raise run.meter.cut_off(run.node) from error
@@ -88,7 +96,7 @@ async def _grade(run: NodeRun, query: str, pages: list[WebPage]) -> tuple[list[E
         for a, b in cut(text, method.strip_mode, query)
     ]
     made = (await score_strips(run, query, cuts)).value
-    kept = [s for s in select(made, method) if s["score"] >= relevance.LOWER]
+    kept = [s for s in select(made, method) if s["score"] >= min(relevance.LOWER, method.strip_threshold)]
     best = {s["evidence"]: max(t["score"] for t in made if t["evidence"] == s["evidence"]) for s in kept}
     rows = [web_row(p, text, best[key_of(p)], query, run.hop) for p, text in texts if key_of(p) in best]
     return rows, kept

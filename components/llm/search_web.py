@@ -8,6 +8,10 @@ from ragweave.prompts import load
 
 
 async def web_query(run: RunContext, question: str) -> str | None:
-    """Return what to type into a search engine, or None where the reply is something else."""
-    reply = (await run.text(load("search_web", question=question))).removeprefix("Query:").strip(" \"'")
+    """Return what to type into a search engine, or None where the reply is something else.
+
+    In the form of CRAG (section 4.5) it is keywords.
+    """
+    prompt = "keywords" if run.context.method.form == "crag" else "search_web"
+    reply = (await run.text(load(prompt, question=question))).removeprefix("Query:").strip(" \"'")
     return reply if 0 < len(reply) <= QUERY_LIMIT and "\n" not in reply else None

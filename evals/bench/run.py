@@ -187,8 +187,13 @@ _WORDED: Mapping[str, Callable[[str, Sequence[str]], float]] = {
 
 
 def marks(rows: Sequence[ScoredSet], columns: Sequence[str]) -> dict[str, list[float]]:
-    """Return the values of each column of a table; `average` is over the questions' first metric of their set."""
+    """Return the values of each column of a table.
+
+    `average` is over the questions' first metric of their set; `router` has the share of each class that went where it
+    belongs, because the accuracy that UniversalRAG prints is the mean over its six classes.
+    """
     out: dict[str, list[float]] = {c: [] for c in columns}
+    classes: dict[str, list[float]] = {}
     for row in rows:
         metrics = row.asked.set.metrics
         named = {f"{row.asked.set.name} {m}": m for m in metrics} | {"router": "router"}
@@ -196,8 +201,9 @@ def marks(rows: Sequence[ScoredSet], columns: Sequence[str]) -> dict[str, list[f
             named["average"] = metrics[0]
         for column, metric in named.items():
             if column in out and (value := mark(metric, row)) is not None:
-                out[column].append(value)
-    return out
+                into = classes.setdefault(row.asked.label(row.outcome.question.id), []) if column == "router" else None
+                (out[column] if into is None else into).append(value)
+    return out | ({"router": [sum(v) / len(v) for v in classes.values()]} if classes else {})
 
 
 SIDE = ("correct", "declined", "recall@1", "recall@5", "recall@10", "ndcg@10", "router")

@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 
 from ragweave.app import cli
 from ragweave.components.context import Context
+from ragweave.corpora.settings import corpora_settings
 from ragweave.evals.ablate import FULL, AblationBench, ablate, flat, rows_of
 from ragweave.evals.answers import Question
 from ragweave.evals.off import NODES, Off, without
@@ -95,6 +96,24 @@ def test_the_commands_work_on_a_folder_of_ones_own(tmp_path: Path) -> None:
     assert done.exit_code == 0, done.output
     found = json.loads((tmp_path / "b.json").read_text())
     assert {"answered_correct", "answered_wrong", "abstained", "citation_precision"} <= set(found)
+
+
+async def test_without_selection_every_part_of_a_page_is_kept(
+    bench: AblationBench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "web").mkdir()
+    (tmp_path / "web/pump.md").write_text("# Pump\n\nThe pump stands in the cellar.", encoding="utf-8")
+    monkeypatch.setenv("RAGWEAVE_WEB_FOLDER", str(tmp_path / "web"))
+    corpora_settings.cache_clear()
+    kept = {}
+    for off in ([], ["select"]):
+        judge = ScriptedChat(react=lambda m: {"verdicts": [{"n": n, "verdict": "irrelevant"} for n in range(1, 9)]})
+        with override(judge=judge, writer=ScriptedChat(react=lambda messages: "UNKNOWN")):
+            context = Context(preset="crag-paper", grade_by="llm", web="auto", top_k=1)
+            built = without(crag.build(), off)  # type: ignore[arg-type]
+            state = await built.compile().ainvoke({"question": QUESTIONS[0].text}, context=context)
+        kept[bool(off)] = [s for s in state.get("knowledge", []) if s["origin"] == "web"]
+    assert not kept[False] and kept[True]
 
 
 @pytest.mark.parametrize(

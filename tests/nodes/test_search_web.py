@@ -86,6 +86,17 @@ async def test_the_model_is_shown_the_question_and_writes_the_query(
     assert asked[0][0] == query
 
 
+async def test_as_crag_asks_for_keywords_and_reads_wikipedia_first(runtime: Any, found: Any) -> None:
+    wiki = WebPage("https://en.wikipedia.org/wiki/Vellmouth", "Vellmouth", FACT, "", "2026-01-02T03:04:05+00:00")
+    asked = found(*(page(n) for n in range(6)), wiki)
+    model = ScriptedChat(react=lambda messages: "Vellmouth, harbour crane, repair 1967")
+    with override(writer=model):
+        update = await search_web(asking(), runtime(preset="crag-paper", web="auto", grade_by="local"))
+    assert asked == [("Vellmouth, harbour crane, repair 1967", 10)]
+    assert "at most three keywords" in model.calls[0].messages[0].text
+    assert update["evidence"][0]["locator"]["url"] == wiki.url and len(update["evidence"]) <= 5
+
+
 @pytest.mark.parametrize(
     ("environment", "remedy"),
     [
