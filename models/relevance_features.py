@@ -95,10 +95,10 @@ class _Seen:
             return max(idf(term), LEAST)
 
         self.weigh, self.asked, self.read = weigh, ask(question, weigh), [read(p) for p in passages]
-        vectors = _vectors(self.read, embed)
+        vectors, placed = _vectors(self.read, embed)
         self._ask = embed([question])[0].astype(np.float64)
         ends = np.cumsum([len(r.titled) for r in self.read])
-        rows = np.concatenate([r.placed[1][: len(r.titled)] for r in self.read])
+        rows = np.concatenate([own[: len(r.titled)] for r, own in zip(self.read, placed, strict=True)])
         whole = vectors.take(rows, axis=0).astype(np.float64)
         self.vectors = whole[ends - [len(r.titled) for r in self.read]]
         """(n, dim), of each passage as a whole."""
@@ -106,7 +106,7 @@ class _Seen:
         held = [[t in r.have for t in self.asked.terms] for r in self.read]
         self.has = np.array(held, dtype=np.float64).reshape(len(self.read), -1)
         """(n, terms), 1 where a passage has a term of the question."""
-        self._near = np.maximum(self.has, _near(self.asked, self.read, vectors, embed))
+        self._near = np.maximum(self.has, _near(self.asked, self.read, vectors, placed, embed))
 
     def own(self) -> Matrix:
         """Return the features of each passage by itself, (n, len(OWN))."""
@@ -118,17 +118,21 @@ class _Seen:
         return np.array([_own(asked, r, self.weigh, *row) for r, *row in rows])
 
 
-def _vectors(read: Sequence[Read], embed: Remembering) -> NDArray[np.float32]:
-    """Return the array in which the vectors of all passages and their words are kept, each at its `placed` rows."""
+def _vectors(read: Sequence[Read], embed: Remembering) -> tuple[NDArray[np.float32], list[NDArray[np.intp]]]:
+    """Return the array that keeps the vectors of all passages and their words, and the rows of each passage in it.
+
+    Questions that are answered side by side share what was read: its rows may be those of another array a moment later.
+    """
     kept = embed.kept
-    stale = [r for r in read if r.placed[0] is not kept]
-    while stale:
+    while True:
+        placed = [r.placed for r in read]
+        stale = [r for r, (table, _) in zip(read, placed, strict=True) if table is not kept]
+        if not stale:
+            return kept.vectors, [rows for _, rows in placed]
         kept, rows = embed.placed([t for r in stale for t in (*r.titled, *r.words)])
         ends = np.cumsum([len(r.titled) + len(r.words) for r in stale])
         for r, own in zip(stale, np.split(np.array(rows, dtype=np.intp), ends[:-1]), strict=True):
             r.placed = kept, own
-        stale = [r for r in read if r.placed[0] is not kept]
-    return kept.vectors
 
 
 def base(own: Matrix) -> Matrix:
@@ -142,7 +146,13 @@ def _share(weights: Matrix, has: Matrix) -> Matrix:
     return np.asarray(has @ weights / (weights.sum() or 1.0))
 
 
-def _near(asked: Asked, read: Sequence[Read], vectors: NDArray[np.float32], embed: Remembering) -> Matrix:
+def _near(
+    asked: Asked,
+    read: Sequence[Read],
+    vectors: NDArray[np.float32],
+    placed: Sequence[NDArray[np.intp]],
+    embed: Remembering,
+) -> Matrix:
     """Return for each passage and question term the cosine of its nearest word, (n, terms), not below 0.
 
     Scripts without spaces are left out: their character pairs have no vectors of their own.
@@ -152,7 +162,7 @@ def _near(asked: Asked, read: Sequence[Read], vectors: NDArray[np.float32], embe
     filled = [i for i, r in enumerate(read) if r.words]
     if not filled or not spaced:
         return near
-    rows = [read[i].placed[1][len(read[i].titled) :] for i in filled]
+    rows = [placed[i][len(read[i].titled) :] for i in filled]
     different, columns = np.unique(np.concatenate(rows), return_inverse=True)
     cosines = embed([asked.words[i] for i in spaced]) @ vectors.take(different, axis=0).T
     starts = np.cumsum([0, *map(len, rows[:-1])])

@@ -1,6 +1,7 @@
 """Relevance of passages: the features, and the scores of the head that is shipped."""
 
 import shutil
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -9,9 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ragweave.models import relevance
+from ragweave.models.encoders import Remembering
 from ragweave.models.errors import WeightsError
 from ragweave.models.relevance import HEAD, LOWER, STRANGE, UPPER, Passage, embed, head, score
-from ragweave.models.relevance_features import LINKS, OWN, look
+from ragweave.models.relevance_features import LINKS, OWN, look, look_alone
 
 IDF = {"what": 0.1, "year": 1.0, "open": 1.5}
 
@@ -115,3 +117,17 @@ def test_any_text_gives_finite_features(question: str, passages: list[tuple[str,
     found = seen(question, *(Passage(*p) for p in passages))
     assert np.isfinite(found.own).all() and np.isfinite(found.links).all()
     assert found.own[:, : OWN.index("cosine")].min() >= 0 and found.own[:, : OWN.index("cosine")].max() <= 1 + 1e-9
+
+
+def test_questions_side_by_side_give_what_each_gives_alone() -> None:
+    texts = [f"The {word} of house {n} was painted in {1900 + n}." for n in range(12) for word in ("door", "roof")]
+    passages = [Passage(f"House {n}", text) for n, text in enumerate(texts)]
+
+    def scores(n: int, embed: Remembering) -> list[list[float]]:
+        chosen = passages[n % 12 : n % 12 + 8]
+        return look_alone(f"When was house {n % 7} painted?", chosen, lambda _: 1.0, embed)[0].tolist()
+
+    small = Remembering(embed, 40)  # forgets all the time
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(lambda n: scores(n, small), range(200)))
+    assert all(np.allclose(rows, scores(n, embed), atol=1e-4) for n, rows in enumerate(found))
