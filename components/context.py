@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, model_validator
 
-from ragweave.components.method import Method, Preset, with_preset
+from ragweave.components.method import Depth, Method, Preset, with_preset
 from ragweave.corpora.types import MAX_HALF_LIFE, Corpus, Recency
 from ragweave.models.errors import InputError
 
@@ -42,6 +42,11 @@ class Context(BaseModel):
         "",
         max_length=200,
         description="Chat model that answers: RAGWEAVE_CHAT or one that RAGWEAVE_CHATS names; empty: RAGWEAVE_CHAT.",
+    )
+    depth: Depth = Field(
+        "fast",
+        description="fast answers as soon as it can; thorough has a chat model plan, rewrite, grade, filter strips and "
+        "ask on, for several times the calls. A knob that is set besides wins over it.",
     )
     preset: Preset = Field(
         "none", description="Settings of a published run of one method; what is set besides wins over them."

@@ -12,6 +12,7 @@ from typing import Any, Literal, get_args
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from ragweave.models.errors import InputError
+from ragweave.models.settings import model_settings
 
 Preset = Literal[
     "none",
@@ -93,6 +94,15 @@ class Method(BaseModel):
         10, ge=1, le=20, description="New passages that the reasoning model is shown per round, of those kept (top_k)."
     )
     turn_tokens: int = Field(16_000, ge=1000, le=1_000_000, description="Tokens its conversation may take.")
+    whole: int = Field(
+        3,
+        ge=0,
+        le=50,
+        description="Of so many best items of a round, the documents are read whole where it was sent to documents.",
+    )
+    plan_first: bool = Field(
+        False, description="The reasoning model plans before the first search (Auto-RAG, section 3.1)."
+    )
     channels: tuple[Literal["chunk", "entity", "visual", "speech"], ...] = Field(
         ("visual", "speech"), description="Ways into the recordings that are asked (VideoRAG)."
     )
@@ -115,6 +125,22 @@ class Method(BaseModel):
             raise ValueError("the lower threshold lies above the upper one")
         return self
 
+
+Depth = Literal["fast", "thorough"]
+THOROUGH: Mapping[str, Any] = {
+    "route_by": "ensemble",
+    "expand_when": "always",
+    "grade_by": "llm",
+    "max_hops": 5,
+    "max_recalls": 2,
+    "method": {
+        "plan_first": True,
+        "strip_mode": "sentences",
+        "whole": 8,
+        "channels": ("chunk", "entity", "visual", "speech"),
+    },
+}
+"""Knobs of the depth `thorough`: the five methods as published, woven into one run."""
 
 PRESETS = tuple(name for name in get_args(Preset) if name != "none")
 _FILES = Path(__file__).with_name("presets")
@@ -159,17 +185,35 @@ def graph_of(preset: str) -> str:
     return str(preset_of(preset).get("graph", ""))
 
 
+def of_depth(given: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the knobs of the depth that is named; none without a chat model, which all of them need.
+
+    A trained evaluator grades where one is set. What is given as `auto` is left to the depth.
+    """
+    if given.get("depth") != "thorough" or given.get("mode") == "extractive":
+        return {}
+    from ragweave.models.chat import chat
+
+    if chat() is None:
+        return {}
+    grades = {"grade_by": "checkpoint"} if model_settings().evaluator else {}
+    return {**THOROUGH, **grades}
+
+
 def with_preset(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return knobs with those of the preset that they name below them."""
+    """Return knobs with those of the preset and of the depth that they name below them."""
     named, method = given.get("preset"), given.get("method", {})
     if isinstance(method, Method):
         method = method.model_dump(exclude_unset=True)
     elif not isinstance(method, Mapping):
         return dict(given)
+    depth = of_depth(given)
+    own = {k: v for k, v in given.items() if v != "auto" or k not in depth}
     if not isinstance(named, str) or (name := spelled(named)) not in get_args(Preset):
-        return {**given, "method": method}
+        return {**depth, **own, "method": {**depth.get("method", {}), **method}}
     knobs = {k: v for k, v in preset_of(name).items() if k != "graph"}
-    return {**knobs, **given, "preset": name, "method": {**knobs.get("method", {}), **method}}
+    set_by = [m for m in (depth.get("method"), knobs.get("method"), method) if m]
+    return {**depth, **knobs, **own, "preset": name, "method": {k: v for m in set_by for k, v in m.items()}}
 
 
 def knobs_of(preset: str) -> dict[str, Any]:

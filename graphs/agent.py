@@ -33,6 +33,11 @@ def correct(state: State) -> list[str]:
     return actions
 
 
+def begun(state: State) -> list[str]:
+    """Plan first where the run says so (Auto-RAG), else search at once."""
+    return ["reason"] if state.get("plans") else opened(state)
+
+
 def opened(state: State) -> list[str]:
     """Route, and beside it rewrite; before its first look a chat model does not rewrite unless it always shall."""
     return ["route", "expand"] if state.get("rewrite", True) else ["route"]
@@ -50,7 +55,7 @@ def build() -> Builder:
     builder = new_graph(*verbs, retrieve_video=search_videos)
     builder.path(START, "condense")
     # Plain edges to plan: a list-edge is a barrier and would end the loop silently at the second hop.
-    builder.add_conditional_edges("condense", opened, ["route", "expand"])
+    builder.add_conditional_edges("condense", begun, ["route", "expand", "reason"])
     builder.path("route", "plan")
     builder.path("expand", "plan")
     builder.add_conditional_edges("plan", dispatch_recordings, ["retrieve", "retrieve_video", "generate"])

@@ -11,7 +11,7 @@ from langgraph.types import Overwrite
 from ragweave.components.attachments import attached, said
 from ragweave.components.component import Outcome
 from ragweave.components.protocols import Talk
-from ragweave.components.run_context import rewrites
+from ragweave.components.run_context import has_writer_model, rewrites
 from ragweave.models.errors import InputError
 from ragweave.nodes.run import NodeRun, NodeRuntime
 from ragweave.nodes.state import State, Update, anew
@@ -42,6 +42,8 @@ async def condense(state: State, runtime: NodeRuntime) -> Update:
     if pictures := attached(messages[last]):
         made = await run.components.seer(run, made.value, pictures)
     question = made.value
+    if run.context.depth == "thorough" and not has_writer_model(run.context):
+        run.note("The depth “thorough” needs a chat model, and none answers here; the depth is “fast”.")
     reworded: Update = {"messages": [messages[last]]} if edited else {}
     if any(map(_no_text, messages[last].content)):
         # Pixels do not stay in the state.
@@ -58,6 +60,7 @@ async def condense(state: State, runtime: NodeRuntime) -> Update:
         "posed": question,
         "query": question,
         "rewrite": rewrites(run.context),
+        "plans": run.context.method.plan_first and has_writer_model(run.context),
         "also": [],
         "usage": Overwrite(update["usage"]),
         "notes": Overwrite(update.get("notes", [])),

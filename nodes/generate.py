@@ -14,11 +14,12 @@ from ragweave.components.choices import offered
 from ragweave.components.component import Outcome
 from ragweave.components.evidence import Citation, Sentence, Strip
 from ragweave.components.knowledge import CheckResult, Opinion
+from ragweave.components.llm.documents import read_whole
 from ragweave.components.protocols import GenerationInput
 from ragweave.components.run_context import has_writer_model
 from ragweave.nodes.answer import behind, following
 from ragweave.nodes.run import NodeRun, NodeRuntime
-from ragweave.nodes.state import State, Update, bound, known, message_id, of_hop
+from ragweave.nodes.state import State, Update, bound, known, message_id, of_hop, whole_documents
 
 
 async def open_builder(run: NodeRun, state: State, strips: Sequence[Strip]) -> AnswerBuilder:
@@ -85,11 +86,16 @@ async def generate(state: State, runtime: NodeRuntime) -> Update:
     question, strips = state["question"], known(state, run.context.shown)
     asked, choices = offered(run.context, question)
     routed, phrased = of_hop(state.get("routes"), run.hop), of_hop(state.get("queries"), run.hop)
+    rows = {e["id"]: e for e in state.get("evidence", [])}
     builder = await open_builder(run, state, strips)
+    told = bool(builder.sentences) and not builder.refuted
+    if has_writer_model(run.context) and not told:
+        ranked = [h["evidence"] for h in state.get("hops", [])] or [state.get("candidates", [])]
+        strips = await read_whole(run, strips, rows, ranked, whole_documents(state, run.context.method.whole), question)
     given = GenerationInput(
         question=asked,
         strips=strips,
-        rows={e["id"]: e for e in state.get("evidence", [])},
+        rows=rows,
         choices=choices,
         reply=state.get("reply"),
         withheld=bool(builder.dropped and not builder.sentences),
@@ -99,7 +105,6 @@ async def generate(state: State, runtime: NodeRuntime) -> Update:
         searched=routed is None or routed["corpora"] != ["none"],
         queries=phrased["rewrites"] if phrased else (),
     )
-    told = bool(builder.sentences) and not builder.refuted
     made = Outcome("", "llm") if told else await run.components.writer(run, given, builder)
     why = "" if builder.sentences else made.value
     if why and not builder.citations and made.by == "llm":

@@ -11,7 +11,7 @@ from ragweave.components.protocols import Graded
 from ragweave.models import relevance
 from ragweave.nodes.refine import shown_whole
 from ragweave.nodes.run import NodeRun, NodeRuntime
-from ragweave.nodes.state import State, Update
+from ragweave.nodes.state import State, Update, asked_together
 
 
 async def grade(state: State, runtime: NodeRuntime) -> Update:
@@ -29,7 +29,7 @@ async def grade(state: State, runtime: NodeRuntime) -> Update:
     items = [Evidence(**{**e, "seen": looked[e["id"]]}) if e["id"] in looked else e for e in items]
     made = Outcome(Graded([], relevance.UPPER, relevance.LOWER), "local")
     if items:
-        made = await run.components.evaluator(run, state["query"], items, looked)
+        made = await run.components.evaluator(run, asked_together(state), items, looked)
     scores = made.value.scores
     upper, lower = thresholds(run.context, made.value)
     best = max(scores, default=-1.0)

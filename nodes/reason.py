@@ -10,13 +10,14 @@ from ragweave.components.component import Outcome
 from ragweave.components.evidence import Evidence, Reply, Route, Strip
 from ragweave.components.hop_rank import scored
 from ragweave.components.knowledge import Decision, Knowledge
+from ragweave.components.llm.documents import read_whole
 from ragweave.components.llm.prose import tell
 from ragweave.components.passages import as_strip
 from ragweave.components.run_context import chosen, has_writer_model, rewrites
 from ragweave.nodes.generate import open_builder, written
 from ragweave.nodes.route import fallback_corpora
 from ragweave.nodes.run import NodeRun, NodeRuntime
-from ragweave.nodes.state import State, Then, Update, bound, ended, merge_strips
+from ragweave.nodes.state import State, Then, Update, bound, ended, merge_strips, whole_documents
 
 SELECTED = 5
 """Best items over all hops that an answer always sees."""
@@ -35,6 +36,10 @@ async def reason(state: State, runtime: NodeRuntime) -> Update:
     whole = [] if state.get("grade") else [as_strip(rows[i]) for i in state.get("candidates", []) if i in rows]
     strips = merge_strips(state.get("knowledge"), whole)
     hops = [] if opening else [*state.get("hops", []), ended(state)]
+    if has_writer_model(context):
+        ranked = [h["evidence"] for h in hops]
+        documents = whole_documents(state, context.method.whole)
+        strips = await read_whole(run, strips, rows, ranked, documents, state["question"])
     library, found = await run.library(), [e for e in rows.values() if e["origin"] != "model"]
     # What one round found is in order already.
     placed = await scored(library, state["question"], found, hops) if len(hops) > 1 else found

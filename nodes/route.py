@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
+from dataclasses import replace
 
 from ragweave.components.component import Outcome
 from ragweave.components.evidence import Route
@@ -35,10 +36,19 @@ async def route(state: State, runtime: NodeRuntime) -> Update:
         made = Outcome(Routed([c for c in CORPORA if c in held], {}, why), "unified")
     else:
         made = await run.components.router(run, state["query"], held)
+        if run.hop > 1 and run.context.route_by != "hard":
+            made = replace(made, value=made.value._replace(labels=all_granularities(made.value.labels, held)))
     chosen, confidence, why = made.value
     row: Route = {"hop": run.hop, "corpora": chosen, "confidence": confidence, "by": made.by, "why": why}
     shown = ", ".join(f"{c} {confidence[c]:.2f}" if c in confidence else c for c in chosen) or "nothing is indexed"
     return run.done(f"{shown}: {why}", made, data={"route": row}, routes=[row])
+
+
+def all_granularities(chosen: Sequence[Label], held: Collection[Label]) -> list[Label]:
+    """Add to the corpora of a further query what else holds the same matter: it seldom says where its answer lies."""
+    groups = modalities([c for c in CORPORA if c in held])
+    more = [c for name in chosen for group in groups if name in group for c in group]
+    return labels(dict.fromkeys([*chosen, *more]))
 
 
 def fallback_corpora(state: State, query: str, held: Collection[str]) -> list[Label]:

@@ -30,6 +30,7 @@ from ragweave.models.relevance import LOWER
 from ragweave.nodes.answer import Answer, NodeUsage
 
 R = TypeVar("R", Route, Phrasings)
+_TEXTS = ("paragraph", "document")
 Then = Literal["more", "recall", "generate"]
 Consent = Literal["granted", "refused", "unavailable"]
 
@@ -107,6 +108,8 @@ class State(Input, RoundState, VideoResult, total=False):
     """Further queries that the same reasoning turn wrote for this hop."""
     rewrite: bool
     """Whether this hop's query is rewritten beside routing; edges read it here: editing a state gives no context."""
+    plans: bool
+    """Whether the reasoning model plans before the first search; read by edges, too."""
     recalls: int
     """Parametric passages written so far."""
     routes: Annotated[list[Route], operator.add]
@@ -170,6 +173,11 @@ def known(state: State, limit: int) -> list[Strip]:
     return sorted(knowledge, key=lambda s: s["origin"] == "model")
 
 
+def asked_together(state: State) -> str:
+    """Return all that this hop asks, for an evaluator that reads its items in one go."""
+    return "; ".join([state["query"], *state.get("also", [])])
+
+
 def bound(state: State) -> float:
     """Return the relevance below which the evaluator of this hop calls a row irrelevant."""
     grade = state.get("grade")
@@ -198,6 +206,20 @@ def ended(state: State) -> Hop:
         "next": "",
         "by": "",
     }
+
+
+def whole_documents(state: State, most: int) -> set[str]:
+    """Return the ids of the documents that are read whole, of the best `most` items of each round.
+
+    They are those of rounds that were sent to documents sooner than to paragraphs, and of further rounds, for which
+    passages were too little. Without a router documents are searched only where somebody asks for them.
+    """
+    sent = {row["hop"]: row["corpora"] for row in state.get("routes", []) if row["hop"] == 1}
+    first = {hop: next((c for c in corpora if c in _TEXTS), "") for hop, corpora in sent.items()}
+    rounds = [*(h["evidence"] for h in state.get("hops", [])), state.get("candidates", [])]
+    best = {i for ids in rounds for i in ids[:most]}
+    rows = (e for e in state.get("evidence", []) if e["corpus"] == "document" and e["id"] in best)
+    return {e["id"] for e in rows if first.get(e["hop"], "document") == "document"}
 
 
 def message_id(state: State) -> str:

@@ -59,12 +59,13 @@ def build(caller_of: CallerOf, slots: Slots, app_state: PictureDesk) -> MCPServe
         library: Library = None,
         sources: Sources = None,
         pictures: Pictures = None,
+        depth: tools.DepthOfAnswer = "fast",
     ) -> tools.Answered:
         with in_words():
             row, steps = await library_for(caller_of(ctx), library), itertools.count(1)
             work = tools.asked(
                 slots, row, question, sources or (), _item(row), await app_state.read(pictures or ()),
-                lambda step: ctx.report_progress(next(steps), message=step),
+                lambda step: ctx.report_progress(next(steps), message=step), depth,
             )  # fmt: skip
             return await unless_left(cast(Request, ctx.request_context.request), work)
 

@@ -18,6 +18,7 @@ from pydantic import AfterValidator, BaseModel, Field
 from ragweave import __version__
 from ragweave.components.attachments import Attachment, asked_with
 from ragweave.components.evidence import Support
+from ragweave.components.method import Depth
 from ragweave.corpora.store.catalog import LibraryRow
 from ragweave.graphs import run as graphs
 from ragweave.graphs.settings import run_settings
@@ -44,6 +45,9 @@ SEARCH = "Return passages of the library that bear on a query, the best first, w
 WholeQuestion = Annotated[str, Field(description="A whole question, understandable by itself.")]
 Query = Annotated[str, Field(description="What to look for.")]
 Limit = Annotated[int, Field(ge=1, le=50, description="Most passages.")]
+DepthOfAnswer = Annotated[
+    Depth, Field(description="thorough: a chat model plans, rewrites, grades and asks on; several times as slow.")
+]
 LIBRARY = "Name of the library; leave out for the usual one."
 
 
@@ -117,6 +121,7 @@ class ToolQuestion(Body):
     question: WholeQuestion
     library: str = Field("", description=LIBRARY, max_length=200)
     sources: Sources = Field(default_factory=list)
+    depth: DepthOfAnswer = "fast"
 
 
 class Sought(Body):
@@ -151,9 +156,11 @@ async def asked(
     uri: Uri,
     pictures: Sequence[Attachment] = (),
     told: Callable[[str], Awaitable[None]] | None = None,
+    depth: Depth = "fast",
 ) -> Answered:
     """Answer a question; `told` hears the words of each step."""
-    run = answering(slots, row, [asked_with(question, pictures)], run_settings().graph, _only(sources))
+    knobs = {**_only(sources), "depth": depth}
+    run = answering(slots, row, [asked_with(question, pictures)], run_settings().graph, knobs)
     answer = await answer_of(run, told)
     rows = [{**c, "place": place(c["locator"]), "uri": uri(c)} for c in answer["citations"]]
     by_number = {row["n"]: row for row in rows}
@@ -188,7 +195,8 @@ def place(locator: Mapping[str, Any]) -> str:
 async def ask(caller: CallerNow, app_state: AppStateNow, request: Request, body: ToolQuestion) -> Answered:
     """Answer a question within one request; the assistant that leaves stops it."""
     row = await library_for(caller, body.library or None)
-    work = asked(app_state.slots, row, body.question, body.sources, _opens(app_state.address(request)))
+    opens = _opens(app_state.address(request))
+    work = asked(app_state.slots, row, body.question, body.sources, opens, depth=body.depth)
     return await unless_left(request, work)
 
 

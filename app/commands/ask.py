@@ -33,6 +33,7 @@ def ask(
     from_: given.From = None,
     to: given.To = None,
     choice: given.Choice = None,
+    depth: given.DepthOption = None,
     preset: given.PresetOption = None,
     strict: given.Strict = None,
     max_calls: given.MaxCalls = None,
@@ -51,7 +52,15 @@ def ask(
     Exit code 3 when nothing was found that answers it.
     """
     longest = given.sentences_of(length) if sentences is None else sentences
-    knobs = {"preset": preset, "mode": mode, "web": web, "top_k": top_k, "sentences": longest, "choices": choice}
+    knobs = {
+        "depth": depth,
+        "preset": preset,
+        "mode": mode,
+        "web": web,
+        "top_k": top_k,
+        "sentences": longest,
+        "choices": choice,
+    }
     knobs |= given.limits(strict, max_calls, max_cost, max_seconds)
     context = given.build_context(library, set_, **knobs, **given.scope(video, folder, from_, to))
     asked = given.read_question(question)

@@ -39,6 +39,7 @@ def chat(
     list_: Annotated[bool, typer.Option("--list", help="List the conversations on disk.")] = False,
     mode: given.ModeOption = None,
     web: given.WebOption = None,
+    depth: given.DepthOption = None,
     preset: given.PresetOption = None,
     strict: given.Strict = None,
     max_calls: given.MaxCalls = None,
@@ -55,7 +56,7 @@ def chat(
     from ragweave.app import threads
 
     bounds = given.limits(strict, max_calls, max_cost, max_seconds)
-    context = given.build_context(library, set_, preset=preset, mode=mode, web=web, **bounds)
+    context = given.build_context(library, set_, depth=depth, preset=preset, mode=mode, web=web, **bounds)
     with threads.conversations() as (runner, saver):
         kept = runner.run(threads.list_threads(saver, 1_000)) if list_ or thread or last else []
         if list_:

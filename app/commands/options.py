@@ -47,6 +47,12 @@ PresetOption = Annotated[
     str | None,
     typer.Option("--preset", metavar="NAME", help="A paper's graph and settings: `ragweave graph --preset`."),
 ]
+DepthOption = Annotated[
+    str | None,
+    typer.Option(
+        "--depth", metavar="fast|thorough", help="thorough: a chat model plans, rewrites, grades and asks on."
+    ),
+]
 Video = Annotated[
     list[str] | None,
     typer.Option("--video", metavar="NAME", help="Only this recording: file name, title or id; may be repeated."),

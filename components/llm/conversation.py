@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Container, Sequence
 from dataclasses import dataclass, replace
 
@@ -20,6 +21,7 @@ _SHORTEST = 120
 """Characters to which documents are cut, at most, when even the last round does not fit."""
 _LEFT_OUT = " […] "
 """What stands between passages of one document."""
+_CITES = re.compile(r"[\[【](\d{1,3}(?:\s*,\s*\d{1,3})*)[\]】]")
 _REPEATED = 40
 """Characters from which a passage that an earlier round showed is not shown again in its document."""
 
@@ -37,6 +39,8 @@ class Round:
         also: what else was asked in the same turn.
         shown: ids of the documents.
         files: where each document comes from; "" where no other can hold its text.
+        weak: the grade calls all of them irrelevant.
+        left: (number, title) of documents that are not sent again.
     """
 
     query: str
@@ -47,6 +51,8 @@ class Round:
     also: tuple[str, ...] = ()
     shown: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
+    weak: bool = False
+    left: tuple[tuple[int, str], ...] = ()
 
 
 def rounds(known: Knowledge, most: int) -> list[Round]:
@@ -65,7 +71,8 @@ def rounds(known: Knowledge, most: int) -> list[Round]:
         recalled = bool(fresh) and all(texts[i][0]["origin"] == "model" for i in fresh)
         also = tuple(hop.get("also", ()))
         files = tuple(rows[i]["locator"].get("file", "") if i in rows and is_nested(rows[i]) else "" for i in fresh)
-        out.append(Round(hop["query"], learnt, missing, documents, recalled, also, tuple(fresh), files))
+        weak = not fresh or hop.get("action") == "incorrect"
+        out.append(Round(hop["query"], learnt, missing, documents, recalled, also, tuple(fresh), files, weak))
         before += len(fresh)
         learnt, missing = hop["learnt"], hop["missing"]
     return out
@@ -85,20 +92,23 @@ def conversation(
 ) -> Messages:
     """Return the messages of the conversation, within a budget of estimated tokens; what was shown stays as it was.
 
-    It is in our form, or as Auto-RAG is trained and asked (`published`).
-
-    Where they do not fit, the documents of the oldest rounds are replaced by a line that names them (what was learnt
-    from them stays); where the last round alone does not fit, its documents are cut.
+    It is in our form, or as Auto-RAG is trained and asked (`published`). Where the last round brought nothing, what the
+    model has cited is sent again, and the rest by its name. Where they do not fit, the documents of the oldest rounds
+    are replaced by a line that names them (what was learnt from them stays); where the last round alone does not fit,
+    its documents are cut.
     """
+    cited = {int(n) for r in past[1:] for marks in _CITES.findall(r.learnt) for n in marks.split(",")}
+    if cited and past[-1].weak and not published:
+        past = [*(_cited_alone(r, cited) for r in past[:-1]), past[-1]]
     prompt = "reason_auto_rag" if published else "reason"
     opening = load(prompt, question=question, told=told, length=long(sentences))
-    folded, length = 0, TEXT_LIMIT
+    folded, length = 0, max((len(text) for r in past for *_, text in r.documents), default=TEXT_LIMIT)
     while True:
         messages = [*opening]
         for n, r in enumerate(past):
             shown = _fresh(r, past[folded:n])
             documents = documents_message(shown, length, n < folded, n + 1 if published else 0)
-            if n == 0 and r.query == question and not r.learnt and not published:
+            if n == 0 and r.query == question and not (r.learnt or r.missing or published):
                 messages[-1] = ("user", f"{messages[-1][1]}\n\n{documents}")
                 continue
             messages.append(("assistant", turn_of(r.learnt, r.missing, (r.query, *r.also), published=published)))
@@ -110,6 +120,14 @@ def conversation(
             folded += 1
         else:
             length //= 2
+
+
+def _cited_alone(r: Round, cited: Container[int]) -> Round:
+    """Return a round of which the documents that were not cited are left by their names."""
+    kept = [n for n, row in enumerate(r.documents) if row[0] in cited]
+    files = tuple(r.files[n] for n in kept) if r.files else ()
+    left = tuple((number, title) for number, title, _ in r.documents if number not in cited)
+    return replace(r, documents=tuple(r.documents[n] for n in kept), files=files, left=left)
 
 
 def _fresh(r: Round, before: Sequence[Round]) -> Round:
@@ -135,13 +153,14 @@ def documents_message(r: Round, length: int = TEXT_LIMIT, folded: bool = False, 
 
     `published` is the number of the round where they stand together as one document, as Auto-RAG shows them.
     """
-    if not r.documents:
+    if not (r.documents or r.left):
         return NOTHING
     if published and not folded:
         texts = "\n".join(f"{title}\n{clip(text, length)}" for _, title, text in r.documents)
         return f"Retrieved Document_{published}:\n{quote(texts)}"
-    if folded:
-        named = "; ".join(f"[{n}] {title}" for n, title, _ in r.documents)
-        return f"Read and summed up in your next turn: {named}"
-    head = f"{RECALLED}:\n" if r.recalled else ""
-    return head + "\n".join(f"[{n}] {title}\n{quote(clip(text, length))}" for n, title, text in r.documents)
+    left = [*((n, title) for n, title, _ in r.documents if folded), *r.left]
+    head = f"{RECALLED}:\n" if r.recalled and not folded else ""
+    lines = [] if folded else [f"[{n}] {title}\n{quote(clip(text, length))}" for n, title, text in r.documents]
+    if left:
+        lines.append("Read and summed up in your next turn: " + "; ".join(f"[{n}] {title}" for n, title in left))
+    return head + "\n".join(lines)

@@ -10,7 +10,7 @@ from typing import Any, Literal, get_args
 
 from pydantic import BaseModel, model_validator
 
-from ragweave.components.evidence import Evidence
+from ragweave.components.evidence import TEXT_LIMIT, Evidence
 from ragweave.components.passages import reading, relevances
 from ragweave.components.picture_relevance import joined
 from ragweave.components.protocols import Graded
@@ -36,7 +36,7 @@ PRESETS: dict[str, tuple[float, float]] = {
 }
 """Thresholds that belong to the paper's T5 evaluator, by the data set they were found on (CRAG, section 5)."""
 
-_SHOWN = 1_200
+_SHOWN = TEXT_LIMIT
 """Characters of a passage that a model grades."""
 _MOST = 40
 """Passages that a model grades in one call; the least likely ones are left out."""

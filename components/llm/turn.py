@@ -63,7 +63,7 @@ _KINDS = {
 _CITES = re.compile(r"[\[【]\d{1,3}(?:\s*,\s*\d{1,3})*[\]】]")
 _OBJECT = re.compile(r"\s*(?:```\w*\s*)?\{.*\}\s*(?:```\s*)?", re.S)
 _UNKNOWN = re.compile(r"\W*unknown\b[\s.:,;–—-]*", re.I)
-_NONE = {"", "none", "n/a", "na", "nothing", "no query", "无", "-"}
+_NONE = {"", "none", "n/a", "na", "nothing", "no query", "not given", "not stated", "无", "-"}
 
 
 def _labels(text: str) -> list[tuple[str, re.Match[str]]]:

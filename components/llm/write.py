@@ -7,7 +7,6 @@ import re
 from collections.abc import Mapping, Sequence
 from contextlib import aclosing
 from string import ascii_uppercase
-from typing import cast
 
 from ragweave.components.answer_builder import AnswerBuilder
 from ragweave.components.closing import nothing_found, show_pictures
@@ -18,7 +17,7 @@ from ragweave.components.llm.published import answer_messages
 from ragweave.components.llm.reason import today
 from ragweave.components.llm.turn import unknown
 from ragweave.components.local.check import support
-from ragweave.components.passages import as_read, as_strip, best_sentence, best_window, evidence_of, headed, untitled
+from ragweave.components.passages import as_read, as_strip, best_sentence, evidence_of, headed, untitled
 from ragweave.components.phrases import weak
 from ragweave.components.picture_relevance import worth_a_look
 from ragweave.components.protocols import GenerationInput
@@ -36,8 +35,6 @@ _WHY = 400
 """Characters of a model's reason why it is not known."""
 _LETTER = re.compile(r"\W*([A-Z])(?![\w'’])(?!\s+[^\W\d_A-Z])")
 """A letter that begins an answer, and is not the word `A` or `I` of a sentence."""
-CHARS_A_TOKEN = 3
-"""Characters that a token is counted as, on the safe side."""
 _FEW_WORDS = "a few words: the name, number or phrase alone, no sentence around it"
 _REFUTED = "An earlier answer is contradicted by its sources. Write a better one, or UNKNOWN. It said:"
 HEADINGS: dict[Origin, str] = {
@@ -151,7 +148,7 @@ async def _prose(run: RunContext, given: GenerationInput, builder: AnswerBuilder
     `refuted` is what was written before, with the words of the sources against it.
     """
     beside = await _chunks(run, given)
-    rows = await whole(run, by_origin([*grouped(run, given), *([as_strip(e)] for e in beside)]), given)
+    rows = by_origin([*grouped(run, given), *([as_strip(e)] for e in beside)])
     # Frames that the reasoning turn was shown are not sent again.
     films = given.reply is None or not sees(run, "reasoner")
     rows, pictures = await look_at(run, given.question, rows, given.rows, given.lower, films)
@@ -185,26 +182,6 @@ async def _prose(run: RunContext, given: GenerationInput, builder: AnswerBuilder
         run.cut_short(error, "writer")
     await builder.close()
     return why if builder.sentences or why else None
-
-
-async def whole(run: RunContext, rows: Sequence[list[Strip]], given: GenerationInput) -> list[list[Strip]]:
-    """Read documents whole, up to the token budget: each its share of it, and of a longer one the best stretch."""
-    held = {i: e for i, e in given.rows.items() if e["corpus"] == "document" and e["origin"] == "library"}
-    wanted = [row[0]["evidence"] for row in rows if row[0]["evidence"] in held]
-    if not wanted:
-        return [*rows]
-    items = await (await run.library()).items(wanted)
-    share = run.context.method.turn_tokens * CHARS_A_TOKEN // len(wanted)
-    out = []
-    for row in rows:
-        if (item := items.get(row[0]["evidence"])) is not None:
-            start, end = best_window(item.text, given.question, share)
-            start = max(0, min(start - (share - (end - start)) // 2, len(item.text) - share))
-            text = item.text[start : start + share]
-            strip = {**row[0], "id": f"{item.id}#{start}-{start + len(text)}", "text": text, "locator": item.locator}
-            row = [cast(Strip, strip), *(s for s in row if "~seen#" in s["id"])]
-        out.append(row)
-    return out
 
 
 async def _chunks(run: RunContext, given: GenerationInput) -> list[Evidence]:

@@ -31,6 +31,7 @@ from ragweave.tests.support.rows import strip
         ("So it was Norway.\nFINAL ANSWER: Norway", [], True),
         ("最终答案：挪威", [], True),
         ("Query: none", [], True),
+        ("Learnt: x [1]. Missing: the price.\nQuery: not given", [], True),
         ('{"learnt": "x", "missing": "y", "query": "founder of the mill"}', ["founder of the mill"], False),
         ('{"learnt": "x", "enough": true, "query": "more"}', [], True),
         ('```json\n{"answer": "Norway", "query": null}\n```', [], True),
@@ -87,6 +88,19 @@ def test_passages_are_shown_once_and_numbered_through() -> None:
     assert [(r.query, [d[0] for d in r.documents]) for r in made] == [("first", [1, 2]), ("second", [3])]
     assert made[1].documents[0][2] == "C"
     assert (made[1].learnt, made[1].missing) == ("l1", "m1")
+
+
+@pytest.mark.parametrize(("learnt", "action", "again"), [
+    ("It is A [1].", "incorrect", False), ("It is A [1].", "correct", True), ("It is A.", "incorrect", True)
+])  # fmt: skip
+def test_after_a_round_that_brought_nothing_only_what_was_cited_is_sent_again(
+    learnt: str, action: str, again: bool
+) -> None:
+    strips = [strip("a", "First text."), strip("b", "Second text."), strip("c", "Third text.", hop=2)]
+    hops = ({**hop(1, "q?", ["a", "b"]), "learnt": learnt}, {**hop(2, "second", ["c"]), "action": action})
+    told = "\n".join(text for _, text in conversation("q?", rounds(known(strips, *hops), 5), 6000))
+    assert "First text." in told and "Third text." in told
+    assert ("Second text." in told) == again and "[2] " in told
 
 
 BEES = "Ruta may keep two hives behind plot 31, to begin with for one season."

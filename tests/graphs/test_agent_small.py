@@ -81,6 +81,7 @@ def test_drawing_shows_every_edge_of_the_design() -> None:
         ("__start__", "condense"),
         ("condense", "route"),
         ("condense", "expand"),
+        ("condense", "reason"),
         ("route", "plan"),
         ("expand", "plan"),
         ("plan", "retrieve"),

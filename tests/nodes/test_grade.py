@@ -17,6 +17,7 @@ from ragweave.models.chat_json import read_json
 from ragweave.models.errors import ModelError
 from ragweave.models.relevance import Passage
 from ragweave.nodes.grade import after_grade, grade, verdict
+from ragweave.nodes.refine import refine
 from ragweave.nodes.run import NodeRun
 from ragweave.nodes.state import State
 from ragweave.tests.support import ScriptedChat
@@ -207,3 +208,13 @@ async def test_each_action_has_its_repair(runtime: Any, action: Action, web: str
     update = await grade(state_of(scored("a", score)), runtime(web=web, upper=0.5, lower=-0.5))
     assert update["grade"]["action"] == action
     assert after_grade(update) == then  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("hop", "best", "kept"), [(1, 0.3, "abc"), (1, -1.0, "abc"), (2, 0.3, "bc"), (2, -1.0, "a")])
+async def test_a_further_round_adds_what_the_grade_does_not_call_irrelevant(
+    runtime: Any, hop: int, best: float, kept: str
+) -> None:
+    rows = [scored("a", -0.95), scored("b", best), scored("c", max(-0.95, best - 0.5))]
+    with override(writer=ScriptedChat()):
+        update = await refine({**state_of(*rows), "hop": hop}, runtime())
+    assert "".join(s["evidence"] for s in update["knowledge"]) == kept

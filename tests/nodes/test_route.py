@@ -155,6 +155,16 @@ async def test_a_library_of_several_media_is_searched_whole_but_for_hard_routing
     )
 
 
+@pytest.mark.parametrize(("by", "corpora"), [("llm", ["document", "paragraph"]), ("hard", ["document"])])
+async def test_a_further_query_searches_every_granularity_of_what_is_chosen(
+    says: Any, by: Any, corpora: list[str]
+) -> None:
+    says(paragraph=0.02, document=0.96, image=0.02)
+    with writer("document"):
+        row, _ = await routed("Ilse Marwen place of birth", hop=2, route_by=by)
+    assert row["corpora"] == corpora
+
+
 async def test_a_language_model_may_name_two_corpora_of_different_matter() -> None:
     with writer("image+paragraph") as model:
         row, _ = await routed("What is on the photo, and when was it taken?", route_by="llm")

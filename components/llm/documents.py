@@ -1,0 +1,101 @@
+"""Documents as a chat model reads them: whole, up to the budget of its prompt (UniversalRAG, section 3.2).
+
+A row of the state carries a window of a document. A document that was asked for as one is read from the store: the best
+first, with the largest share of the budget. Of what does not fit, the headings are told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+
+from ragweave.components.evidence import TEXT_LIMIT, Evidence, Strip
+from ragweave.components.passages import best_window, is_nested
+from ragweave.components.run_context import RunContext
+from ragweave.corpora.store.library import Library
+from ragweave.corpora.types import Item
+
+CHARS_A_TOKEN = 3
+"""Characters that a token is counted as, on the safe side."""
+_OUTLINE = 1_000
+"""Characters of the headings of what is not shown."""
+
+
+async def read_whole(
+    run: RunContext,
+    strips: Sequence[Strip],
+    rows: Mapping[str, Evidence],
+    ranked: Sequence[Sequence[str]],
+    wanted: Collection[str],
+    question: str,
+) -> list[Strip]:
+    """Return strips with the text of the wanted documents in place of their windows.
+
+    A document of which strips were chosen keeps them. A paragraph goes where a document holds it that its round, or an
+    earlier one, shows.
+
+    Args:
+        run: lends the library and the budget.
+        strips: what is known.
+        rows: evidence of the turn, by id.
+        ranked: ids of each round, best first; what an earlier round showed keeps its share.
+        wanted: ids of the documents that are read whole.
+        question: chooses the stretch of a document that does not fit.
+    """
+    windows = {s["evidence"]: s for s in strips if s["evidence"] in wanted and _is_window(s, rows)}
+    rounds = {i: n for n, ids in reversed([*enumerate(ranked)]) for i in ids}
+    order = [i for i in dict.fromkeys(i for ids in ranked for i in ids) if i in windows]
+    if not order:
+        return [*strips]
+    library = await run.library()
+    items = await library.items(order)
+    room = run.context.method.turn_tokens * CHARS_A_TOKEN
+    room -= sum(len(s["text"]) for s in strips if s["evidence"] not in windows)
+    whole: dict[str, Strip] = {}
+    for n, i in enumerate(order, 1):
+        if (item := items.get(i)) is not None:
+            share = max(TEXT_LIMIT, room - TEXT_LIMIT * (len(order) - n))
+            whole[i] = await _read(library, item, windows[i], question, share)
+            room -= len(whole[i]["text"])
+    held = [(rounds[i], s["locator"].get("file"), " ".join(s["text"].split())) for i, s in whole.items()]
+
+    def stands_in_one(s: Strip) -> bool:
+        row, said = rows.get(s["evidence"]), " ".join(s["text"].split())
+        if row is None or row["corpus"] != "paragraph" or s["evidence"] not in rounds:
+            return False
+        of = row["locator"].get("file")
+        return any(of == file and said in text and n <= rounds[s["evidence"]] for n, file, text in held)
+
+    read = [whole.get(s["evidence"], s) if _is_window(s, rows) else s for s in strips]
+    return [s for s in read if not stands_in_one(s)]
+
+
+def _is_window(strip: Strip, rows: Mapping[str, Evidence]) -> bool:
+    """Tell whether a strip is all that the row of its document carries."""
+    row = rows.get(strip["evidence"])
+    return row is not None and is_nested(row) and row["corpus"] == "document" and strip["text"] == row["text"]
+
+
+async def _read(library: Library, item: Item, window: Strip, question: str, share: int) -> Strip:
+    """Return an item as a strip: all of it, or the stretch around what the question asks, and the headings left out."""
+    share -= _OUTLINE * (len(item.text) > share)
+    start, end = best_window(item.text, question, share)
+    start = max(0, min(start - (share - (end - start)) // 2, len(item.text) - share))
+    text = item.text[start : start + share]
+    parts = await library.items_of(item.source, "document")
+    if len(parts) > 1 or len(text) < len(item.text):
+        left = [i for i in await library.items_of(item.source, "paragraph") if i.text not in text]
+        text += _outline(left)
+    return Strip(**{**window, "id": f"{item.id}#{start}-{start + share}", "text": text, "locator": item.locator})
+
+
+def _outline(left: Sequence[Item]) -> str:
+    """Name the headings of paragraphs that are left out of a document; "" where they have none."""
+    heads = dict.fromkeys(" › ".join(i.heading[-2:]) for i in left if i.heading)
+    told, room = list[str](), _OUTLINE
+    for head in heads:
+        room -= len(head) + 2
+        if room < 0:
+            told.append("…")
+            break
+        told.append(head)
+    return f"\n\n[Not shown: {'; '.join(told)}]" if told else ""

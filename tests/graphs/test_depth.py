@@ -1,0 +1,100 @@
+"""Depth: one graph, answered fast or by all five methods; documents reach a chat model whole."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ragweave.app.api import astate
+from ragweave.components.context import Context
+from ragweave.graphs.agent import graph
+from ragweave.models.chat import override
+from ragweave.models.settings import model_settings
+from ragweave.tests.support import ScriptedChat
+from ragweave.tests.support.knobs import context as knobs_of
+from ragweave.tests.support.library import build_library
+
+QUESTION = "Who founded the firm that built the telescope of the Corvane Observatory?"
+
+
+async def ask(model: ScriptedChat, question: str = QUESTION, **knobs: Any) -> dict[str, Any]:
+    with override(writer=model):
+        return await astate(question, context=knobs_of(**knobs), graph=graph)
+
+
+@pytest.mark.usefixtures("library")
+async def test_thorough_plans_rewrites_grades_filters_strips_and_asks_on(play: Any) -> None:
+    model = play(
+        reason=[
+            "Missing: the firm that built it.\nQuery: builder of the telescope of the Corvane Observatory",
+            "Learnt: the Ostrander Works built it [1]. Missing: the founder.\nQuery: founder of Ostrander Works",
+            "Final Answer: Ada Ostrander founded it [2].",
+        ]
+    )
+    state = await ask(model, depth="thorough", check_by="local", top_k=1)
+    once = ["expand", "grade", "grade", "reason"]
+    assert [p for p in play.parts(model) if p != "route"] == ["reason", *once, *once]
+    assert [h["query"] for h in state["hops"]] == [
+        "builder of the telescope of the Corvane Observatory",
+        "founder of Ostrander Works",
+    ]
+    assert state["plan"] == ["", "the firm that built it."] and state["queries"][0]["rewrites"]
+    assert state["grade"]["by"] == "llm"
+    assert state["answer"].citations[0].title == "Ostrander Works"
+
+
+@pytest.mark.usefixtures("library")
+async def test_a_plan_may_need_no_search_and_spent_rounds_go_on_from_memory(play: Any) -> None:
+    model = play(reason="Final Answer: It is 12.")
+    assert (await ask(model, "What is the square root of 144?", depth="thorough"))["answer"].text.startswith("It is 12")
+    assert play.parts(model) == ["reason"]
+    wants = [f"Learnt: nothing.\nQuery: {word} of Ostrander Works" for word in ("founder", "wife", "town", "heirs")]
+    model = play(reason=[*wants, "Final Answer: Ada Ostrander [1]."], recall="Ada Ostrander founded the works.")
+    state = await ask(model, depth="thorough", check_by="local", max_hops=2)
+    assert play.parts(model).count("recall") == state["recalls"] == 2
+
+
+def test_a_knob_that_is_set_wins_and_auto_is_left_to_the_depth(monkeypatch: pytest.MonkeyPatch, play: Any) -> None:
+    with override(writer=play()):
+        made = Context(depth="thorough", route_by="auto", expand_when="never", method={"strip_mode": "whole"})
+        assert (made.route_by, made.expand_when, made.grade_by) == ("ensemble", "never", "llm")
+        assert (made.method.strip_mode, made.method.plan_first) == ("whole", True)
+        paper = Context(depth="thorough", preset="crag-paper")
+        assert (paper.grade_by, paper.method.strips, paper.method.plan_first) == ("checkpoint", 5, True)
+        assert Context(depth="thorough", mode="extractive").grade_by == "auto"
+        monkeypatch.setenv("RAGWEAVE_EVALUATOR", "my/evaluator")
+        model_settings.cache_clear()
+        assert Context(depth="thorough").grade_by == "checkpoint"
+
+
+@pytest.mark.usefixtures("library")
+async def test_without_a_chat_model_thorough_says_what_it_lacks() -> None:
+    state = await astate(QUESTION, context=Context(depth="thorough"))
+    assert any("needs a chat model" in note for note in state["answer"].notes)
+
+
+CHAPTERS = [f"## Chapter {n}\n\nThe harbour of Rook has {n} cranes and a long history of storms." for n in range(120)]
+OVERVIEW = "What do all chapters about the harbour of Rook say, from the first to the last?"
+
+
+@pytest.mark.parametrize("thorough", [False, True])
+async def test_the_agent_reads_a_document_whole_and_names_what_does_not_fit(
+    tmp_path: Path, home: Path, play: Any, thorough: bool
+) -> None:
+    await build_library(tmp_path / "notes", {"rook.md": "# Rook\n\n" + "\n\n".join(CHAPTERS)})
+    knobs: dict[str, Any] = {"corpora": ("document", "paragraph"), "check_by": "local"}
+    knobs |= {"depth": "thorough", "plan_first": False} if thorough else {}
+    model = play(reason="Final Answer: The harbour of Rook has 97 cranes [1].")
+    state = await ask(model, OVERVIEW, **knobs)
+    told = next(c.prompt for c in model.calls if "Final Answer" in c.prompt)
+    assert all(f"has {n} cranes" in told for n in (0, 60, 119))
+    assert told.count("has 97 cranes") == 1  # the paragraph that the document holds is not sent beside it
+    (said,) = state["answer"].sentences
+    assert said.support == "verified" and state["answer"].citations[0].locator["line"] > 300
+    assert max(len(s["text"]) for s in state["knowledge"]) <= 2_000
+    model = play(reason="Final Answer: Many [1].")
+    await ask(model, OVERVIEW, **knobs, turn_tokens=2000)
+    told = next(c.prompt for c in model.calls if "Final Answer" in c.prompt)
+    assert len(told) < 9_000 and "[Not shown: " in told
