@@ -22,8 +22,8 @@ logger = logging.getLogger(__name__)
 SMALLEST = 48
 """Pixels of the shorter side below which a picture inside a document is an icon or a rule."""
 MISSING = 'an optional package is missing: pip install "ragweave[images]"'
-NOTHING, KEPT, WORDS = range(3)
-"""How far pictures are read: not at all without the extra, without their words, with them."""
+LATER, NOTHING, KEPT, WORDS = range(-1, 3)
+"""How far pictures are read: later in the run, not at all without the extra, without their words, with them."""
 MOST = 2_000
 """Pictures of one file that are looked at."""
 
@@ -47,9 +47,20 @@ class PictureReader:
     """Looks at pictures within the limits of one file.
 
     `begins` is told before the first one is read, where the seconds begin; without a media folder no copies are kept.
+    With `later` none is opened: they are counted, and the file is read again for them.
     """
 
-    def __init__(self, media: Path | None, seconds: float, begins: Callable[[], None] = lambda: None) -> None:
+    def __init__(
+        self,
+        media: Path | None,
+        seconds: float,
+        begins: Callable[[], None] = lambda: None,
+        *,
+        later: bool = False,
+    ) -> None:
+        self.later = later
+        self.waiting = 0
+        """Pictures that were left for later."""
         self._media = media
         self._seconds = seconds
         self._begins = begins
@@ -78,6 +89,9 @@ class PictureReader:
         key = hashlib.sha256(data).hexdigest()
         if key in self._known:
             return self._known[key]
+        if self.later:
+            self.waiting += 1
+            return None
         try:
             shot = self.shoot(open_picture(data))
         except RagweaveError as error:
@@ -140,6 +154,8 @@ class PictureReader:
     @property
     def reached(self) -> str:
         """How far the pictures were read: `LEVEL SECONDS`, the seconds that were too few, or 0; "" without pictures."""
+        if self.waiting:
+            return f"{LATER} 0"
         if not (self._looked or self._known or self._missed):
             return ""
         unread = self.unread > 0

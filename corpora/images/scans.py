@@ -54,6 +54,9 @@ class PdfPictures:
         scan = not lines or (covered >= MOSTLY and sum(len(x.text) for x in lines) < FEW_CHARACTERS)
         if not (scan or boxes) or min(width, height) <= 0:
             return lines
+        if self._reader.later:
+            self._reader.waiting += 1 if scan or covered >= MOSTLY else len(boxes[:_PER_PAGE])
+            return lines
         scale = min(_DOTS, WORKING / max(width, height))
         pixels = _rendered(page, scale)
         if pixels is None or (scan and float(pixels[::4, ::4].std()) < _BLANK):

@@ -55,9 +55,11 @@ class Worker:
             return "runs another version of Ragweave"
         return next((f"does not see {root}" for root in roots if not os.path.isdir(root)), "")
 
-    def read(self, path: str, source: str, max_words: int, roots: Sequence[str], loader: str) -> Reply | SourceError:
+    def read(
+        self, path: str, source: str, max_words: int, roots: Sequence[str], loader: str, later: bool
+    ) -> Reply | SourceError:
         """Read a file in the limited process beside this actor."""
-        return _made(lambda media: (self._readers.read(path, source, max_words, media, roots, loader), []))
+        return _made(lambda media: (self._readers.read(path, source, max_words, media, roots, loader, later), []))
 
     def perceive(self, library: str, max_words: int, file: File) -> Reply | SourceError:
         """Look at a recording and listen to it."""
@@ -136,15 +138,16 @@ class RayReaders:
         media: Path | None = None,
         roots: Sequence[str] = (),
         loader: str = "",
+        later: bool = False,
     ) -> Prepared:
-        """Read one file on a free node; waits for one.
+        """Read one file on a free node, `later` without its pictures; waits for one.
 
         Raises:
             SourceError: the file cannot be read, went past a limit, or ended two nodes.
             LibraryError: no node is left.
             Stopped: the run was stopped.
         """
-        return self._unpacked(self._ask("read", path, source, max_words, list(roots), loader), media)
+        return self._unpacked(self._ask("read", path, source, max_words, list(roots), loader, later), media)
 
     def perceive(self, intake: Intake, file: File, media: Path, tell: Callable[..., None]) -> Prepared:
         """Take a recording in; here, where a vision model is asked for captions, since its key stays here."""

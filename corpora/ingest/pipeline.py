@@ -50,7 +50,8 @@ _EMPTY: Matrix = np.zeros((0, 0), dtype=np.float32)
 class Pipeline:
     """One pass over the files of a run; pictures that texts link to are read inside the roots alone.
 
-    Files are read by the `loader`; without one, each as it was before.
+    Files are read by the `loader`; without one, each as it was before. A pass over the texts leaves recordings, picture
+    files and the pictures in documents for the next pass.
     """
 
     settings: CorporaSettings
@@ -63,18 +64,28 @@ class Pipeline:
     tell: Callable[[Event], None]
     stop: threading.Event
     loader: str = ""
+    later: list[str] = field(default_factory=list, init=False)
+    """Files that the pass over the texts has left."""
     _busy: threading.Lock = field(default_factory=threading.Lock, init=False)
     _failure: BaseException | None = field(default=None, init=False)
 
-    def run(self, files: Sequence[str], known: Mapping[str, Known], again: Container[str] = ()) -> list[str]:
-        """Bring the library up to date with these files.
+    def run(
+        self,
+        files: Sequence[str],
+        known: Mapping[str, Known],
+        again: Container[str] = (),
+        *,
+        texts: bool = False,
+        pictures: Container[str] = (),
+    ) -> list[str]:
+        """Bring the library up to date with these files, or with the `texts` among them.
 
-        Sources in `again` are read although their bytes are as they were.
+        Sources in `again` are read although their bytes are as they were; of those in `pictures` the pictures are left.
 
         Returns:
             Files whose bytes the library was about to hold, but does not: they need another pass.
         """
-        self._params, self._known = params_hash(), known
+        self._params, self._known, self._texts, self._pictures = params_hash(), known, texts, pictures
         self._inside = [str(root if root.is_dir() else root.parent) for root in self.roots]
         self._readers = RayReaders(self.settings, self._inside) if self.settings.ray else Readers(self.settings)
         self._as_before: list[File] = []
@@ -137,6 +148,9 @@ class Pipeline:
                         self._to_commit.put(file)
                     continue
                 begun.add(file.source)
+                if self._texts and file.source in self._pictures:
+                    self._left(path, "picture", 1)
+                    continue
                 if file.params:
                     for stage, much in self.intake.ahead(path) if not self.settings.ray else ():
                         self._far(path, stage, 0.0, much)
@@ -161,6 +175,9 @@ class Pipeline:
             params = self.intake.params(path, self._params)
             whole = before is not None and not again and not self.intake.incomplete(before.sha256)
             if whole and self._as_it_was(path, before, params):
+                return None
+            if self._texts:
+                self._left(path, "recording", 1)
                 return None
         most = self.settings.max_video_gb * 1024 if recording else self.settings.max_file_mb
         try:
@@ -193,9 +210,8 @@ class Pipeline:
             if file.params:
                 prepared = self._readers.perceive(self.intake, file, staging, partial(self._far, file.path))
             else:
-                prepared = self._readers.read(
-                    file.path, file.source, self.encoder.max_words, staging, self._inside, self._loader(file.path)
-                )
+                how = (self.encoder.max_words, staging, self._inside, self._loader(file.path), self._texts)
+                prepared = self._readers.read(file.path, file.source, *how)
         except JobStopped:
             return
         except SourceError as failure:
@@ -207,6 +223,10 @@ class Pipeline:
         if prepared is None:
             self.media.discard(file.source)
         self._spent("read", began)
+        if prepared is not None and prepared.waiting and not prepared.items:
+            self._budget.give(file.path)
+            self._left(file.path, "picture", prepared.waiting)
+            return
         self._to_embed.put(FileOutcome(file, prepared, _EMPTY, error, passing))
 
     def _loader(self, path: str) -> str:
@@ -288,6 +308,9 @@ class Pipeline:
             if outcome.prepared is None:
                 self._failed(path, outcome.error)
                 continue
+            if outcome.prepared.waiting:
+                self._left(path, "picture", outcome.prepared.waiting, len(outcome.prepared.items))
+                continue
             self.intake.stored(outcome.file)
             self.report.indexed += 1
             self.report.items += len(outcome.prepared.items)
@@ -311,6 +334,11 @@ class Pipeline:
         with self._busy:
             self.report.failed.append((path, reason))
         self.tell(Event("failed", path, reason=reason))
+
+    def _left(self, path: str, kind: str, count: int, items: int = 0) -> None:
+        with self._busy:
+            self.later.append(path)
+        self.tell(Event("later", path, kind, items=items, total=count))
 
     def _spent(self, stage: Stage, began: float) -> None:
         with self._busy:

@@ -59,8 +59,11 @@ class Readers:
         media: Path | None = None,
         roots: Sequence[str] = (),
         loader: str = "",
+        later: bool = False,
     ) -> Prepared:
-        """Read one file in a free process; waits for one. Call from as many threads as `width`.
+        """Read one file in a free process, `later` without its pictures; waits for one.
+
+        Call from as many threads as `width`.
 
         Raises:
             SourceError: the file cannot be read, or went past a limit.
@@ -68,8 +71,9 @@ class Readers:
         """
         reader = self._idle.get()
         try:
-            request = {"path": path, "source": source, "max_words": max_words, "roots": list(roots), "loader": loader}
-            return reader.read({**request, "media": str(media) if media else ""})
+            what: dict[str, object] = {"path": path, "source": source, "loader": loader, "later": later}
+            how = {"max_words": max_words, "roots": list(roots), "media": str(media) if media else ""}
+            return reader.read(what | how)
         finally:
             self._idle.put(reader)
 

@@ -1,7 +1,8 @@
 """Indexing: from files to items that can be found, in one pipeline with one writer.
 
 Reading runs in processes, embedding in a thread, committing in another; each works on its own batch while the others
-work on theirs. Everything a run must remember lies in the catalog, so a run that is killed is continued by the next.
+work on theirs. Texts come first: pictures and recordings are read when all of them are stored. Everything a run must
+remember lies in the catalog, so a run that is killed is continued by the next.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ from ragweave.corpora.store.media import Media
 from ragweave.corpora.store.prepared import params_hash
 from ragweave.corpora.store.reembed import embed_missing, exchange
 from ragweave.corpora.store.stores import Stores, check_encoder, stores
+from ragweave.corpora.store.vectors import FEW
 from ragweave.corpora.video.intake import Intake, demuxer_of, installed
 from ragweave.corpora.video.sidecars import subtitles_of_others
 from ragweave.models import embed
@@ -144,8 +146,13 @@ def _index(
             loader,
         )
         files, unread = run.walk(roots)
-        run.read(files, roots)
-        files_first = (partial(run.forget, files, roots, unread), partial(run.rename, files, roots))
+        left = run.read(files, roots, texts=True)
+        # A film that was renamed is known by its bytes, which `read_left` looks at: files are forgotten after it.
+        files_first = (
+            partial(run.read_left, left, roots),
+            partial(run.forget, files, roots, unread),
+            partial(run.rename, files, roots),
+        )
         for stage in (*files_first, run.see, run.caption, partial(run.sweep, began), run.extract):
             if not stop.is_set():
                 stage()
@@ -207,8 +214,13 @@ class _Run:
             self.tell(Event("skipped", path, reason=reason))
         return files, found.unread
 
-    def read(self, files: Sequence[str], roots: Sequence[Path], anew: Iterable[str] = ()) -> None:
-        """Read, embed and commit what has changed, and the sources `anew` whether they have or not."""
+    def read(
+        self, files: Sequence[str], roots: Sequence[Path], anew: Iterable[str] = (), *, texts: bool = False
+    ) -> list[str]:
+        """Read, embed and commit what has changed, and the sources `anew` whether they have or not.
+
+        Of the `texts` alone it returns what it left: recordings, pictures, and documents with pictures in them.
+        """
         intake = Intake(
             self.settings, self.library, self.encoder.max_words, self.models.captioner, self.stop, self.alone
         )
@@ -227,10 +239,14 @@ class _Run:
         try:
             while files:
                 known = known_paths(self.held.catalog, self.library)
-                again = incomplete(self.held.catalog, self.library, self.settings.ocr_seconds).union(anew)
+                pictures = incomplete(self.held.catalog, self.library, self.settings.ocr_seconds)
+                again = pictures.union(anew)
                 if self.loader:
                     again |= {k.source for p in files if (k := known.get(p)) and k.kind != self.loader}
-                files = pipeline.run(files, known, again)
+                files = pipeline.run(files, known, again, texts=texts, pictures=pictures)
+                if texts:
+                    return [*pipeline.later, *files]
+            return []
         finally:
             intake.close()
             self.report.understood += sorted(intake.understood)
@@ -253,6 +269,16 @@ class _Run:
         lost = renamed(known_paths(self.held.catalog, self.library))
         self.read([path for path in files if path in lost], roots, lost.values())
         self.report.count_once()
+
+    def read_left(self, left: Sequence[str], roots: Sequence[Path]) -> None:
+        """Say that the library can be asked, and read what the texts have left."""
+        if not left:
+            return
+        if self.report.chunks > FEW:
+            self.held.vectors.tidy(self.library, words=self.encoder.max_words)
+        if self.held.catalog.counts(self.library):
+            self.tell(Event("ready", total=len(left)))
+        self.read(left, roots)
 
     def see(self) -> None:
         """Have the image encoder see the pictures that it has not seen."""

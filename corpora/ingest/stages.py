@@ -40,6 +40,7 @@ def prepare(
     media: Path | None = None,
     roots: Sequence[str] = (),
     loader: str = "",
+    later: bool = False,
     ocr_seconds: float = 600.0,
     begins: Callable[[], None] = lambda: None,
 ) -> Prepared:
@@ -47,7 +48,8 @@ def prepare(
 
     `media` is the folder to make for pictures that are kept of it (`ragweave.corpora.store.media`), None keeps none;
     pictures that a text links to are read inside `roots` only. Reading the words in its pictures may take
-    `ocr_seconds`, and `begins` is told once when that begins. With a `loader` it is read as an export of that kind.
+    `ocr_seconds`, and `begins` is told once when that begins. With a `loader` it is read as an export of that kind,
+    with `later` without its pictures, which are counted.
 
     Raises:
         SourceError: the file cannot be read, or holds neither text nor pictures, or is an export that makes no sense
@@ -62,7 +64,10 @@ def prepare(
             if not path.suffix.lower().startswith((".json", ".ndjson")):
                 raise
             kind = "json"  # its beginning looked like a transcript, the rest did not
-    reader = PictureReader(media, ocr_seconds, begins)
+    reader = PictureReader(media, ocr_seconds, begins, later=later)
+    only_pictures = made_of(kind, path.stem, (), max_words)
+    if kind == PICTURE and later:
+        return replace(only_pictures, waiting=1)
     if kind == PICTURE:
         seen = picture_file(path, source, reader)
         made = made_of(
@@ -70,14 +75,19 @@ def prepare(
         )
         return replace(made, reached=reader.reached)
     pages, links = PdfPictures(reader), dict[str, str]()
-    if kind in loaders.LOADERS:
-        parsed = loaders.load(path, kind)
-    else:
-        parsed = parse(path, kind, pages if kind == "pdf" else None)
-    pictures, missed = inside(path, source, kind, parsed, reader, pages.shots, roots, links)
-    items = [*split(source, str(path), parsed), *pictures]
-    if not items:
-        raise SourceError("There is no text in it", "leave it out, or give it text")
+    try:
+        if kind in loaders.LOADERS:
+            parsed = loaders.load(path, kind)
+        else:
+            parsed = parse(path, kind, pages if kind == "pdf" else None)
+        pictures, missed = inside(path, source, kind, parsed, reader, pages.shots, roots, links)
+        items = [*split(source, str(path), parsed), *pictures]
+        if not items:
+            raise SourceError("There is no text in it", "leave it out, or give it text")
+    except SourceError:
+        if reader.waiting:  # it is a scan
+            return replace(only_pictures, waiting=reader.waiting)
+        raise
     made = made_of(
         kind,
         parsed.title,
@@ -88,7 +98,7 @@ def prepare(
         date=parsed.date,
         warnings=(*parsed.warnings, *missed, *([_as_text(export)] if export else [])),
     )
-    return replace(made, reached=reader.reached, links=tuple(links.items()))
+    return replace(made, reached=reader.reached, links=tuple(links.items()), waiting=reader.waiting)
 
 
 def _looked_at(path: Path) -> tuple[str, str]:

@@ -53,6 +53,7 @@ def answer(request: dict[str, Any], memory_mb: int, begins: Callable[[], None] =
             media,
             request["roots"],
             request["loader"],
+            request["later"],
             request["ocr_seconds"],
             begins,
         )

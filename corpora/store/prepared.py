@@ -41,6 +41,7 @@ class Prepared:
     For each item, `chunks` are the [start, end) ranges of its text that are embedded, and `terms` title, heading and
     text as the lexical index stores them. `date` is the ISO time of the document itself; `reached` says how far its
     pictures were read (`ragweave.corpora.images.reader`), `links` how the picture files that it links to looked.
+    `waiting` are pictures that are left until all texts are stored; without items, the file is nothing else.
     """
 
     kind: str
@@ -54,6 +55,7 @@ class Prepared:
     terms: tuple[tuple[str, str, str], ...]
     reached: str = ""
     links: tuple[tuple[str, str], ...] = ()
+    waiting: int = 0
 
     def to_json(self) -> bytes:
         """Return the form that crosses from the reading process."""

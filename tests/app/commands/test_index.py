@@ -14,9 +14,10 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from ragweave.app.commands.index import Watcher
+from ragweave.app.commands.index import print_report
+from ragweave.app.commands.index_progress import Watcher
 from ragweave.app.places import short_path
-from ragweave.corpora.ingest.events import Event
+from ragweave.corpora.ingest.events import Event, Report
 from ragweave.corpora.store.folders import uploads_of
 from ragweave.corpora.store.stores import stores
 
@@ -76,8 +77,7 @@ def test_the_second_run_reads_only_what_has_changed(main: Any, notes: Path) -> N
     (notes / "new.txt").write_text("A new note about the harbour seals.", encoding="utf-8")
     out = main("index", "notes")[1]
     assert "2 read" in out and "gone and forgotten" in out
-    assert "  notes/ferry.md\n  notes/new.txt\n" in out
-    assert "Gone and forgotten:\n" in out and "  notes/old.md\n" in out
+    assert "Read: 1 .md and 1 .txt.\n" in out and "ferry.md" not in out
 
     out = main("index", "notes")[1]
     assert "Library default: 2 files, 2 unchanged." in out
@@ -87,7 +87,7 @@ def test_the_second_run_reads_only_what_has_changed(main: Any, notes: Path) -> N
 def test_a_file_name_with_a_newline_and_an_escape_stays_on_its_line(main: Any, notes: Path) -> None:
     (notes / "broken.pdf").unlink()
     (notes / "two\nlines\x1b[31m.md").write_text("# Odd\n\nAn odd name and nothing else.\n", encoding="utf-8")
-    out = main("index", "notes", "-l", "odd")[1]
+    out = main("index", "notes", "-l", "odd", "--verbose")[1]
     assert "  notes/two⏎lines[31m.md\n" in out
     assert "\x1b" not in out
     assert "notes/two⏎lines[31m.md" in main("sources", "-l", "odd")[1]
@@ -151,13 +151,40 @@ def test_what_was_uploaded_is_named_before_it_is_deleted_with_its_source_or_its_
     assert not kept.exists()
 
 
-def test_the_bar_tells_the_time_left_once_the_run_has_a_pace(monkeypatch: pytest.MonkeyPatch) -> None:
-    now = iter([0.0, 1.0, 600.0])
-    monkeypatch.setattr("ragweave.app.commands.index.time.monotonic", lambda: next(now))
-    watcher = Watcher(Console(), shown=False)
-    for event in (Event("started", total=4), Event("done", "a.md")):
+def test_each_kind_has_its_bar_with_the_time_left_once_it_has_a_pace(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [0.0]
+    monkeypatch.setattr("ragweave.app.commands.index_progress.time.monotonic", lambda: now[0])
+    err = Console(file=io.StringIO(), width=120)
+    watcher = Watcher(err, shown=True)
+    later = [Event("later", "b.md", "picture", total=3, items=2), Event("later", "c.png", "picture", total=1)]
+    for event in (Event("started", total=4), Event("done", "a.md"), *later, Event("ready", total=2)):
         watcher.event(event)
-    for left in ("1/4", "1/4, about 30 min left"):
+    now[0] = 600.0
+    watcher.event(Event("done", "c.png"))
+    lines = [line.split() for line in "texts 2/3, about 5 min left;pictures 1/4, about 30 min left".split(";")]
+    out = Console(file=io.StringIO(), width=120)
+    out.print(watcher.shown())
+    assert isinstance(out.file, io.StringIO) and isinstance(err.file, io.StringIO)
+    shown = [
+        line.lower().replace("━", "").replace("╸", "").replace("╺", "").split()
+        for line in out.file.getvalue().splitlines()
+    ]
+    assert shown[1:] == lines
+    assert err.file.getvalue().splitlines() == [
+        "Ready to ask; 4 pictures are still being read.",
+        "texts 2/3, about 5 min left; pictures 1/4, about 30 min left",
+    ]
+
+
+def test_the_summary_counts_reasons_and_names_files_only_where_it_is_asked_to() -> None:
+    report = Report("default", 40, indexed=2, failed=[("/x/a.pdf", "damaged"), ("/x/b.pdf", "damaged")])
+    report.skipped = [(f"/x/{n}.log", "it is hidden") for n in range(30)] + [("/x/key", "it is a secret")]
+    for full, expected in (
+        (False, ["  30 files: it is hidden", "  /x/key: it is a secret", "  2 files: damaged"]),
+        (True, 33),
+    ):
         out = Console(file=io.StringIO(), width=120)
-        out.print(watcher.shown())
-        assert isinstance(out.file, io.StringIO) and out.file.getvalue().rstrip().endswith(left)
+        print_report(out, report, ["/x/c.md"], [], full=full)
+        assert isinstance(out.file, io.StringIO)
+        lines = [line for line in out.file.getvalue().splitlines() if line.startswith("  ")]
+        assert lines == expected if isinstance(expected, list) else len(lines) == expected + 1
