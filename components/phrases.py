@@ -13,6 +13,7 @@ HEARD = "(heard, perhaps wrongly)"
 EMPTY = "the library holds nothing yet"
 NOTHING = "no item of the library shares a word with the question or is near to it"
 QUOTED = "No language model read these passages; they are the closest that were found."
+ORDERS = "[{n}] “{title}” gives orders to assistants. They are not followed, and support nothing."
 SET_UP = "Set one up with: ragweave setup"
 
 

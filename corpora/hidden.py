@@ -58,6 +58,8 @@ _ADDRESSED = re.compile(
     r" (?:say|read|begin|end|contain|consist)\b"
     r"|\bdo not (?:cite|mention|quote) (?:any |the )?other (?:documents?|passages?|sources?|notes?)\b"
     r"|<\|?(?:system|im_start|assistant)\|?>|\[/?INST\]"
+    # The roles of a conversation with a model, as a line that opens a part of it.
+    r"|(?:^|\n)[^\w\n]{0,6}(?-i:SYSTEM|DEVELOPER|ASSISTANT)\b[^\n:]{0,30}:"
     r"|(?:忽略|无视).{0,12}(?:指令|指示|提示)|(?:人工智能|AI|语言模型|智能)助?手?.{0,12}(?:必须|应当|请回答|请告诉)"
     r"|\bignorier\w* .{0,30}anweisung|\bignore[zr]? .{0,30}(?:consignes|instructions)",
     re.I,
@@ -65,11 +67,13 @@ _ADDRESSED = re.compile(
 
 _NEEDED = (
     *("ignor", "disregard", "forget", "override", "intelligence", "language", "llm", "chatbot", "chat bot", "gpt"),
-    *("sprachmodell", "assistant", "digital ", "virtual ", "automated ", "system ", "developer ", "do not "),
+    *("sprachmodell", "assistant", "digital ", "virtual ", "automated ", "system", "developer", "do not "),
     *("reply", "respon", "answer", "output", "print", "<", "inst]", "modèle", "忽略", "无视"),
     *("必须", "应当", "请回答", "请告诉"),
 )
 """One of these, or one of the short names, stands in every text that `_ADDRESSED` finds: most texts hold none."""
+_PARAGRAPH = re.compile(r"(?:[^\n]|\n(?!\s*\n))+")
+_FENCE = "[order to assistants, which supports nothing: ", "]"
 _SHORT = re.compile(r"\b(?:a\.?i|ki|ia)\b")
 
 
@@ -92,19 +96,37 @@ def without_orders(text: str) -> str:
 
     What is cut becomes blank, so that every other character keeps its place.
     """
-    if not addresses_machines(text):
-        return text
-    for m in re.finditer(r"(?:[^\n]|\n(?!\s*\n))+", text):
-        if addresses_machines(m.group()):
-            cut = next((a for a, b in sentences(m.group()) if addresses_machines(m.group()[a:b])), 0)
-            text = f"{text[: m.start() + cut]}{' ' * (m.end() - m.start() - cut)}{text[m.end() :]}"
+    for start, end in _orders(text):
+        text = f"{text[:start]}{' ' * (end - start)}{text[end:]}"
     return text
 
 
-def warnings_of(blocks: Iterable[Block], hidden: Sequence[str], invisible: int) -> tuple[str, ...]:
+def fenced(text: str) -> str:
+    """Return a text in which orders to assistants, and what follows them in their paragraphs, are marked as such."""
+    for start, end in reversed(_orders(text)):
+        order = text[start:end].replace("[", "(").replace("]", ")")  # it must not end what it stands in
+        text = f"{text[:start]}{_FENCE[0]}{order}{_FENCE[1]}{text[end:]}"
+    return text
+
+
+def _orders(text: str) -> list[tuple[int, int]]:
+    """Return [start, end) of each order, up to the end of its paragraph."""
+    found = []
+    if addresses_machines(text):
+        for m in _PARAGRAPH.finditer(text):
+            if addresses_machines(m.group()):
+                cut = next((a for a, b in sentences(m.group()) if addresses_machines(m.group()[a:b])), 0)
+                found.append((m.start() + cut, m.end()))
+    return found
+
+
+def warnings_of(
+    blocks: Iterable[Block], hidden: Sequence[str], invisible: int, beside: Iterable[str] = ()
+) -> tuple[str, ...]:
     """Return what is to be said of a file's hidden parts and of sentences that give orders to assistants.
 
-    `hidden` are the parts that were left out because nobody sees them, `invisible` counts characters.
+    `hidden` are the parts that were left out because nobody sees them, `invisible` counts characters; `beside` is what
+    is written of pictures.
     """
     said = []
     parts = [p for p in hidden if len(p.split()) >= _WORDS or addresses_machines(p)]
@@ -112,7 +134,7 @@ def warnings_of(blocks: Iterable[Block], hidden: Sequence[str], invisible: int) 
         said.append(f"{len(parts)} hidden part{'s' if len(parts) > 1 else ''} left out, which no reader sees")
     if invisible >= _NOTED:
         said.append(f"{invisible} invisible characters were left out")
-    texts = [*hidden, *(b.text for b in blocks if b.kind != "code")]
+    texts = [*hidden, *beside, *(b.text for b in blocks if b.kind != "code")]
     orders = sum(addresses_machines(t[a:b]) for t in texts if _addresses(t) for a, b in sentences(t))
     if orders:
         one = "1 sentence of it gives orders to assistants and supports no answer"

@@ -5,9 +5,10 @@ from __future__ import annotations
 from langchain_core.messages import AIMessage
 
 from ragweave.components.evidence import Citation, Sentence
-from ragweave.components.phrases import ABSTAIN, QUOTED, SET_UP, UNSUPPORTED, WITHHELD
+from ragweave.components.phrases import ABSTAIN, ORDERS, QUOTED, SET_UP, UNSUPPORTED, WITHHELD
 from ragweave.components.run_context import chosen
 from ragweave.components.stand_ins import told as told_stand_ins
+from ragweave.corpora.hidden import addresses_machines
 from ragweave.corpora.types import LABELS
 from ragweave.models.chat import chat
 from ragweave.nodes.answer import Answer, Kind, told
@@ -33,6 +34,10 @@ async def check(state: State, runtime: NodeRuntime) -> Update:
         run.note(f"A limit of this run was reached: {run.meter.refused}.")
     if dropped := state.get("dropped", 0):
         run.note(WITHHELD.format(n=dropped))
+    texts = {e["id"]: e["text"] for e in state.get("evidence", [])}
+    for c in citations:
+        if addresses_machines(f"{c.title}\n{texts.get(c.id, '')}"):
+            run.note(ORDERS.format(n=c.n, title=c.title))
     quotes = any(s.support == "quoted" for s in draft)
     if quotes:
         run.note(QUOTED if chat() is not None else f"{QUOTED} {SET_UP}")

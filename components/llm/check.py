@@ -12,7 +12,7 @@ from ragweave.components.evidence import Strip, Support
 from ragweave.components.knowledge import Opinion
 from ragweave.components.passages import untitled
 from ragweave.components.run_context import RunContext
-from ragweave.corpora.hidden import addresses_machines
+from ragweave.corpora.hidden import addresses_machines, fenced, without_orders
 from ragweave.models import tables
 from ragweave.models.text import content_terms, terms
 from ragweave.prompts import load, quote
@@ -67,7 +67,7 @@ async def check(run: RunContext, question: str, claims: Sequence[Claim]) -> list
     doubted = [n for n, c in enumerate(claims, 1) if c.doubted]
     shown = shown_to(question, claims)
     numbers = {s["id"]: n for n, (s, _) in enumerate(shown, 1)}
-    passages = "\n\n".join(f"[{n}] " + quote(f"{s['title']}\n{text}") for n, (s, text) in enumerate(shown, 1))
+    passages = "\n\n".join(f"[{n}] " + quote(f"{s['title']}\n{fenced(text)}") for n, (s, text) in enumerate(shown, 1))
     marks = ["".join(f"[{n}]" for n in dict.fromkeys(numbers.get(s["id"], 0) for s in c.named) if n) for c in claims]
     lines = [f"{n}. {c.text} {m}".strip() for n, (c, m) in enumerate(zip(claims, marks, strict=True), 1)]
     asked = ", ".join(map(str, doubted))
@@ -89,7 +89,8 @@ def _opinion(claim: Claim, verdicts: Sequence[SentenceVerdict], shown: Sequence[
     for v in verdicts:
         if v.verdict == worst and v.words.strip():
             named = shown[v.passage - 1 : v.passage] if v.passage > 0 else []
-            placed = next((p for s in [*named, *shown] if (p := (s, place_of(v.words, s["text"])))[1]), None)
+            places = ((s, place_of(v.words, without_orders(s["text"]))) for s in [*named, *shown])
+            placed = next((place for place in places if place[1]), None)
             if placed is None and worst != "not stated":
                 return Opinion("unverified")  # what no passage says decides nothing
             rests += [placed] if placed is not None and placed not in rests else []

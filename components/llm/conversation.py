@@ -11,6 +11,7 @@ from ragweave.components.knowledge import Knowledge
 from ragweave.components.llm.prose import long
 from ragweave.components.llm.turn import turn_of
 from ragweave.components.passages import headed, is_nested, untitled
+from ragweave.corpora.hidden import fenced
 from ragweave.models.chat_reply import tokens_of
 from ragweave.models.text import clip
 from ragweave.prompts import Messages, load, quote
@@ -65,7 +66,7 @@ def rounds(known: Knowledge, most: int) -> list[Round]:
     before, (learnt, missing) = 0, known.plan or ("", "")
     for hop, fresh in zip(known.hops, shown(known.hops, texts, most), strict=True):
         documents = tuple(
-            (before + n, headed(texts[i][0]["title"], rows.get(i)), _LEFT_OUT.join(untitled(s) for s in texts[i]))
+            (before + n, headed(texts[i][0]["title"], rows.get(i)), _LEFT_OUT.join(map(_read, texts[i])))
             for n, i in enumerate(fresh, 1)
         )
         recalled = bool(fresh) and all(texts[i][0]["origin"] == "model" for i in fresh)
@@ -76,6 +77,10 @@ def rounds(known: Knowledge, most: int) -> list[Round]:
         before += len(fresh)
         learnt, missing = hop["learnt"], hop["missing"]
     return out
+
+
+def _read(strip: Strip) -> str:
+    return fenced(untitled(strip))
 
 
 def shown(hops: Sequence[Hop], kept: Container[str], most: int) -> list[list[str]]:

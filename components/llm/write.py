@@ -22,6 +22,7 @@ from ragweave.components.phrases import weak
 from ragweave.components.picture_relevance import worth_a_look
 from ragweave.components.protocols import GenerationInput
 from ragweave.components.run_context import RunContext
+from ragweave.corpora.hidden import fenced
 from ragweave.corpora.web.plain import one_line
 from ragweave.models.errors import RagweaveError
 from ragweave.models.text import content_terms, terms
@@ -231,6 +232,6 @@ def labelled(rows: Sequence[list[Strip]], known: Mapping[str, Evidence]) -> str:
         heading = HEADINGS[row[0]["origin"]]
         if heading not in parts:
             parts.append(heading)
-        text = " […] ".join(untitled(s) for s in row)
+        text = " […] ".join(fenced(untitled(s)) for s in row)
         parts.append(f"[{n}]\n" + quote(f"{headed(row[0]['title'], known.get(row[0]['evidence']))}\n{text}"))
     return "\n\n".join(parts)
