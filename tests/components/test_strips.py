@@ -93,3 +93,8 @@ def test_as_the_paper_has_it_an_item_whose_strips_are_all_too_low_leaves_none() 
         scored("b.1", 0.2),
     ]
     assert chosen(made, strip_each=False) == ["b.1"]
+
+
+@pytest.mark.parametrize(("sentences", "strips"), [(1, 1), (2, 1), (3, 1), (6, 2), (7, 2), (8, 3)])
+def test_a_short_passage_is_one_strip_and_a_longer_one_groups_of_three_sentences(sentences: int, strips: int) -> None:
+    assert len(cut(" ".join([SENTENCE] * sentences), "sentences", "sentence")) == strips

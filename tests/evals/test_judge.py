@@ -53,6 +53,13 @@ async def test_a_judge_that_always_takes_the_first_gives_no_one_a_win_and_is_fou
     assert rows_of(found, "pairs")[-1][4] == 0.0, "no question has both orders agree"
 
 
+async def test_a_score_is_given_against_the_baseline_that_stands_first() -> None:
+    model = says(lambda first, second: 5 if "good" in second and "bad" in first else 1, key="score")
+    found = await judged(model, "scores", runs=5)
+    assert flat(found, "scores")["score_overall"] == 5.0 and len(model.calls) == 10
+    assert "**Baseline Answer:**" in model.calls[0].prompt and "3: Moderate compared" in model.calls[0].prompt
+
+
 @pytest.mark.parametrize(
     "bad", [{"overall": {"winner": "1"}}, {a: {"winner": "tie"} for a in ASPECTS}, "no json at all"]
 )

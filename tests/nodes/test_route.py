@@ -180,3 +180,9 @@ async def test_independent_scores_of_a_checkpoint_are_read_by_the_sigmoid_rule(
     )
     row, _ = await routed("What does the plan show, and why?", route_by="checkpoint")
     assert row["corpora"] == ["document", "image"], "none falls away, one of the text corpora stays, clips are not held"
+
+
+async def test_without_granularity_a_label_stands_for_all_corpora_of_its_modality(says: Any) -> None:
+    says(paragraph=0.05, document=0.9, image=0.05)
+    row, _ = await routed("compare both reports", route_by="hard", granularity="modality")
+    assert set(row["corpora"]) == {"paragraph", "document"}

@@ -91,7 +91,7 @@ def test_a_judge_prefers_answers_in_both_orders_and_those_of_other_systems(
 
     def say(messages: list[Any]) -> Any:
         text = "\n".join(str(m.content) for m in messages)
-        asked.append(text.partition(".")[0])
+        asked.append(text.partition(".")[0] + ", LightRAG" * ("Nobody knows." in text))
         if "entities it speaks of" in text:
             return "entity | Leigo | place | A mill stood there."
         if "Nobody knows." in text or "density" in text:
@@ -109,6 +109,8 @@ def test_a_judge_prefers_answers_in_both_orders_and_those_of_other_systems(
     assert "| overall, here | 100.00 | – | – | 100.00 |" in against and "| overall, paper | 57.85 |" in against
     # As published: a model reads the recordings for entities, and puts the question into several forms.
     assert sum("entities" in a for a in asked) == 1 and any("prepare the search" in a for a in asked)
+    # In both orders, five times each.
+    assert sum(a.startswith("You will evaluate") and a.endswith("LightRAG") for a in asked) == 10
     # The judge takes whichever of two alike answers stands first.
     assert "| overall, here | 50.00 |" in done.output.split("over NaiveRAG")[1]
 
