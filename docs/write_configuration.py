@@ -76,9 +76,14 @@ def _presets(presets: Iterable[str]) -> str:
     from ragweave.components.method import knobs_of
 
     rows: list[str] = []
+    whole: dict[str, dict[str, object]] = {}
     for name in presets:
-        if flat := knobs_of(name):
-            rows.append(f"- `{name}`: {', '.join(f'`{k}={v}`' for k, v in flat.items())}")
+        flat = knobs_of(name)
+        base = next((n for n in whole if name.startswith(f"{n}-")), "")
+        whole[name] = flat
+        own = {k: v for k, v in flat.items() if not base or whole[base].get(k) != v}
+        parts = [f"as `{base}`"] * bool(base) + [f"`{k}={v}`" for k, v in own.items()]
+        rows.append(f"- `{name}`: {', '.join(parts)}")
     return "\n".join(rows) + "\n"
 
 
