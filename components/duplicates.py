@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import cast
 
-from ragweave.corpora.types import Item, Locator
+from ragweave.corpora.types import Item, Locator, digest
 from ragweave.models.text import fold
 
 TEXTUAL = ("paragraph", "document")
@@ -40,5 +41,12 @@ def _sameness(item: Item) -> str:
     """Return what equal items have in common: texts their words, pictures their pixels."""
     if item.corpus == "image" and item.meta.get("picture"):
         return f"picture {item.meta['picture']}"
-    text = " ".join(fold(item.text).split()) if item.corpus in TEXTUAL else ""
-    return f"text {text}" if text else f"id {item.id}"
+    said = _said(item.text) if item.corpus in TEXTUAL else ""
+    return f"text {said}" if said else f"id {item.id}"
+
+
+@lru_cache(maxsize=4_000)
+def _said(text: str) -> str:
+    """Return the digest of the words of a text; "" where it has none. Kept: the same items are found again."""
+    words = " ".join(fold(text).split())
+    return digest(words) if words else ""

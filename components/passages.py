@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import PurePath
-
-import numpy as np
-from numpy.typing import NDArray
 
 from ragweave.components.evidence import TEXT_LIMIT, Evidence, Strip
 from ragweave.corpora.dates import known
@@ -19,8 +16,8 @@ from ragweave.corpora.types import Item, Locator
 from ragweave.corpora.video.title import filed_as
 from ragweave.models import relevance, tables
 from ragweave.models.relevance import Idf, Passage
-from ragweave.models.relevance_reading import rare_weights, title_terms, vocabulary
-from ragweave.models.text import clock, content_terms, numbers, sentences, terms, trimmed
+from ragweave.models.relevance_reading import title_terms
+from ragweave.models.text import clock, content_terms, sentences, terms, trimmed
 
 _WINDOW = 1_200
 """Characters of a long item that one window shows."""
@@ -28,8 +25,6 @@ _CELL = " | "
 """What stands between the cells of a row."""
 _NESTED = ("paragraph", "document")
 """Corpora of which one holds the texts of the other."""
-_WEIGHED = 2_000
-"""Passages of which it is remembered what their terms weigh."""
 _ALSO = 3
 """Other places of a duplicate that are named."""
 
@@ -109,31 +104,19 @@ def scorer_of(
 
     Words weigh what they weigh in the library. CPU work: async callers use `asyncio.to_thread`.
     """
-    kept: dict[Passage, NDArray[np.float64]] = library.memory().setdefault("passages", {})
-    if len(kept) > _WEIGHED:
-        kept.clear()
-    new = [p for p in passages if p not in kept]
-    weights = library.weights(set(terms(query)).union(*map(vocabulary, new)))
-    kept |= ((p, rare_weights(p, weights.__getitem__)) for p in new)
-    return relevance.scorer(query, passages, _weigher(library, weights), [kept[p] for p in passages])
+    return relevance.scorer(query, passages, _weigher(library, query, passages))
 
 
-def _weigher(library: Library, weights: Mapping[str, float]) -> Idf:
-    """Return what terms weigh; one that was forgotten since its passage was read is looked up again."""
-
-    def weigh(term: str) -> float:
-        known = weights.get(term)
-        return library.weights({term})[term] if known is None else known
-
-    return weigh
+def _weigher(library: Library, query: str, passages: Sequence[Passage]) -> Idf:
+    """Return what the terms of a query and of the titles of passages weigh."""
+    return library.weights(set(terms(query)).union(*map(title_terms, passages))).__getitem__
 
 
 async def relevances(library: Library, query: str, passages: Sequence[Passage]) -> list[float]:
     """Return the absolute relevance of passages by the shipped head, in [-1, 1]."""
 
     def read() -> list[float]:
-        weights = library.weights(set(terms(query)).union(*map(title_terms, passages)))
-        found: list[float] = relevance.floors(query, passages, weights.__getitem__).tolist()
+        found: list[float] = relevance.floors(query, passages, _weigher(library, query, passages)).tolist()
         return found
 
     return await asyncio.to_thread(read)

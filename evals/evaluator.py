@@ -74,7 +74,7 @@ def measure(data: Path) -> Figures:
     heads = [fit([s for s, f in zip(seen, fold, strict=True) if f != k]) for k in range(FOLDS)]
     own = [heads[k] for k in fold]
     scores = [h.scores(s[0][1]) for h, s in zip(own, seen, strict=True)]
-    bare = [h.scores(s[2][1]) for h, s in zip(own, seen, strict=True)]
+    bare = [h.scores(s[1][1]) for h, s in zip(own, seen, strict=True)]
     taken = [without_gold(a, i) for i, a in enumerate(asked)]
     full, empty = ([h.scores(looked(t[side], idf)) for h, t in zip(own, taken, strict=True)] for side in (0, 1))
     out: Figures = {

@@ -28,19 +28,16 @@ Labels = NDArray[np.int64]
 class LabelledQuestion:
     """One question with its labelled candidates.
 
-    `labels`, shape (n,), are 1 for relevant candidates. `sentences` are as the data set cuts them, `support` their
-    indices, both maybe empty; `second` is the index of the second-hop gold, or -1.
+    `labels`, shape (n,), are 1 for relevant candidates; `second` is the index of the second-hop gold, or -1.
     """
 
     question: str
     passages: tuple[Passage, ...]
     labels: Labels
-    sentences: tuple[tuple[str, ...], ...] = ()
-    support: tuple[tuple[int, ...], ...] = ()
     second: int = -1
 
     def take(self, rows: Sequence[int]) -> LabelledQuestion:
-        """Return the question with some of its candidates only, hops and sentences left out."""
+        """Return the question with some of its candidates only, the hop left out."""
         return LabelledQuestion(self.question, tuple(self.passages[i] for i in rows), self.labels[list(rows)])
 
 
@@ -61,8 +58,6 @@ def hotpot(data: Path) -> list[LabelledQuestion]:
             group[0]["question"],
             tuple(Passage(r["title"], r["passage"]) for r in group),
             np.array([r["label"] for r in group]),
-            tuple(tuple(r["sentences"]) for r in group),
-            tuple(tuple(r["support_sents"]) for r in group),
             _second_hop(group, facts[qid]) if qid in facts else -1,
         )
         for qid, group in groups.items()
@@ -83,19 +78,6 @@ def _second_hop(group: list[dict[str, Any]], fact: dict[str, Any]) -> int:
         if signs[0] != signs[1]:
             return gold[signs.index(True)]
     return -1
-
-
-def halves(asked: LabelledQuestion) -> LabelledQuestion:
-    """Cut every passage in two, both under its title, as a library of chunks has them; labels by support sentences."""
-    passages: list[Passage] = []
-    labels: list[int] = []
-    for p, sentences, support in zip(asked.passages, asked.sentences, asked.support, strict=True):
-        middle = (len(sentences) + 1) // 2
-        for a, b in ((0, middle), (middle, len(sentences))):
-            if b > a:
-                passages.append(Passage(p.title, "".join(sentences[a:b]).strip()))
-                labels.append(int(any(a <= s < b for s in support)))
-    return LabelledQuestion(asked.question, tuple(passages), np.array(labels))
 
 
 def untitled(asked: LabelledQuestion) -> LabelledQuestion:

@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import Any, Self
 
 from langchain_core.messages import AIMessage, HumanMessage, convert_to_messages
-from langchain_core.runnables import Runnable, RunnableLambda
+from langchain_core.runnables import Runnable
 from langgraph.graph import StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Overwrite
@@ -54,8 +54,8 @@ class Builder(StateGraph[State, Context, Input, State]):
         return Graph(**vars(super().compile(*args, **options)))
 
     def add_conditional_edges(self, source: str, path: Any, path_map: Any = None) -> Self:
-        """Add edges as LangGraph does; a path reads the state alone, and awaited it costs no hop to a thread."""
-        return super().add_conditional_edges(source, awaited(path), path_map)
+        """Add edges as LangGraph does; a path reads the state alone."""
+        return super().add_conditional_edges(source, Path(path), path_map)
 
     def path(self, *nodes: str) -> None:
         """Add a plain edge from each node to the next."""
@@ -63,13 +63,19 @@ class Builder(StateGraph[State, Context, Input, State]):
             self.add_edge(one, following)
 
 
-def awaited(path: Callable[[Any], Any]) -> Runnable[Any, Any]:
-    """Return the function of conditional edges with a coroutine beside it: LangGraph asks a function in a thread."""
+class Path(Runnable[Any, Any]):
+    """The function of conditional edges, called as it is: LangGraph asks a bare function in a thread."""
 
-    async def chosen(state: Any) -> Any:
-        return path(state)
+    def __init__(self, choose: Callable[[Any], Any]) -> None:
+        self._choose, self.name = choose, choose.__name__
 
-    return RunnableLambda(path, chosen, name=path.__name__)
+    def invoke(self, input: Any, config: Any = None, **options: Any) -> Any:
+        """Return the nodes that a state leads to."""
+        return self._choose(input)
+
+    async def ainvoke(self, input: Any, config: Any = None, **options: Any) -> Any:
+        """Return the same; nothing is awaited."""
+        return self._choose(input)
 
 
 def new_graph(*verbs: Any, **nodes: Any) -> Builder:

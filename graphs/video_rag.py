@@ -7,7 +7,7 @@ from typing import Any
 from langgraph.graph import END, START, StateGraph
 
 from ragweave.components.context import Context
-from ragweave.graphs.base import Builder, awaited, new_graph
+from ragweave.graphs.base import Builder, Path, new_graph
 from ragweave.nodes.check import check
 from ragweave.nodes.condense import condense
 from ragweave.nodes.fuse import fuse
@@ -30,7 +30,7 @@ def build_retrieval() -> StateGraph[VideoState, Context, VideoTask, VideoResult]
     one_by_one: list[Any] = [retrieve_clips, merge, judge, look]
     builder.add_sequence(one_by_one)
     builder.add_edge(START, "rewrite")
-    builder.add_conditional_edges("rewrite", awaited(retrievers), ["retrieve_clips"])
+    builder.add_conditional_edges("rewrite", Path(retrievers), ["retrieve_clips"])
     builder.add_edge("look", END)
     return builder
 

@@ -14,7 +14,7 @@ from pydantic import BaseModel
 from ragweave.models import failures
 from ragweave.models.chat_cache import reply_cache
 from ragweave.models.chat_client import Connection, Served, connect, host_of, name_of, slot, stay_here
-from ragweave.models.chat_json import instruction, is_refusal, read_reply, under
+from ragweave.models.chat_json import instruction, is_refusal, read_reply, shape_of, under
 from ragweave.models.chat_reply import ChatReply, Messages, ModelRequest, can_be_shown, read_label, without_thoughts
 from ragweave.models.errors import InputError, ModelError, ModelTransient, RagweaveError, ReplyCut
 from ragweave.models.failures import Unfinished, endless, explain, is_transient
@@ -90,7 +90,7 @@ class Chat:
         The server is asked to enforce the schema where it can. Where it refuses or ignores that, which is remembered,
         the schema goes into the prompt and the reply is read tolerantly.
         """
-        asked, form = ModelRequest(messages, node, meter, images), f"json:{schema.model_json_schema()}"
+        asked, form = ModelRequest(messages, node, meter, images), f"json:{shape_of(schema)}"
         kept = await self._recall(asked, form)
         if kept is not None:
             with suppress(ValueError):

@@ -2,27 +2,23 @@
 
 Two scores are given, because they serve two ends. `order` compares the candidates of one question and ranks them; it
 means nothing across questions. `floor` is absolute: calibrated to [-1, 1] with 0 undecided, it carries CRAG's verdict
-(section 4.3), the choice of strips and the check of sentences. `order` is fitted, on features that are relative to the
-other candidates; `floor` is a stated sum of a few features, of which only the scale is fitted, because fitted absolute
-scores do not carry over to another library. docs/results.md has the figures and the model card.
+(section 4.3), the choice of strips and the check of sentences. Both are stated sums of a few features, and only the
+scale of `floor` is fitted: fitted weights do not carry over to another library. docs/results.md has the figures.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields
-from functools import cached_property, lru_cache
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
-from typing import Any
-from zipfile import BadZipFile
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ragweave.models.embed import Remembering, encoder
 from ragweave.models.errors import WeightsError
-from ragweave.models.relevance_features import OWN, Looked, comparison, look, look_alone, standardise
+from ragweave.models.relevance_features import OWN, Looked, look, look_alone, standardise
 from ragweave.models.relevance_reading import Idf, Matrix, Passage
 
 __all__ = ["LOWER", "UPPER", "Idf", "Passage", "Scores", "floors", "score", "scorer"]
@@ -33,17 +29,20 @@ UPPER = 0.5
 LOWER = -0.9
 """CRAG's lower threshold for `floor`: every candidate below it makes the verdict `incorrect`."""
 
-HEAD = Path(__file__).parent / "heads" / "relevance"
-"""The shipped weights, without suffix: `.npz` holds the trees, `.json` the scale of `floor` and where it came from."""
+HEAD = Path(__file__).parent / "heads" / "relevance.json"
+"""The scale of `floor` that ships, and where it came from."""
 
 EVIDENCE = {
     "best_sentence": 1.0, "bigrams": 0.5, "soft": 0.5, "sentence_cosine": 0.5, "rarest": 0.25,
     "title_named": 0.25, "title_phrase": 0.25,
 }  # fmt: skip
-"""Weights of the evidence sum behind `floor`. Titles weigh little: in a library of one's own they are file names."""
+"""Weights of the evidence sum behind both scores. Titles weigh little: in many a library they are file names."""
 
 STANDING = 0.5
-"""Weight of how far a passage stands above the other candidates."""
+"""Weight of how far a passage stands above the other candidates, in `floor`."""
+
+NAMED = 0.5
+"""Weight in `order` of being named by a candidate that is near to the question, beside the evidence; standardised."""
 
 PRIOR = 2.0
 """How many typical candidates the others are averaged with, so that one passage alone can be judged."""
@@ -52,10 +51,7 @@ STRANGE = -0.7
 """`floor` of the best candidate below which the question's words are not those of the texts: meaning orders, too."""
 
 MEANING = 0.5
-"""Weight that it then has beside the boosters, standardised."""
-
-WITHOUT_LINKS = 0.4
-"""Share of the booster that sees no links, in `order`: many libraries have none."""
+"""Weight that it then has beside the rest, standardised."""
 
 
 @dataclass(frozen=True)
@@ -69,62 +65,9 @@ class Scores:
 
 
 @dataclass(frozen=True)
-class Trees:
-    """T gradient-boosted trees of at most N nodes. A leaf points to itself, so that every row can walk the full depth.
-
-    Attributes:
-        feature: (T, N), column that a node reads.
-        threshold: (T, N), rows at or below it go left; infinite at leaves.
-        left: (T, N), index of the left child.
-        right: (T, N), index of the right child.
-        value: (T, N), output of a leaf, 0 elsewhere.
-        depth: (), steps from the root to the deepest leaf.
-    """
-
-    feature: NDArray[np.int16]
-    threshold: NDArray[np.float64]
-    left: NDArray[np.int16]
-    right: NDArray[np.int16]
-    value: NDArray[np.float64]
-    depth: NDArray[np.int16]
-
-    def predict(self, x: Matrix) -> Matrix:
-        """Return the raw score, (n,), of rows (n, features) of finite numbers: the sum of the leaves they reach."""
-        return np.asarray(self.leaves(x).sum(axis=1))
-
-    def leaves(self, x: Matrix) -> Matrix:
-        """Return the values of the leaves that rows reach, (n, T)."""
-        feature, threshold, left, right, value = self._flat
-        count, width = self.feature.shape
-        start = np.arange(len(x))[:, None] * x.shape[1]
-        node = np.repeat(np.arange(count)[None] * width, len(x), axis=0)
-        cells = np.ravel(x)
-        for _ in range(int(self.depth)):
-            lower = cells.take(start + feature.take(node)) <= threshold.take(node)
-            node = np.where(lower, left.take(node), right.take(node))
-        return np.asarray(value.take(node))
-
-    @cached_property
-    def _flat(self) -> tuple[NDArray[Any], ...]:
-        """The nodes of all trees in one row, children by their place in it."""
-        offset = np.arange(len(self.feature))[:, None] * self.feature.shape[1]
-        nodes = (self.feature, self.threshold, self.left + offset, self.right + offset, self.value)
-        return tuple(np.ravel(a) for a in nodes)
-
-    @classmethod
-    def load(cls, stored: Mapping[str, NDArray[Any]], prefix: str) -> Trees:
-        """Read the arrays of a file of numpy, each named `prefix_field`."""
-        return cls(**{f.name: stored[f"{prefix}_{f.name}"] for f in fields(cls)})
-
-
-@dataclass(frozen=True)
 class RelevanceHead:
-    """Fitted parts of the evaluator."""
+    """The scale of `floor`."""
 
-    full: Trees
-    """Over every relative feature."""
-    own: Trees
-    """Over the passages' own features."""
     typical: float
     """Evidence of a typical candidate."""
     slope: float
@@ -133,25 +76,9 @@ class RelevanceHead:
 
     def scores(self, seen: Looked) -> Scores:
         """Score passages by their features."""
-        return self.pools([seen])[0]
-
-    def pools(self, pools: Sequence[Looked]) -> list[Scores]:
-        """Score the passages of each of some pools; the trees are walked once."""
-        compared = [comparison(seen) for seen in pools]
-        leaves = self._both.leaves(np.concatenate(compared))
-        count = len(self.full.feature)
-        mixed = (1 - WITHOUT_LINKS) * leaves[:, :count].sum(axis=1) + WITHOUT_LINKS * leaves[:, count:].sum(axis=1)
-        parts = np.split(mixed, np.cumsum([len(x) for x in compared])[:-1])
-        return [self._scored(seen, order) for seen, order in zip(pools, parts, strict=True)]
-
-    @cached_property
-    def _both(self) -> Trees:
-        """The trees of both boosters: what a passage is by itself stands first among all features."""
-        return Trees(**{f.name: _joined(getattr(self.full, f.name), getattr(self.own, f.name)) for f in fields(Trees)})
-
-    def _scored(self, seen: Looked, order: Matrix) -> Scores:
-        # Leaves are steps: among passages that reach the same ones, the evidence decides.
-        order, floor = order + 1e-3 * evidence(seen.own), self.floor(seen.own, seen.blank)
+        floor = self.floor(seen.own, seen.blank)
+        order, named = standardise(np.column_stack([evidence(seen.own), seen.named_by])).T
+        order = order + NAMED * named
         if floor.max() < STRANGE:
             near = seen.own[:, OWN.index("cosine")] + seen.own[:, OWN.index("sentence_cosine")]
             order, near = standardise(np.column_stack([order, near])).T
@@ -164,17 +91,12 @@ class RelevanceHead:
         return np.asarray(np.tanh(self.slope * (raw - self.offset) / 2))
 
 
-def _joined(one: NDArray[Any], other: NDArray[Any]) -> NDArray[Any]:
-    """Put trees below others; of the depths the larger counts."""
-    if not one.ndim:
-        return np.asarray(np.maximum(one, other))
-    width = max(one.shape[1], other.shape[1])
-    return np.concatenate([np.pad(a, ((0, 0), (0, width - a.shape[1]))) for a in (one, other)])
+_WEIGHTS = np.array([EVIDENCE.get(name, 0.0) for name in OWN])
 
 
 def evidence(own: Matrix) -> Matrix:
     """Return the evidence sum of each passage, (n,)."""
-    return np.asarray(own @ np.array([EVIDENCE.get(name, 0.0) for name in OWN]))
+    return np.asarray(own @ _WEIGHTS)
 
 
 def stand(sums: Matrix, typical: float) -> Matrix:
@@ -196,19 +118,13 @@ def floors(question: str, passages: Sequence[Passage], idf: Idf) -> Matrix:
     return head().floor(*look_alone(question, passages, idf, embed)) if passages else np.zeros(0)
 
 
-def scorer(
-    question: str, passages: Sequence[Passage], idf: Idf, rare: Sequence[Matrix] = ()
-) -> Callable[[Sequence[Sequence[int]]], list[Scores]]:
-    """Read passages once; return what scores pools of them, by their places, each as the candidates of one question.
-
-    `rare` are their weights as `relevance_features.rare_weights` returns them, where they are known.
-    """
-    seen = look(question, passages, idf, embed, rare) if passages else None
+def scorer(question: str, passages: Sequence[Passage], idf: Idf) -> Callable[[Sequence[Sequence[int]]], list[Scores]]:
+    """Read passages once; return what scores pools of them, by their places, each as the candidates of one question."""
+    seen = look(question, passages, idf, embed) if passages else None
 
     def scored(pools: Sequence[Sequence[int]]) -> list[Scores]:
-        filled = [seen.of(places) for places in pools if seen is not None and len(places)]
-        made = iter(head().pools(filled) if filled else ())
-        return [next(made) if len(places) else Scores(np.zeros(0), np.zeros(0)) for places in pools]
+        nothing = Scores(np.zeros(0), np.zeros(0))
+        return [head().scores(seen.of(places)) if seen and len(places) else nothing for places in pools]
 
     return scored
 
@@ -219,14 +135,12 @@ embed = Remembering(lambda texts: encoder("wordllama").texts(texts), 30_000)
 
 @lru_cache(maxsize=4)
 def head(path: Path = HEAD) -> RelevanceHead:
-    """Load weights, never by pickle; WeightsError if a file is missing or broken."""
+    """Load the scale; WeightsError if its file is missing or broken."""
     try:
-        scale = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))["floor"]
-        with np.load(path.with_suffix(".npz"), allow_pickle=False) as stored:
-            full, own = Trees.load(stored, "full"), Trees.load(stored, "own")
-        return RelevanceHead(full, own, float(scale["typical"]), float(scale["slope"]), float(scale["offset"]))
-    except (OSError, KeyError, ValueError, TypeError, BadZipFile) as exc:
+        scale = json.loads(path.read_text(encoding="utf-8"))["floor"]
+        return RelevanceHead(float(scale["typical"]), float(scale["slope"]), float(scale["offset"]))
+    except (OSError, KeyError, ValueError, TypeError) as exc:
         raise WeightsError(
-            f"the weights of the relevance evaluator at {path} cannot be read ({exc})",
+            f"the scale of the relevance evaluator at {path} cannot be read ({exc})",
             "install Ragweave again, or run ragweave train evaluator",
         ) from exc

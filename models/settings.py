@@ -141,7 +141,7 @@ class ModelSettings(Settings):
     chat_timeout: float = Field(
         30.0, gt=0, description="Seconds to wait for the first word of a reply, and for each part after it."
     )
-    chat_width: int = Field(8, ge=1, le=1000, description="Chat calls in flight at the same time.")
+    chat_width: int = Field(32, ge=1, le=1000, description="Chat calls in flight at the same time.")
     chat_tokens: int = Field(
         0, ge=0, description="Most tokens of one reply, thinking included; 0: 4,096, or 2,048 where it judges or looks."
     )

@@ -33,7 +33,7 @@ EMBEDDED_POOL = 20
 """Items that the shipped relevance model reads: more made it slower and no better (docs/results.md)."""
 STRONG = 0.7
 """Relevance of the best item from which a cross-encoder is not asked (docs/results.md)."""
-BEFORE = 0.3
+BEFORE = 0.5
 """Weight of the fused score beside the relevance model's own order."""
 
 

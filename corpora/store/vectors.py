@@ -196,7 +196,10 @@ class Vectors:
         near: list[Near] = [[] for _ in unit]
         with self._catalog.reading(library, anew=again) as connection:
             mine, after = _mine(corpus, space), 0
-            index = connection.execute(select(indexes).where(*mine(indexes))).mappings().first()
+            memory, key = self._catalog.memory(library), f"index {corpus} {space}"
+            if key not in memory:
+                memory[key] = connection.execute(select(indexes).where(*mine(indexes))).mappings().first()
+            index: Index | None = memory[key]
             if index is not None and (self.stays or index["count"] > FEW):
                 try:
                     near, after = self._indexed(connection, library, index, unit, most, sources), index["upto"]

@@ -101,7 +101,7 @@ def evaluator(
         EvaluatorKind, typer.Option("--kind", "--backbone", help="The head that ships, or a checkpoint.")
     ] = EvaluatorKind.small,
     out: Annotated[
-        Path | None, typer.Option("--out", help="Files of the head without suffix, or folder of the checkpoint.")
+        Path | None, typer.Option("--out", help="File of the head (relevance.json), or folder of the checkpoint.")
     ] = None,
     base: BaseOption = "",
     epochs: EpochsOption = None,
@@ -114,7 +114,7 @@ def evaluator(
 ) -> None:
     """Train a relevance evaluator; measure it with `ragweave eval evaluator`."""
     if kind is EvaluatorKind.small:
-        _small_evaluator(data, out or Path("relevance"))
+        _small_evaluator(data, out or Path("relevance.json"))
         return
     from ragweave.evals import train_text as text
 
@@ -207,16 +207,11 @@ def _small_router(data: Path, out: Path, templates: bool, leave_one_out: bool) -
 
 
 def _small_evaluator(data: Path, out: Path) -> None:
-    from ragweave.models.errors import InputError, MissingExtra
+    from ragweave.evals.train_evaluator import train
+    from ragweave.models.errors import InputError
 
-    try:
-        import lightgbm  # noqa: F401
-    except ImportError as error:
-        raise MissingExtra("training the evaluator", "train") from error
     if not (data / "evaluator_pairs" / "hotpot_pairs.jsonl").is_file():
         raise InputError(f"{data} has no evaluator_pairs/hotpot_pairs.jsonl", "give the folder of the data sets")
-    from ragweave.evals.train_evaluator import train
-
-    head = writable(out.with_suffix(".npz"))
+    head = writable(out)
     call(train, data, out)
     typer.echo(f"{head}: {head.stat().st_size:,} bytes")

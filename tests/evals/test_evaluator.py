@@ -26,15 +26,10 @@ def test_bm25_prefers_the_passage_with_the_rare_word() -> None:
 
 @pytest.mark.data
 def test_training_again_makes_a_head_that_judges_as_the_shipped_one_does(data_dir: Path, tmp_path: Path) -> None:
-    again = train(data_dir, tmp_path / "again")
-    assert (
-        json.loads((tmp_path / "again.json").read_text())["trained_on"]
-        == json.loads(HEAD.with_suffix(".json").read_text())["trained_on"]
-    )
+    again = train(data_dir, tmp_path / "again.json")
+    assert json.loads((tmp_path / "again.json").read_text())["trained_on"] == json.loads(HEAD.read_text())["trained_on"]
     asked = hotpot(data_dir)[:20]
     idf = idf_of([p for a in asked for p in a.passages])
     pairs = [(again.scores(s), head().scores(s)) for s in (looked(a, idf) for a in asked)]
-    # Sums of another processor's order grow other trees here and there, so scores agree closely and not to the bit.
-    for part in ("order", "floor"):
-        new, old = (np.concatenate([getattr(pair[i], part) for pair in pairs]) for i in (0, 1))
-        assert np.corrcoef(new, old)[0, 1] > 0.99
+    new, old = (np.concatenate([pair[i].floor for pair in pairs]) for i in (0, 1))
+    assert np.corrcoef(new, old)[0, 1] > 0.99
