@@ -53,13 +53,6 @@ async def page_picture(file: Pdf, page: int, width: Annotated[int, Query(ge=100,
     return Response(png, media_type="image/png", headers={**_KEPT, "X-Page-Count": str(told["count"])})
 
 
-@router.get("/media/{library}/source/{source}/page/{page}/strip")
-async def page_strip(file: Pdf, page: int, box: Corners, quote: Quote = "") -> Response:
-    """Draw the strip of a page around a quote, its lines marked."""
-    _, jpeg = await drawn(file, do="crop", page=page, box=box, quote=quote)
-    return Response(jpeg, media_type="image/jpeg", headers=_KEPT)
-
-
 @router.get("/media/{library}/source/{source}/page/{page}/text")
 async def page_text(file: Pdf, response: Response, page: int, box: Corners, quote: Quote = "") -> dict[str, Any]:
     """Return the lines of a page with their boxes, and the boxes of the lines of a quote."""

@@ -138,3 +138,24 @@ def test_nothing_is_searched_on_the_web_before_consent_which_waits_through_a_rel
     asked.get_by_role("button", name=button).click()
     page.wait_for_selector(".turn.over")
     assert words in page.locator(".turn").inner_text()
+
+
+def test_while_a_model_writes_what_was_found_is_shown_and_then_what_its_sentences_rest_on(
+    window: Any, ask: Any, site: Any
+) -> None:
+    site.script.answer = ["The lamp was first lit on 3 October 1874 [1]. ", "Three families shared the watch [1]."]
+    page = window(keep={"settings": LLM})
+    with site.slowly(*site.script.answer, pause=0.3):
+        turn = ask(page, QUESTION, wait=False)
+        found, now = turn.get_by_role("region", name="Found so far"), turn.locator(".trail summary .now")
+        expect(found.get_by_role("button").first).to_contain_text("The lighthouse")
+        expect(now).to_have_text("Reading what was found")
+        expect(turn.locator(".sentence")).to_have_count(1)
+        assert now.inner_text() == "Writing the answer" and found.count() == 0
+        expect(turn.locator(".sources .source")).to_have_count(1)
+        turn.locator(".trail summary").click()
+        expect(turn.locator(".node.now")).to_have_text("Write")
+        page.locator(".turn.over").wait_for()
+    assert turn.locator(".node.now").count() == 0
+    assert turn.locator(".answer .cite").all_inner_texts() == ["1", "1"], "two quotes of one place have its number"
+    assert turn.locator(".sources .cite").all_inner_texts() == ["1"]

@@ -130,7 +130,6 @@ def requests(f: SimpleNamespace) -> list[tuple[str, str, dict[str, Any]]]:
         ("GET", f"/media/{f.library}/picture/{f.media}", {}),
         ("HEAD", f"/media/{f.library}/picture/{f.media}", {}),
         ("GET", f"/media/{f.library}/source/{f.source}/page/1", {}),
-        ("GET", f"/media/{f.library}/source/{f.source}/page/1/strip", {}),
         ("GET", f"/media/{f.library}/source/{f.source}/page/1/text", {}),
         ("GET", f"/media/{f.library}/source/{f.source}/find", {"params": {"words": "code"}}),
         ("GET", f"/v1/models/agent@{f.name}", {}),

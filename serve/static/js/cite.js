@@ -10,9 +10,9 @@ import { day, host, place, placeBeside, plain, titleOf } from "./words.js";
 let card = null;
 let soon = 0;
 
-/** Give citations the numbers that a reader sees: one for each place, in the order of the server's, those of `places` as they are. */
+/** Give citations the numbers that a reader sees: one for each place, in the order given, those of `places` as they are. */
 export function numbered(citations, places = new Map()) {
-  for (const c of [...citations].sort((a, b) => a.n - b.n)) {
+  for (const c of citations) {
     const key = placeKey(c);
     if (!places.has(key)) places.set(key, places.size + 1);
     c.label = places.get(key);
@@ -50,11 +50,10 @@ export function where(citation) {
   return placeBeside(citation.title, citation.locator);
 }
 
-/** A picture of the place that a citation names: a strip of the page, a picture, a frame; nothing where there is none. */
-export function thumbnail({ open = {}, quote }) {
-  const { view, picture, media, page, bbox, kind } = open;
-  const strip = () => `${media}/page/${page}/strip?${new URLSearchParams({ box: (bbox || []).join(","), quote: quote.slice(0, 2000) })}`;
-  const src = picture || (view === "page" ? strip() : view === "picture" && kind === "image" ? media : null);
+/** A picture of the place that a citation names: a picture or a frame; nothing where there is none. */
+export function thumbnail({ open = {} }) {
+  const { view, picture, media, kind } = open;
+  const src = picture || (view === "picture" && kind === "image" ? media : null);
   const image = src && h("img", { src, alt: "", loading: "lazy" });
   image?.addEventListener("error", () => image.remove());
   image?.addEventListener("load", () => image.classList.add("there"));
