@@ -1,14 +1,16 @@
-"""Takes the pictures of the pages in docs in a headless Chromium: `python -m ragweave.docs.write_pictures FOLDER`.
+"""Takes pictures of the page in a headless Chromium: `python -m ragweave.docs.write_pictures FOLDER [STATE ...]`.
 
-A server over the example files is used as a reader would; what a name in `PICTURES` shows is told by its function.
-Only those named after FOLDER are taken, where any are. They are drawn by the fonts of the machine, so that no test
-compares them.
+A server over the example files is used as a reader would, beside a scripted model. Without names it takes the pictures
+of the docs; `all` takes every state at three widths in both colours, to be looked at. They are drawn by the fonts of
+the machine, so that no test compares them.
 """
 
 from __future__ import annotations
 
 import io
+import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -18,20 +20,58 @@ from pathlib import Path
 from typing import Any
 
 from ragweave.benchmarks.page import CHROMIUM, served
+from ragweave.tests.support.server import Received, ScriptedServer
 
 EXAMPLES = Path(__file__).resolve().parents[1] / "examples" / "library"
 DECIDED, LIT = "What did the council decide on 12 March 2024?", "When was the lamp of the lighthouse first lit?"
+TOLD = "How tall is the lighthouse, and when was its lamp first lit?"
+WRITTEN = ("The tower is 31 metres tall and has 148 steps [1]. ", "The lamp was first lit on 3 October 1874 [1].")
+SUMMARY = (
+    "These are notes, minutes and a guided walk of the invented island Skerry Holm. They tell of its lighthouse, its "
+    "ferry, its birds, its electricity and what its council decided. You can learn what things cost, when they were "
+    "built and how the island lives."
+)
+ASKED = (
+    ("Why did the puffins leave Skerry Holm?", "Puffins were lost from the island in 1958, when rats came ashore"),
+    ("What does the new concrete pier cost, and who pays it?", "The work costs 2.6 million crowns and is paid half by"),
+    ("How long can the battery carry the island?", "A battery of 4.2 megawatt hours beside the fish hall carries"),
+    ("When was the ferry Marten built?", "She was built in 1961 by the Ravnholt shipyard"),
+)
+SIZES = ((1280, 860), (820, 1000), (390, 844))
 
 
-def ask(page: Any, question: str) -> Any:
-    """Ask, wait for the end of the turn, and return it."""
+def written(request: Received) -> Any:
+    """Answer as a model would that has read the examples."""
+    if "curious newcomer" in request.prompt:
+        passages = re.findall(r"(?ms)^(\d+)\.\n<<<\n(.*?)\n>>>", request.prompt)
+        rows = [
+            {"passage": int(n), "question": question, "answer": answer}
+            for question, answer in ASKED
+            for n, text in passages
+            if answer in " ".join(text.split())
+        ]
+        return json.dumps({"summary": SUMMARY, "questions": rows})
+    if "You check sentences" in request.prompt:
+        return json.dumps({"verdicts": []})
+    return ["Final Answer: ", *WRITTEN]
+
+
+def ask(page: Any, question: str, over: bool = True) -> Any:
+    """Ask, wait for the end of the turn if wanted, and return it."""
     turns = page.locator(".turn")
     before = turns.count()
     page.fill("#question", question)
     page.keyboard.press("Enter")
-    page.locator(".turn.over").nth(before).wait_for(timeout=120_000)
-    page.wait_for_load_state("networkidle")
+    if over:
+        page.locator(".turn.over").nth(before).wait_for(timeout=120_000)
+        page.wait_for_load_state("networkidle")
     return turns.nth(before)
+
+
+def _front(page: Any) -> None:
+    if (introduce := page.get_by_role("button", name="introduce this library")).count():
+        introduce.click()
+    page.locator(".about").wait_for()
 
 
 def _pdf(page: Any) -> None:
@@ -39,40 +79,87 @@ def _pdf(page: Any) -> None:
     page.locator(".sheet .box").first.wait_for()
 
 
+def _passage(page: Any) -> None:
+    ask(page, LIT).locator(".cite").first.click()
+    page.locator("#panel mark").wait_for()
+
+
 def _steps(page: Any) -> None:
     ask(page, LIT).locator(".trail summary").click()
 
 
-PICTURES: dict[str, tuple[Callable[[Any], None], dict[str, Any]]] = {
+def _found(page: Any) -> None:
+    ask(page, TOLD, over=False).get_by_role("region", name="Found so far").wait_for()
+
+
+def _dialog(name: str) -> Callable[[Any], None]:
+    return lambda page: page.get_by_role("button", name=name, exact=name != "Web off").first.click()
+
+
+LLM = {"mode": "llm"}
+STATES: dict[str, tuple[Callable[[Any], Any], dict[str, str]]] = {
+    "front": (_front, LLM),
+    "found": (_found, LLM),
+    "answer": (lambda page: ask(page, TOLD), LLM),
+    "quotes": (lambda page: ask(page, DECIDED), {}),
     "pdf": (_pdf, {}),
-    "steps": (_steps, {"color_scheme": "dark"}),
+    "passage": (_passage, {}),
+    "steps": (_steps, {}),
+    "refusal": (lambda page: ask(page, "Qwrtzpf xkcdvb?"), {}),
+    "settings": (_dialog("Web off"), {}),
+    "add": (_dialog("Add"), {}),
 }
+"""What shows a state, and the settings of its run."""
+IN_DOCS: dict[str, dict[str, Any]] = {
+    "front": {},
+    "answer": {},
+    "pdf": {},
+    "steps": {"color_scheme": "dark"},
+}
+
+
+def take(browser: Any, address: str, name: str, path: Path, **options: Any) -> None:
+    """Take the picture of a state."""
+    show, settings = STATES[name]
+    usual = {"viewport": {"width": 1440, "height": 900}, "reduced_motion": "reduce"}
+    context = browser.new_context(**{**usual, **options})
+    context.add_init_script(f"localStorage.setItem('ragweave.settings', '{json.dumps(settings)}')")
+    page = context.new_page()
+    page.goto(address)
+    page.locator(".front li").first.wait_for()
+    show(page)
+    page.wait_for_timeout(500)
+    from PIL import Image
+
+    with Image.open(io.BytesIO(page.screenshot())) as taken:
+        # A palette makes a third of the bytes.
+        taken.convert("RGB").quantize(128).save(path, optimize=True)
+    context.close()
 
 
 def main() -> None:
     """Take the pictures."""
     folder, *wanted = sys.argv[1:]
-    from PIL import Image
     from playwright.sync_api import sync_playwright
 
-    with tempfile.TemporaryDirectory() as home:
+    with tempfile.TemporaryDirectory() as home, ScriptedServer(react=written, latency=5) as model:
         os.environ["RAGWEAVE_HOME"] = home
         subprocess.run([sys.executable, "-m", "ragweave.app.cli", "index", str(EXAMPLES)], check=True)
-        with served(Path(home)) as address, sync_playwright() as playwright:
+        chat = {"CHAT": "a-model", "CHAT_URL": model.base_url, "CHAT_KEY": "none", "MODE": "extractive"}
+        env = {f"RAGWEAVE_{key}": value for key, value in chat.items()} | {"RAGWEAVE_CHAT_CACHE": "false"}
+        with served(Path(home), **env) as address, sync_playwright() as playwright:
             installed = CHROMIUM or shutil.which("chromium-headless-shell")
             browser = playwright.chromium.launch(executable_path=installed, args=["--no-sandbox"])
-            for name in wanted or PICTURES:
-                show, options = PICTURES[name]
-                usual = {"viewport": {"width": 1440, "height": 900}, "reduced_motion": "reduce"}
-                page = browser.new_context(**{**usual, **options}).new_page()
-                page.goto(address)
-                page.locator("#question").wait_for()
-                show(page)
-                page.wait_for_timeout(500)
-                with Image.open(io.BytesIO(page.screenshot())) as taken:
-                    # A palette makes a third of the bytes.
-                    taken.convert("RGB").quantize(128).save(Path(folder) / f"page-{name}.png", optimize=True)
-                page.context.close()
+            if wanted == ["all"]:
+                for name in STATES:
+                    for width, height in SIZES:
+                        for scheme in ("light", "dark"):
+                            size = {"width": width, "height": height}
+                            path = Path(folder) / f"{name}-{width}-{scheme}.png"
+                            take(browser, address, name, path, viewport=size, color_scheme=scheme)
+            else:
+                for name in wanted or IN_DOCS:
+                    take(browser, address, name, Path(folder) / f"page-{name}.png", **IN_DOCS.get(name, {}))
             browser.close()
 
 

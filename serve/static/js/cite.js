@@ -19,8 +19,8 @@ export function numbered(citations, places = new Map()) {
   }
 }
 
-/** What tells the place of a citation from those of others. */
-export const placeKey = (citation) => JSON.stringify([citation.title, where(citation), citation.locator.url]);
+/** What tells the place of a citation from those of others: its page, section or time in a file, whatever its line. */
+export const placeKey = ({ title, locator: { file, page, heading, start, url } }) => JSON.stringify([title, file, page, heading, start, url]);
 
 /** The number of a citation as a reader sees it. */
 export const labelOf = ({ n, label = n }) => String(label);

@@ -20,7 +20,7 @@ let held = { library: null, sources: [] };
 const folded = new Map(); // group to whether the reader folded it
 
 const filter = h("input.field.small", { type: "search", placeholder: t("sources.find"), "aria-label": t("sources.find"), on: { input: draw } });
-const tools = h("div.source-tools", {}, filter);
+const tools = h("div.source-tools", { hidden: true }, filter);
 const told = h("p.fine.number", { role: "status" });
 const doing = h("div.choices");
 const list = h("div.source-list");
