@@ -9,6 +9,7 @@ from typing import Any
 from ragweave.components.evidence import Evidence
 from ragweave.corpora.store.catalog import LibraryRow
 from ragweave.corpora.store.stores import stores
+from ragweave.corpora.titles import told_apart
 from ragweave.corpora.types import Item
 from ragweave.models.text import clip, content_terms, sentences
 from ragweave.nodes.answer import Answer
@@ -30,7 +31,9 @@ async def found_places(library: LibraryRow, step: Mapping[str, Any]) -> list[dic
     best = dict[str, Item]()
     for item in items.values():
         best.setdefault(item.source, item)
-    rows = [{"id": i.id, "title": i.title, "locator": i.locator, "quote": ""} for i in [*best.values()][:_FOUND]]
+    shown = [*best.values()][:_FOUND]
+    titles = told_apart([(i.title, i.locator.get("file", "")) for i in shown])
+    rows = [{"id": i.id, "title": t, "locator": i.locator, "quote": ""} for i, t in zip(shown, titles, strict=True)]
     return await with_openings(library, rows)
 
 
