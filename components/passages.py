@@ -17,7 +17,7 @@ from ragweave.corpora.video.title import filed_as
 from ragweave.models import relevance, tables
 from ragweave.models.relevance import Idf, Passage
 from ragweave.models.relevance_reading import title_terms
-from ragweave.models.text import clock, content_terms, sentences, terms, trimmed
+from ragweave.models.text import clock, content_terms, numbers, sentences, terms, trimmed
 
 _WINDOW = 1_200
 """Characters of a long item that one window shows."""

@@ -50,12 +50,15 @@ async def fuse(state: State, runtime: NodeRuntime) -> Update:
     for row in filter(None, chain.from_iterable(zip_longest(*ordered))):
         taken.setdefault(row["id"], row)
     rows = list(taken.values())
-    most, read = run.context.kept, list[Evidence]()
+    most, read, again = run.context.kept, list[Evidence](), list[Evidence]()
     if has_writer_model(run.context) and run.hop > 1:
         # What the model has read stays in its conversation; a further round adds to it.
         kept = {s["evidence"] for s in state.get("knowledge", [])}
         shown = {i for ids in shown_of(state.get("hops", []), kept, run.context.method.turn_passages) for i in ids}
         read = [e for e in state.get("evidence", []) if e["id"] in shown]
+        # A document that is found once more is read whole in its place.
+        found_again = {r["id"] for r in rows[: run.context.method.whole] if r["corpus"] == "document"}
+        again = [Evidence(**{**e, "hop": run.hop}) for e in read if e["id"] in found_again]
         rows, most = [r for r in rows if r["id"] not in shown], min(most, LATER)
     now, own, aged = datetime.now(UTC), await library.about(), ""
     if (run.context.recency if run.context.recency != "auto" else own.recency) == "on":
@@ -85,7 +88,7 @@ async def fuse(state: State, runtime: NodeRuntime) -> Update:
     )
     ids = [r["id"] for r in rows]
     data = {"items": ids, "of": found_all, "newer": bool(aged)}
-    return run.done(summary, data=data, evidence=rows, candidates=ids, found=Overwrite([]))
+    return run.done(summary, data=data, evidence=[*again, *rows], candidates=ids, found=Overwrite([]))
 
 
 async def _order(

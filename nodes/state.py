@@ -26,7 +26,7 @@ from ragweave.components.evidence import (
 from ragweave.components.passages import as_seen, as_strip
 from ragweave.components.protocols import Forms
 from ragweave.corpora.types import Corpus
-from ragweave.models.relevance import LOWER
+from ragweave.models.relevance import LOWER, UPPER
 from ragweave.nodes.answer import Answer, NodeUsage
 
 R = TypeVar("R", Route, Phrasings)
@@ -209,17 +209,20 @@ def ended(state: State) -> Hop:
 
 
 def whole_documents(state: State, most: int) -> set[str]:
-    """Return the ids of the documents that are read whole, of the best `most` items of each round.
+    """Return the ids of the documents that are read whole, among the best `most` items of each round.
 
-    They are those of rounds that were sent to documents sooner than to paragraphs, and of further rounds, for which
-    passages were too little. Without a router documents are searched only where somebody asks for them.
+    They are the first document of a round and each other one that is surely relevant: of a first round that was sent to
+    documents sooner than to paragraphs, and of further rounds, for which passages were too little; and what a further
+    round found again. Without a router documents are searched only where somebody asks for them.
     """
     sent = {row["hop"]: row["corpora"] for row in state.get("routes", []) if row["hop"] == 1}
     first = {hop: next((c for c in corpora if c in _TEXTS), "") for hop, corpora in sent.items()}
+    rows = {e["id"]: e for e in state.get("evidence", []) if e["corpus"] == "document"}
     rounds = [*(h["evidence"] for h in state.get("hops", [])), state.get("candidates", [])]
-    best = {i for ids in rounds for i in ids[:most]}
-    rows = (e for e in state.get("evidence", []) if e["corpus"] == "document" and e["id"] in best)
-    return {e["id"] for e in rows if first.get(e["hop"], "document") == "document"}
+    best = [[rows[i] for i in ids[:most] if i in rows] for ids in rounds]
+    chosen = (e for found in best for n, e in enumerate(found) if not n or e["relevance"] >= UPPER)
+    again = {i for h in state.get("hops", []) for i in h["evidence"] if i in rows and rows[i]["hop"] > h["n"]}
+    return again | {e["id"] for e in chosen if first.get(e["hop"], "document") == "document"}
 
 
 def message_id(state: State) -> str:

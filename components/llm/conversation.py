@@ -41,6 +41,7 @@ class Round:
         shown: ids of the documents.
         files: where each document comes from; "" where no other can hold its text.
         weak: the grade calls all of them irrelevant.
+        grown: numbers of documents of earlier rounds that it found again, and that are whole in their place.
         left: (number, title) of documents that are not sent again.
     """
 
@@ -53,6 +54,7 @@ class Round:
     shown: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
     weak: bool = False
+    grown: tuple[int, ...] = ()
     left: tuple[tuple[int, str], ...] = ()
 
 
@@ -72,8 +74,10 @@ def rounds(known: Knowledge, most: int) -> list[Round]:
         recalled = bool(fresh) and all(texts[i][0]["origin"] == "model" for i in fresh)
         also = tuple(hop.get("also", ()))
         files = tuple(rows[i]["locator"].get("file", "") if i in rows and is_nested(rows[i]) else "" for i in fresh)
-        weak = not fresh or hop.get("action") == "incorrect"
-        out.append(Round(hop["query"], learnt, missing, documents, recalled, also, tuple(fresh), files, weak))
+        numbered = enumerate((i for r in out for i in r.shown), 1)
+        grown = tuple(n for n, i in numbered if i in rows and rows[i]["hop"] == hop["n"])
+        weak = not grown and (not fresh or hop.get("action") == "incorrect")
+        out.append(Round(hop["query"], learnt, missing, documents, recalled, also, tuple(fresh), files, weak, grown))
         before += len(fresh)
         learnt, missing = hop["learnt"], hop["missing"]
     return out
@@ -158,7 +162,7 @@ def documents_message(r: Round, length: int = TEXT_LIMIT, folded: bool = False, 
 
     `published` is the number of the round where they stand together as one document, as Auto-RAG shows them.
     """
-    if not (r.documents or r.left):
+    if not (r.documents or r.left or r.grown):
         return NOTHING
     if published and not folded:
         texts = "\n".join(f"{title}\n{clip(text, length)}" for _, title, text in r.documents)
@@ -166,6 +170,8 @@ def documents_message(r: Round, length: int = TEXT_LIMIT, folded: bool = False, 
     left = [*((n, title) for n, title, _ in r.documents if folded), *r.left]
     head = f"{RECALLED}:\n" if r.recalled and not folded else ""
     lines = [] if folded else [f"[{n}] {title}\n{quote(clip(text, length))}" for n, title, text in r.documents]
+    if r.grown:
+        lines.append(f"{''.join(f'[{n}]' for n in r.grown)} above: read whole")
     if left:
         lines.append("Read and summed up in your next turn: " + "; ".join(f"[{n}] {title}" for n, title in left))
     return head + "\n".join(lines)

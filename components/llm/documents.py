@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 
 from ragweave.components.evidence import TEXT_LIMIT, Evidence, Strip
-from ragweave.components.passages import best_window, is_nested
+from ragweave.components.passages import best_window
 from ragweave.components.run_context import RunContext
 from ragweave.corpora.store.library import Library
 from ragweave.corpora.types import Item
@@ -72,7 +72,7 @@ async def read_whole(
 def _is_window(strip: Strip, rows: Mapping[str, Evidence]) -> bool:
     """Tell whether a strip is all that the row of its document carries."""
     row = rows.get(strip["evidence"])
-    return row is not None and is_nested(row) and row["corpus"] == "document" and strip["text"] == row["text"]
+    return row is not None and row["corpus"] == "document" and strip["text"] == row["text"]
 
 
 async def _read(library: Library, item: Item, window: Strip, question: str, share: int) -> Strip:
@@ -90,7 +90,8 @@ async def _read(library: Library, item: Item, window: Strip, question: str, shar
 
 def _outline(left: Sequence[Item]) -> str:
     """Name the headings of paragraphs that are left out of a document; "" where they have none."""
-    heads = dict.fromkeys(" › ".join(i.heading[-2:]) for i in left if i.heading)
+    paths = ([h for h in i.heading if h != i.title][-2:] for i in left)
+    heads = dict.fromkeys(" › ".join(path) for path in paths if path)
     told, room = list[str](), _OUTLINE
     for head in heads:
         room -= len(head) + 2

@@ -119,8 +119,8 @@ def test_a_document_refers_to_what_an_earlier_round_showed_of_it_while_that_stan
 ) -> None:
     strips = [strip("a", BEES), strip("b", f"Fees\n\nThey stay.\n\nBees\n\n{BEES}", hop=2)]
     rows: Any = [
-        {"id": "a", "corpus": "paragraph", "date": "", "locator": {"file": "/minutes.md"}},
-        {"id": "b", "corpus": "document", "date": "", "locator": {"file": of}},
+        {"id": "a", "hop": 1, "corpus": "paragraph", "date": "", "locator": {"file": "/minutes.md"}},
+        {"id": "b", "hop": 2, "corpus": "document", "date": "", "locator": {"file": of}},
     ]
     hops = (hop(1, "first", ["a"]), hop(2, "second", ["b"]))
     messages = conversation("q?", rounds(Knowledge("q?", hops, rows, strips), 5), budget)

@@ -79,6 +79,23 @@ CHAPTERS = [f"## Chapter {n}\n\nThe harbour of Rook has {n} cranes and a long hi
 OVERVIEW = "What do all chapters about the harbour of Rook say, from the first to the last?"
 
 
+async def test_a_document_that_a_further_query_finds_again_is_read_whole_in_its_place(
+    tmp_path: Path, home: Path, play: Any
+) -> None:
+    await build_library(tmp_path / "notes", {"rook.md": "# Rook\n\n" + "\n\n".join(CHAPTERS)})
+    asked = "Query: all chapters about the harbour of Rook, cranes and storms"
+    model = play(reason=[asked, "Final Answer: It has 97 cranes [1]."])
+    state = await ask(
+        model,
+        "How many cranes has the harbour of Rook in chapter 12?",
+        check_by="local",
+        corpora=("paragraph", "document"),
+    )
+    first, second = (c.prompt for c in model.calls)
+    assert "has 97 cranes" not in first and all(f"has {n} cranes" in second for n in (0, 60, 97, 119))
+    assert state["answer"].sentences[0].support == "verified"
+
+
 @pytest.mark.parametrize("thorough", [False, True])
 async def test_the_agent_reads_a_document_whole_and_names_what_does_not_fit(
     tmp_path: Path, home: Path, play: Any, thorough: bool

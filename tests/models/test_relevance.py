@@ -1,6 +1,5 @@
 """Relevance of passages: the features, and the scores of the head that is shipped."""
 
-import shutil
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -13,7 +12,7 @@ from ragweave.models import relevance
 from ragweave.models.encoders import Remembering
 from ragweave.models.errors import WeightsError
 from ragweave.models.relevance import HEAD, LOWER, STRANGE, UPPER, Passage, embed, head, score
-from ragweave.models.relevance_features import OWN, look
+from ragweave.models.relevance_features import OWN, look, look_alone
 
 IDF = {"what": 0.1, "year": 1.0, "open": 1.5}
 
