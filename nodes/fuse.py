@@ -56,9 +56,9 @@ async def fuse(state: State, runtime: NodeRuntime) -> Update:
         kept = {s["evidence"] for s in state.get("knowledge", [])}
         shown = {i for ids in shown_of(state.get("hops", []), kept, run.context.method.turn_passages) for i in ids}
         read = [e for e in state.get("evidence", []) if e["id"] in shown]
-        # A document that is found once more is read whole in its place.
+        # A document of which a window was shown is read whole in its place once it is found again.
         found_again = {r["id"] for r in rows[: run.context.method.whole] if r["corpus"] == "document"}
-        again = [Evidence(**{**e, "hop": run.hop}) for e in read if e["id"] in found_again]
+        again = [Evidence(**{**e, "hop": run.hop}) for e in read if e["id"] in found_again and "chars" in e["locator"]]
         rows, most = [r for r in rows if r["id"] not in shown], min(most, LATER)
     now, own, aged = datetime.now(UTC), await library.about(), ""
     if (run.context.recency if run.context.recency != "auto" else own.recency) == "on":
