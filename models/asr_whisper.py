@@ -12,12 +12,14 @@ import numpy as np
 
 from ragweave.models.device import device_of
 from ragweave.models.errors import MissingExtra, ModelError, WeightsError
+from ragweave.models.hub import held
 from ragweave.models.settings import model_settings
 from ragweave.models.speech import Asr, Transcript, Word
 from ragweave.models.text import clip
 from ragweave.models.vad import Sound
-from ragweave.models.whisper_files import downloaded
 
+NEEDED = ("config.json", "model.bin", "tokenizer.json")
+"""Without one of them faster-whisper would ask the network for it."""
 _NOT_SPEECH = 0.8
 """Probability of no speech from which an unsure segment is left out: Whisper tells stories to music."""
 _UNSURE = -0.8
@@ -84,7 +86,7 @@ def _loaded(wanted: str) -> Any:
     folder = Path(wanted).expanduser()
     device, _, number = device_of(get_cuda_device_count(), "ctranslate2").partition(":")
     name, _, revision = (str(folder), "", "") if folder.is_dir() else wanted.partition("@")
-    if (kept := downloaded(name, revision)) is not None:  # nobody need be asked whether it is still the same
+    if (kept := held(name, revision, NEEDED)) is not None:  # nobody need be asked whether it is still the same
         name, revision = str(kept), ""
     try:
         return WhisperModel(

@@ -19,7 +19,7 @@ from ragweave.models.chat_reply import ChatReply, Messages, ModelRequest, can_be
 from ragweave.models.errors import InputError, ModelError, ModelTransient, RagweaveError, ReplyCut
 from ragweave.models.failures import Unfinished, endless, explain, is_transient
 from ragweave.models.meter import Meter, Spend
-from ragweave.models.settings import model_settings
+from ragweave.models.settings import ModelSettings, model_settings
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -50,10 +50,12 @@ class Chat:
         BudgetSpent: a limit of the run would be passed.
     """
 
-    def __init__(self, role: Role, at: Served | Connection, *, cached: bool = False) -> None:
+    def __init__(
+        self, role: Role, at: Served | Connection, *, cached: bool = False, settings: ModelSettings | None = None
+    ) -> None:
         self.role, self._at, self._cached = role, at, cached
         self.name, self.host = (at.name, at.host) if isinstance(at, Served) else (name_of(at.model), host_of(at.model))
-        self._settings = model_settings()
+        self._settings = settings or model_settings()
         self._most = self._settings.chat_tokens or (2_048 if role in ("judge", "vision") else 4_096)
 
     async def text(self, messages: Messages, *, node: str, meter: Meter, images: Sequence[bytes] = ()) -> str:

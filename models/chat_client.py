@@ -50,6 +50,8 @@ class Served(NamedTuple):
             provider, host = "openai", address(at.url)
         elif not colon:
             name, provider, host = at.model, "", "its provider"
+        elif provider == "gguf":
+            host = "127.0.0.1"
         else:
             url = os.environ.get("OPENAI_BASE_URL") or os.environ.get("OPENAI_API_BASE") or "https://api.openai.com/v1"
             host = address(url) if provider == "openai" else provider
@@ -113,7 +115,7 @@ def build(served: Served) -> BaseChatModel:
     key = served.key.get_secret_value()
     if key or served.url:
         options["api_key"] = SecretStr(key or "none")
-    if served.provider != "openai":
+    if served.provider not in ("openai", "gguf"):
         from langchain.chat_models import init_chat_model
 
         made: BaseChatModel = init_chat_model(":".join(filter(None, (served.provider, served.name))), **options)
@@ -121,12 +123,18 @@ def build(served: Served) -> BaseChatModel:
     from langchain_openai import ChatOpenAI
     from openai import Timeout
 
-    if served.url:
-        options |= {"base_url": served.url, "use_responses_api": False}
+    url, name = served.url, served.name
+    if served.provider == "gguf":
+        from ragweave.models import chat_gguf
+
+        url, options["api_key"] = chat_gguf.served(served.name)
+        name = "local"
+    if url:
+        options |= {"base_url": url, "use_responses_api": False}
     # A Timeout object also keeps langchain-openai from sharing one HTTP pool among event loops. Its own wait for each
     # part is asyncio.wait_for, which in Python 3.11 loses a cancellation where the part is there already.
     timeout = Timeout(None, connect=_CONNECT)
-    client = ChatOpenAI(model=served.name, stream_usage=True, timeout=timeout, stream_chunk_timeout=None, **options)
+    client = ChatOpenAI(model=name, stream_usage=True, timeout=timeout, stream_chunk_timeout=None, **options)
     client.root_async_client._client.event_hooks = {"response": [partial(_bounded, served.host)]}
     return client
 
@@ -173,7 +181,8 @@ async def connect(served: Served) -> Connection:
     """Return the running event loop's connection to a model."""
     mine = _connections.setdefault(asyncio.get_running_loop(), {})
     if served not in mine:
-        limit: Any = "extra_body" if served.url else "max_tokens" if served.provider in ("openai", "anthropic") else ""
+        compatible = bool(served.url) or served.provider == "gguf"
+        limit: Any = "extra_body" if compatible else "max_tokens" if served.provider in ("openai", "anthropic") else ""
         made = await asyncio.to_thread(build, served)
         mine.setdefault(served, Connection(made, limit))  # the first of those that began together
     return mine[served]

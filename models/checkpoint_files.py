@@ -6,11 +6,9 @@ brings along is never run either. The hub is asked for one commit, and its large
 
 from __future__ import annotations
 
-import hashlib
 import json
-import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal
@@ -19,7 +17,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from ragweave.models.device import encoding_type, torch_device
 from ragweave.models.errors import MissingExtra, WeightsError
-from ragweave.models.failures import causes, loading, status_of
+from ragweave.models.failures import loading
+from ragweave.models.hub import fetch
 from ragweave.models.settings import model_settings
 from ragweave.models.text import clip
 
@@ -33,7 +32,6 @@ WANTED = ("*.json", "*.safetensors", "*.model", "*.txt")
 """Files of a checkpoint that are fetched."""
 _HUB = re.compile(r"(?P<repo>[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*)(?:@(?P<revision>[\w./-]+))?")
 _COMMIT = re.compile(r"[0-9a-f]{40}")
-_SHA256 = re.compile(r"[0-9a-f]{64}")
 _NAME = re.compile(r"[A-Za-z0-9][\w.-]*")
 
 
@@ -99,67 +97,7 @@ def find(path: str) -> Path:
             f"{named['repo']} is not pinned: its files could change under a branch",
             f"name the commit that its page on the hub shows, all 40 digits: {named['repo']}@COMMIT",
         )
-    return _fetched(named["repo"], named["revision"])
-
-
-def fetch(repo: str, commit: str, files: Mapping[str, str]) -> Path:
-    """Return the folder of some files of a commit on the hub, downloaded where they are not here.
-
-    `files` are the names with the sha256 that each must have.
-
-    Raises:
-        WeightsError: if the hub may not be used, cannot be reached, or does not have them.
-    """
-    if model_settings().offline:
-        raise WeightsError(f"RAGWEAVE_OFFLINE forbids fetching {repo} from the hub", "unset RAGWEAVE_OFFLINE once")
-    return _fetched(repo, commit, files)
-
-
-def _fetched(repo: str, commit: str, known: Mapping[str, str] = {}) -> Path:
-    """Return the folder of a commit's files, downloaded where they are not here; a download goes on where it ended."""
-    try:
-        from huggingface_hub import snapshot_download
-
-        # Files at the top only: subfolders hold the same weights in formats of other programs.
-        found = snapshot_download(
-            repo,
-            revision=commit,
-            cache_dir=model_settings().weights / "hub",
-            allow_patterns=list(known or WANTED),
-            ignore_patterns=["*/*"],
-            endpoint=os.environ.get("HF_ENDPOINT") or None,
-        )
-    except Exception as exc:
-        raise hub_refusal(repo, exc) from exc
-    here = {file.name: file.resolve() for file in Path(found).iterdir()}
-    if missing := ", ".join(sorted(known.keys() - here.keys())):
-        raise WeightsError(f"the hub has no {missing} of {repo}", "check name and commit")
-    for name, blob in here.items():
-        stated = known.get(name, blob.name)  # its cache calls a large file by the sha256 that the hub states
-        if _SHA256.fullmatch(stated):
-            with blob.open("rb") as opened:
-                digest = hashlib.file_digest(opened, "sha256").hexdigest()
-            if digest != stated:
-                blob.unlink()
-                by = "Ragweave" if name in known else "the hub"
-                raise WeightsError(
-                    f"{name} of {repo} does not have the sha256 that {by} states, and was thrown away",
-                    "try again; if it stays so, do not use it",
-                )
-    return Path(found)
-
-
-def hub_refusal(repo: str, error: Exception) -> WeightsError:
-    """Return what to tell of an error of the hub's client."""
-    status = next((code for cause in causes(error) if (code := status_of(cause))), None)
-    if status == 404:
-        told, remedy = "the hub has no such thing", "check name and commit"
-    elif status in (401, 403):
-        told, remedy = f"the hub does not give it to everybody ({status})", "accept its terms there, set HF_TOKEN"
-    else:
-        told = f"the hub answered {status}" if status else f"the hub cannot be reached ({type(error).__name__})"
-        remedy = "try again: a download goes on where it stopped; or set HF_ENDPOINT to a mirror"
-    return WeightsError(f"checkpoint {repo} cannot be fetched: {told}", remedy)
+    return fetch(named["repo"], named["revision"], WANTED)
 
 
 def read_config(folder: Path) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from ragweave.models.chat_client import address, stay_here
 from ragweave.models.encoders import BATCH, Encoder, PrefixedEncoder, Remembering
 from ragweave.models.errors import ModelError
 from ragweave.models.failures import explain, loading
+from ragweave.models.fastembed_files import opened
 from ragweave.models.settings import ModelSettings, model_settings
 from ragweave.models.text import clip
 
@@ -22,8 +23,8 @@ __all__ = ["Encoder", "Remembering", "encoder"]
 def encoder(name: str | None = None) -> Encoder:
     """Return the text encoder of that name, loaded once per process.
 
-    The name is `wordllama`, `fastembed:NAME`, `hf:FOLDER`, `hf:OWNER/NAME@COMMIT`, or an init_embeddings string; the
-    setting's when not given.
+    The name is `wordllama`, `fastembed:NAME[@COMMIT]`, `hf:FOLDER`, `hf:OWNER/NAME@COMMIT`, or an init_embeddings
+    string; the setting's when not given.
 
     Raises:
         MissingExtra: if `fastembed` or `hf` is asked for and not installed.
@@ -52,24 +53,18 @@ def _load(name: str, settings: ModelSettings) -> Encoder:
     return PrefixedEncoder(name, model or name, maker(model, settings) if maker else _served(name, settings))
 
 
-def fastembed_options(model: str, settings: ModelSettings) -> dict[str, Any]:
-    """Return what every model of fastembed is opened with."""
-    folder = str(settings.weights / "fastembed")
-    return {"model_name": model, "cache_dir": folder, "local_files_only": settings.offline}
-
-
 def _fastembed(model: str, settings: ModelSettings) -> Callable[[list[str]], Any]:
     with loading(f"the encoder fastembed:{model}", "fastembed"):
         from fastembed import TextEmbedding
 
-        made = TextEmbedding(**fastembed_options(model, settings))
+        made = opened(TextEmbedding, model, settings)
     return lambda batch: list(made.embed(batch, batch_size=BATCH))
 
 
 def _transformers(model: str, settings: ModelSettings) -> Callable[[list[str]], Any]:
-    from ragweave.models.embed_transformers import opened
+    from ragweave.models import embed_transformers
 
-    return opened(model)
+    return embed_transformers.opened(model)
 
 
 _MAKERS: dict[str, Callable[[str, ModelSettings], Callable[[list[str]], Any]]]

@@ -8,10 +8,10 @@ from functools import lru_cache
 from typing import Any
 
 from ragweave.models.checkpoint_files import LOCAL, load_encoder, quiet, torch_and_transformers
-from ragweave.models.embed import fastembed_options
 from ragweave.models.encoders import Batched, Vectors
 from ragweave.models.errors import InputError
 from ragweave.models.failures import loading
+from ragweave.models.fastembed_files import opened
 from ragweave.models.pictures import Pixels
 from ragweave.models.settings import ModelSettings, model_settings
 
@@ -53,7 +53,8 @@ class ImageEncoder(Batched):
 def image_encoder(name: str | None = None) -> ImageEncoder | None:
     """Return the image-text encoder of that name, loaded once per process; None where none is named.
 
-    The name is `fastembed:NAME`, `hf:OWNER/NAME@COMMIT` or `hf:FOLDER`; the setting's when not given.
+    The name is `fastembed:NAME`, `hf:OWNER/NAME@COMMIT` or `hf:FOLDER`; the setting's when not given. `@COMMIT+COMMIT`
+    holds a model of fastembed, and the text model of its space.
 
     Raises:
         InputError: the name is of neither form.
@@ -80,17 +81,19 @@ def _load(name: str, settings: ModelSettings) -> ImageEncoder:
     return _fastembed(model, settings) if kind == "fastembed" else _transformers(model)
 
 
-FASTEMBED = {"Qdrant/clip-ViT-B-32-vision": "Qdrant/clip-ViT-B-32-text"}
-"""Vision models of fastembed and the text models of their spaces."""
+def text_model(vision: str) -> str:
+    """Return the text model of fastembed that shares a vision model's space."""
+    return vision.replace("-vision", "-text")
 
 
 def _fastembed(model: str, settings: ModelSettings) -> ImageEncoder:
-    text = FASTEMBED.get(model, model.replace("-vision", "-text"))
+    name, _, commits = model.partition("@")
+    seen, _, read = commits.partition("+")
     with loading(f"the image encoder fastembed:{model}", "fastembed"):
         from fastembed import ImageEmbedding, TextEmbedding
 
-        seeing = ImageEmbedding(**fastembed_options(model, settings))
-        reading = TextEmbedding(**fastembed_options(text, settings))
+        seeing = opened(ImageEmbedding, "@".join(filter(None, (name, seen))), settings)
+        reading = opened(TextEmbedding, "@".join(filter(None, (text_model(name), read))), settings)
     return ImageEncoder(
         f"fastembed:{model}",
         lambda batch: list(seeing.embed([frames[0] for frames in batch], batch_size=BATCH)),

@@ -13,8 +13,9 @@ from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
-from ragweave.models.checkpoint_files import WANTED, fetch, hub_refusal
+from ragweave.models.checkpoint_files import WANTED
 from ragweave.models.errors import WeightsError
+from ragweave.models.hub import allowed, fetch, refusal
 from ragweave.models.settings import model_settings
 
 
@@ -86,7 +87,7 @@ class HubCommit:
         Raises:
             WeightsError: the hub may not be used, cannot be reached, or has other files than it said.
         """
-        folder = fetch(self.repo, self.commit, self.files)
+        folder = fetch(self.repo, self.commit, list(self.files), sha256={f: d for f, d in self.files.items() if d})
         path = _pins()
         path.write_text(json.dumps({**_pinned(), self.repo: self.commit}, indent=1), encoding="utf-8")
         return folder
@@ -101,15 +102,14 @@ def resolve(weights: PaperWeights, named: str = "") -> HubCommit:
         WeightsError: the hub may not be used, cannot be reached, or does not have it.
     """
     repo, _, commit = (named or weights.repo).partition("@")
-    if model_settings().offline:
-        raise WeightsError(f"RAGWEAVE_OFFLINE forbids fetching {repo} from the hub", "unset RAGWEAVE_OFFLINE once")
+    allowed(repo)
     from huggingface_hub import HfApi
 
     try:
         api = HfApi(endpoint=os.environ.get("HF_ENDPOINT") or None)
         info: Any = api.model_info(repo, revision=commit or _pinned().get(repo), files_metadata=True)
     except Exception as error:
-        raise hub_refusal(repo, error) from error
+        raise refusal(repo, error) from error
     wanted = [s for s in info.siblings if any(fnmatch(s.rfilename, pattern) for pattern in weights.files)]
     files = {s.rfilename: (s.lfs.sha256 if s.lfs else "") for s in wanted if "/" not in s.rfilename}
     if not any(name.endswith((".safetensors", ".bin")) for name in files):

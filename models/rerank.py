@@ -1,8 +1,8 @@
 """Cross-encoders: question and passage are read together, and the passages put in order.
 
 The shipped relevance head is the embedded default and needs nothing. RAGWEAVE_RERANK names another maker:
-`fastembed:NAME` (ONNX), `hf:NAME` (any transformers sequence classifier with one or two labels, safetensors only, a hub
-name or a folder), or `api:MODEL` at RAGWEAVE_RERANK_URL (the `POST /rerank` of Cohere, Jina, vLLM, llama.cpp).
+`fastembed:NAME[@COMMIT]` (ONNX), `hf:NAME` (any transformers sequence classifier with one or two labels, safetensors
+only, a hub name or a folder), or `api:MODEL` at RAGWEAVE_RERANK_URL (`POST /rerank` of Cohere, Jina, vLLM, llama.cpp).
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 from ragweave.models.chat_client import address, stay_here
 from ragweave.models.checkpoint import classifier
 from ragweave.models.checkpoint_files import find, torch_and_transformers
-from ragweave.models.embed import fastembed_options
 from ragweave.models.errors import InputError, ModelError, ModelTransient
 from ragweave.models.failures import BACKOFF, explain, loading
+from ragweave.models.fastembed_files import opened
 from ragweave.models.relevance_reading import Passage
 from ragweave.models.settings import ModelSettings, model_settings
 from ragweave.models.text import clip
@@ -118,7 +118,7 @@ def _fastembed(model: str, settings: ModelSettings) -> Reranker:
     with loading(f"the reranker {name}", "fastembed"):
         from fastembed.rerank.cross_encoder import TextCrossEncoder
 
-        made: Any = TextCrossEncoder(**fastembed_options(model, settings))
+        made: Any = opened(TextCrossEncoder, model, settings)
     return PairReranker(name, lambda question, texts: made.rerank(question, texts, batch_size=BATCH))
 
 

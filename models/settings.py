@@ -1,15 +1,18 @@
-"""Settings of the models, read from the environment (`RAGWEAVE_...`) and from a `.env` file."""
+"""Settings of the models, read from the environment (`RAGWEAVE_...`), a `.env` file here, and the user's own."""
 
 from __future__ import annotations
 
 import json
+import os
 import re
+from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import Literal, NamedTuple, TypeVar
+from typing import Any, Literal, NamedTuple, TypeVar
 from urllib.parse import urlsplit
 
 import platformdirs
+from dotenv import dotenv_values
 from pydantic import Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
@@ -31,20 +34,37 @@ class Settings(BaseSettings):
 S = TypeVar("S", bound=Settings)
 
 
+def user_file() -> Path:
+    """Return the file of the user's own settings, which `ragweave setup` writes."""
+    return platformdirs.user_config_path("ragweave", appauthor=False) / "settings.env"
+
+
 def read_settings(kind: type[S]) -> S:
-    """Read settings from the environment and `.env`.
+    """Read settings from the environment, from `.env` in the working folder, and from the user's own file.
+
+    The nearer place counts. One that names a model names its server and key as well: they are not taken from another
+    place, so that no key reaches a server that it was not written beside.
 
     Raises:
         InputError: if a variable holds a value that cannot be used; names the variable.
     """
+    prefix, here = str(kind.model_config.get("env_prefix", "")), str(kind.model_config.get("env_file"))
+    places: list[Mapping[str, str | None]] = [os.environ, dotenv_values(here), dotenv_values(user_file())]
+    values = [{name.lower().removeprefix(prefix.lower()): v for name, v in place.items() if v} for place in places]
+    apart: dict[str, Any] = {}
+    for name in kind.model_fields:
+        owner = name.removesuffix("_url").removesuffix("_key")
+        if owner != name and owner in kind.model_fields:
+            naming = next((n for n, place in enumerate(values) if owner in place), len(values))
+            if next((n for n, place in enumerate(values) if name in place), 0) > naming:
+                apart[name] = ""
     try:
-        return kind()
+        return kind(_env_file=(user_file(), here), **apart)
     except ValidationError as error:
         first = error.errors()[0]
-        name = kind.model_config.get("env_prefix", "") + "_".join(str(part) for part in first["loc"]).upper()
-        raise InputError(
-            f"{name} cannot be used: {first['msg']}", "correct it in the environment or in .env"
-        ) from error
+        name = prefix + "_".join(str(part) for part in first["loc"]).upper()
+        remedy = f"correct it in the environment, in .env or in {user_file()}"
+        raise InputError(f"{name} cannot be used: {first['msg']}", remedy) from error
 
 
 class Endpoint(NamedTuple):
@@ -71,7 +91,8 @@ class ModelSettings(Settings):
     chat: str = Field(
         "",
         description="Writer: `openai:gpt-4o-mini` or any init_chat_model string; with CHAT_URL the name the server "
-        "knows. Empty: no language model, whatever keys lie in the environment.",
+        "knows; `gguf:FILE` or `gguf:OWNER/NAME@COMMIT/FILE` for one in this process (extra `local`). Empty: no "
+        "language model, whatever keys lie in the environment.",
     )
     chat_url: str = Field("", description="Base URL of an OpenAI-compatible server, usually ending in /v1.")
     chat_key: SecretStr = Field(NO_KEY, description="Key of the server; empty uses the provider's own variable.")
@@ -102,15 +123,15 @@ class ModelSettings(Settings):
     vision_key: SecretStr = NO_KEY
     embed: str = Field(
         "wordllama",
-        description="Text encoder: `wordllama` (ships), `fastembed:NAME`, `hf:` and a name of the hub or a folder, or "
-        "any init_embeddings string; with a URL the name the server knows.",
+        description="Text encoder: `wordllama` (ships), `fastembed:NAME[@COMMIT]`, `hf:` and a name of the hub or a "
+        "folder, or any init_embeddings string; with a URL the name the server knows.",
     )
     embed_url: str = ""
     embed_key: SecretStr = NO_KEY
     rerank: str = Field(
         "relevance",
-        description="What orders the pool: `relevance` (ships), `fastembed:NAME`, `hf:NAME`, or `api:MODEL` at a "
-        "rerank endpoint of the Cohere and Jina kind.",
+        description="What orders the pool: `relevance` (ships), `fastembed:NAME[@COMMIT]`, `hf:NAME`, or `api:MODEL` "
+        "at a rerank endpoint of the Cohere and Jina kind.",
     )
     rerank_url: str = ""
     rerank_key: SecretStr = NO_KEY
@@ -124,8 +145,8 @@ class ModelSettings(Settings):
     ocr: Literal["rapidocr", "off"] = Field("rapidocr", description="What reads the words in pictures, or off.")
     image_text: str = Field(
         "",
-        description="Image-text or video-text encoder: `fastembed:NAME`, or `hf:` and a name of the hub or a folder; "
-        "empty: none.",
+        description="Image-text or video-text encoder: `fastembed:NAME[@COMMIT+COMMIT]`, or `hf:` and a name of the "
+        "hub or a folder; empty: none.",
     )
     router: str = Field(
         "", description="Trained router for route_by=checkpoint: a folder, or OWNER/NAME@COMMIT of the hub."

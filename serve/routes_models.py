@@ -10,12 +10,8 @@ from urllib.parse import urlsplit
 from fastapi import APIRouter
 from pydantic import Field
 
-from ragweave.models import embed
-from ragweave.models.chat import Chat
-from ragweave.models.chat_client import Served
-from ragweave.models.meter import Meter
-from ragweave.models.relevance_reading import Passage
-from ragweave.models.rerank import EMBEDDED, reranker
+from ragweave.models import trial
+from ragweave.models.rerank import EMBEDDED
 from ragweave.models.settings import Role, model_settings
 from ragweave.serve.access import CallerNow
 from ragweave.serve.app_state import Body
@@ -24,8 +20,6 @@ from ragweave.serve.problems import Refused
 router = APIRouter(prefix="/api/models")
 
 _CHAT = ("writer", "reasoner", "judge", "vision")
-_LONGEST = 60
-"""Characters of a reply that are shown."""
 
 
 @router.get("")
@@ -67,23 +61,12 @@ async def try_model(
     caller.require_all()
     settings, began = model_settings(), time.monotonic()
     if role == "embed":
-        vectors = await asyncio.to_thread(lambda: embed.encoder().queries(["ready"]))
-        said = f"{vectors.shape[-1]}"
+        said = str(await asyncio.to_thread(trial.encoded))
     elif role == "rerank":
-        said = await asyncio.to_thread(_ordered)
+        said = str(await asyncio.to_thread(trial.ordered))
     else:
         at = settings.endpoint(role, body.model)
         if not at.model or body.model not in ("", *settings.writers):
             raise Refused(409, "this chat model is not set up", "run `ragweave setup`, or set RAGWEAVE_CHAT")
-        asked = Chat(role, Served.of(at, settings))
-        said = await asked.text([("user", "Reply with the word: ready")], node="setup", meter=Meter())
-    return {"said": " ".join(said.split())[:_LONGEST], "seconds": round(time.monotonic() - began, 3)}
-
-
-def _ordered() -> str:
-    """Return which of two passages the reranker puts first, by its number."""
-    made = reranker()
-    if made is None:
-        raise Refused(409, "the reranker that ships needs no trial", "set RAGWEAVE_RERANK to have another")
-    passages = [Passage("", "The tea house serves three kinds of tea."), Passage("", "The lamp was first lit in 1874.")]
-    return str(int(made.scores("When was the lamp first lit?", passages).argmax()) + 1)
+        said = await trial.said(role, at)
+    return {"said": said, "seconds": round(time.monotonic() - began, 3)}

@@ -92,9 +92,10 @@ def engine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> I
 
 @pytest.fixture(autouse=True)
 def home(engine: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """Give every test its own empty RAGWEAVE_HOME and working folder without a .env file."""
+    """Give every test its own empty RAGWEAVE_HOME, no settings of a user, and a working folder without a .env file."""
     folder = tmp_path / "home"
     monkeypatch.setenv("RAGWEAVE_HOME", str(folder))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     _forget()
     yield folder
     _forget()

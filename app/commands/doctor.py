@@ -7,8 +7,9 @@ import os
 import platform
 import shutil
 from collections.abc import Callable, Coroutine
+from functools import partial
 from importlib import metadata
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any
 
 import typer
 from rich.filesize import decimal as size
@@ -16,25 +17,15 @@ from rich.text import Text
 
 from ragweave.app.commands.care import repair_all
 from ragweave.app.commands.common import EXIT_ERROR, JsonOption, LibraryOption, print_json, print_table, run
+from ragweave.app.findings import Finding, part_of
 from ragweave.app.places import clean
 from ragweave.app.render import counted, listed
 from ragweave.models.errors import RagweaveError
+from ragweave.models.offers import PARTS, TABLE, PartName
 
 _SIGNS = {"ok": ("ok", "green"), "off": ("off", "dim"), "warn": ("mode", "yellow"), "bad": ("BAD", "red")}
 _TIGHT = 1_000_000_000
 """Bytes of free disk below which indexing a folder may not end well."""
-
-
-class Finding(NamedTuple):
-    """One line of the report.
-
-    The state is `off` for what is optional and not there, `bad` for what will fail.
-    """
-
-    area: str
-    state: Literal["ok", "off", "warn", "bad"]
-    what: str
-    remedy: str = ""
 
 
 def doctor(
@@ -72,10 +63,8 @@ async def examine() -> list[Finding]:
         "home": _home,
         "libraries": _libraries,
         "device": _device,
-        "encoder": _encoder,
-        "mode": _mind,
-        "pictures": _pictures,
-        "recordings": _recordings,
+        **{TABLE[name].title: partial(_part, name) for name in PARTS},
+        "words in pictures": _pictures,
         "web search": _web,
     }
     python = f"Python {platform.python_version()} on {platform.system()} {platform.machine()}, {os.cpu_count()} cores"
@@ -145,81 +134,21 @@ async def _device() -> list[Finding]:
     return [Finding("device", "ok", f"models compute on {place} ({name})")]
 
 
-async def _encoder() -> list[Finding]:
-    from ragweave.models.embed import encoder
-
-    found = await asyncio.to_thread(encoder)
-    vector = await asyncio.to_thread(found.queries, ["Is anyone there?"])
-    return [Finding("encoder", "ok", f"{found.name}, vectors of {vector.shape[1]} numbers")]
-
-
-async def _mind() -> list[Finding]:
-    import httpx
-
-    from ragweave.models.chat import chat
-    from ragweave.models.settings import model_settings
-
-    writer = chat("writer")
-    if writer is None:
-        what = "no chat model is set: a question is answered by quotes of the closest passages"
-        return [Finding("mode", "off", what, "`ragweave setup` sets one up for written answers (docs/writer.md)")]
-    what = f"chat model {writer.name} at {writer.host}"
-    url = model_settings().chat_url
-    if not url:
-        return [Finding("mode", "ok", f"{what} (not called: `ragweave setup` asks it for one word)")]
-    try:
-        # No tokens are spent on looking whether a server is there.
-        async with httpx.AsyncClient(timeout=5, trust_env=False) as client:
-            status = (await client.get(f"{url}/models")).status_code
-        problem = f"it answers {status}" if status >= 500 else ""
-    except httpx.HTTPError as error:
-        problem = str(error) or type(error).__name__
-    if problem:
-        remedy = "start the server or mend RAGWEAVE_CHAT_URL"
-        return [Finding("mode", "bad", f"{what} cannot be reached ({problem})", remedy)]
-    return [Finding("mode", "ok", f"{what}, the server answers")]
-
-
 async def _pictures() -> list[Finding]:
-    from ragweave.models.image_text import image_encoder
     from ragweave.models.ocr import installed
     from ragweave.models.settings import model_settings
 
-    settings = model_settings()
-    read = Finding("pictures", "ok", "the words in pictures and on scanned pages are read (rapidocr)")
     if not installed():
         what = "pictures and scans are not read; captions and alternative texts in documents are"
-        read = Finding("pictures", "off", what, 'pip install "ragweave[images]"')
-    elif settings.ocr == "off":
-        read = Finding("pictures", "off", "pictures are kept, and the words in them are not read", "unset RAGWEAVE_OCR")
-    encoder = await asyncio.to_thread(image_encoder)
-    looks = f"; {settings.vision or settings.chat} is shown them" if settings.vision or settings.chat else ""
-    looks += ", and describes them at indexing" if settings.vision else ""
-    if encoder is not None:
-        what = f"pictures are seen by {encoder.name}, vectors of {encoder.dim} numbers{looks}"
-        return [read, Finding("pictures", "ok", what)]
-    what = f"pictures are found by what is written about them and in them{looks}"
-    remedy = "RAGWEAVE_IMAGE_TEXT names an image-text encoder that finds them by what they show"
-    return [read, Finding("pictures", "off", what, remedy)]
+        return [Finding("words in pictures", "off", what, "in the checkout: pip install '.[images]'")]
+    if model_settings().ocr == "off":
+        what = "pictures are kept, and the words in them are not read"
+        return [Finding("words in pictures", "off", what, "unset RAGWEAVE_OCR")]
+    return [Finding("words in pictures", "ok", "they are read, on scanned pages as well (rapidocr)")]
 
 
-async def _recordings() -> list[Finding]:
-    from ragweave.corpora.video.intake import installed
-    from ragweave.models.asr import asr
-
-    state: Literal["ok", "off"] = "off"
-    if not installed():
-        what = "videos and sound are not read; transcripts (VTT, SRT, JSON Lines) are"
-        remedy = 'pip install "ragweave[video]"'
-    elif (listens := asr()) is None:
-        what = "videos are looked at, and nobody listens: subtitles are used where there are any"
-        remedy = "set RAGWEAVE_ASR"
-    elif listens.label == "pocketsphinx":
-        state, what = "ok", "videos are looked at, and heard by pocketsphinx: English only, one word in four is wrong"
-        remedy = "RAGWEAVE_ASR=whisper:small understands more, after a download"
-    else:
-        state, what, remedy = "ok", f"videos are looked at, and heard by {listens.name}", ""
-    return [Finding("recordings", state, what, remedy)]
+async def _part(name: PartName) -> list[Finding]:
+    return [await part_of(name)]
 
 
 async def _web() -> list[Finding]:

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
 
 from ragweave.app.places import clean
+from ragweave.app.user_settings import write
 from ragweave.models.errors import InputError, WeightsError
 
 if TYPE_CHECKING:
     from ragweave.models.paper_weights import PaperWeights
 
-Write = Callable[[Path, dict[str, str]], None]
 
-
-def set_up_paper(paper: str, weights: str, yes: bool, write: Write) -> None:
-    """Fetch the weights of a paper one after the other, each after a yes, and write their settings to `.env`.
+def set_up_paper(paper: str, weights: str, yes: bool) -> None:
+    """Fetch the weights of a paper one after the other, each after a yes, and write their settings to the user's own.
 
     `weights` names a copy in place of the first: a folder, or OWNER/NAME of the hub, with a commit or without.
 
@@ -31,16 +30,16 @@ def set_up_paper(paper: str, weights: str, yes: bool, write: Write) -> None:
     if paper not in PAPERS:
         raise InputError(f"there is no paper “{paper}”", f"use one of: {', '.join(PAPERS)}")
     for n, wanted in enumerate(PAPERS[paper]):
-        _set_up(paper, wanted, weights if n == 0 else "", yes, write)
+        _set_up(paper, wanted, weights if n == 0 else "", yes)
 
 
-def _set_up(paper: str, wanted: PaperWeights, named: str, yes: bool, write: Write) -> None:
+def _set_up(paper: str, wanted: PaperWeights, named: str, yes: bool) -> None:
     if named and Path(named).expanduser().is_dir():
         from ragweave.models.checkpoint_files import read_config
 
         folder = Path(named).expanduser().absolute()
         read_config(folder)
-        _finish(wanted, {"repo": str(folder), "commit": "", "folder": str(folder)}, write)
+        _finish(wanted, {"repo": str(folder), "commit": "", "folder": str(folder)})
         return
     if not (named or wanted.repo):
         raise InputError(
@@ -62,14 +61,12 @@ def _set_up(paper: str, wanted: PaperWeights, named: str, yes: bool, write: Writ
     folder = found.fetch()
     if not folder.is_dir():
         raise WeightsError(f"{found.repo} was not fetched", "try again")
-    _finish(wanted, {"repo": found.repo, "commit": found.commit, "folder": str(folder)}, write)
+    _finish(wanted, {"repo": found.repo, "commit": found.commit, "folder": str(folder)})
 
 
-def _finish(wanted: PaperWeights, filled: Mapping[str, str], write: Write) -> None:
-    path = Path(".env").absolute()
+def _finish(wanted: PaperWeights, filled: Mapping[str, str]) -> None:
     values = {name: value.format(**filled).removesuffix("@") for name, value in wanted.settings.items()}
-    write(path, values)
-    typer.echo(f"Written to {path}.")
+    typer.echo(f"Written to {write(values)}.")
     if encoder := values.get("RAGWEAVE_EMBED"):
         typer.echo(f"Give a library this encoder: ragweave index --embed {encoder}")
     if wanted.then:

@@ -73,7 +73,9 @@ class Server:
             given: dict[str, Any] = {"options": options, "application_name": _name(), "connect_timeout": 10}
             self._engine = create_engine(url, pool_size=8, max_overflow=8, pool_pre_ping=True, connect_args=given)
         except ImportError as error:
-            raise LibraryError("PostgreSQL needs the extra `postgres`", "pip install 'ragweave[postgres]'") from error
+            raise LibraryError(
+                "PostgreSQL needs the extra `postgres`", "in the checkout: pip install '.[postgres]'"
+            ) from error
         except (ArgumentError, ValueError) as error:
             raise LibraryError("RAGWEAVE_DATABASE_URL is no address", "postgresql+psycopg://USER@HOST/NAME") from error
         event.listen(self._engine, "connect", _configure)

@@ -20,7 +20,7 @@ from ragweave.tests.docs.pages import PAGES, ROOT, blocks
 from ragweave.tests.support import build_library
 from ragweave.tests.support.serving import BASE, on_loopback
 
-ELSEWHERE = ("torch", "xllamacpp")
+ELSEWHERE = ("torch",)
 """Packages whose code needs weights that are not here."""
 
 

@@ -11,6 +11,8 @@ from pydantic import BaseModel
 from ragweave.models.chat import Chat, chat
 from ragweave.models.errors import ModelError
 from ragweave.models.meter import Meter
+from ragweave.models.settings import model_settings
+from ragweave.tests.llm.conftest import GGUF
 
 pytestmark = pytest.mark.llm
 
@@ -65,3 +67,12 @@ async def test_most_structured_replies_are_read_and_the_server_enforces_the_sche
 async def test_a_prompt_longer_than_the_context_is_named(llm_server: object) -> None:
     with pytest.raises(ModelError, match="longer than local at"):
         await writer().text([("user", "word " * 4000)], node="n", meter=Meter())
+
+
+async def test_a_gguf_answers_in_this_process(llm_server: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RAGWEAVE_CHAT", f"gguf:{GGUF}")
+    for name in ("URL", "KEY"):
+        monkeypatch.delenv(f"RAGWEAVE_CHAT_{name}")
+    model_settings.cache_clear()
+    assert writer().host == "127.0.0.1"
+    assert "Paris" in await writer().text(ask("France"), node="generate", meter=Meter())

@@ -136,7 +136,7 @@ class _Handler(BaseHTTPRequestHandler):
             etag = f'"{hashlib.sha256(data).hexdigest()}"'
             self._head(200, {"Content-Length": str(len(data)), "ETag": etag, "X-Repo-Commit": self.hub.commit})
         body = data[start:] if self.command == "GET" else b""
-        if self.hub.cut_after:
+        if self.hub.cut_after and self.command == "GET":
             self.wfile.write(body[: self.hub.cut_after.pop(0)])
             self.wfile.flush()
             self.connection.shutdown(socket.SHUT_RDWR)

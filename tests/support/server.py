@@ -76,6 +76,8 @@ class ScriptedServer:
         self.key = ""
         """Key that requests must carry; others get 401."""
         self.models = tuple(models)
+        self.pulled: list[dict[str, Any]] = []
+        """What `/api/pull` tells; a model is there after a success."""
         self.requests: list[Received] = []
         """Chat requests in order of arrival."""
         self.max_in_flight = 0
@@ -197,6 +199,8 @@ class _Handler(BaseHTTPRequestHandler):
             self._chat(body)
         elif self.path == "/v1/embeddings":
             self._embed(body)
+        elif self.path == "/api/pull":
+            self._pull(body["model"])
         else:
             self._error(404, "no such path")
 
@@ -277,6 +281,13 @@ class _Handler(BaseHTTPRequestHandler):
         read = sum(map(count_tokens, texts))
         usage = {"prompt_tokens": read, "total_tokens": read}
         self._json(200, {"object": "list", "data": rows, "model": body.get("model", ""), "usage": usage})
+
+    def _pull(self, name: str) -> None:
+        """Answer as Ollama does where a model is to be downloaded."""
+        rows = self.server.scripted.pulled
+        self._send(200, "".join(json.dumps(row) + "\n" for row in rows).encode(), "application/x-ndjson")
+        if rows and rows[-1].get("status") == "success":
+            self.server.scripted.models += (name,)
 
     def _fail(self, fault: Fault) -> None:
         if fault.kind == "status":

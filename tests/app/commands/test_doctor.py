@@ -21,10 +21,10 @@ def test_a_fresh_machine_is_well_and_says_what_is_off(main: Any, home: Path) -> 
     code, out, _ = main("doctor", "--json")
     found = areas(out)
     assert code == 0
-    assert {"python", "packages", "home", "libraries", "encoder", "mode", "web search"} <= set(found)
+    assert {"python", "packages", "home", "libraries", "text encoder", "chat model", "web search"} <= set(found)
     assert found["packages"]["state"] == "ok"
-    assert found["mode"]["state"] == "off"
-    assert "ragweave setup" in found["mode"]["remedy"]
+    assert found["chat model"]["state"] == "off"
+    assert "ragweave setup chat" in found["chat model"]["remedy"]
     assert not home.exists(), "looking around must not leave anything behind"
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from ragweave.models import paper_weights
 from ragweave.models.paper_weights import PaperWeights
-from ragweave.models.settings import model_settings
+from ragweave.models.settings import model_settings, user_file
 from ragweave.tests.support import ScriptedHub
 
 FILES = {
@@ -36,7 +36,7 @@ def hub(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[ScriptedHub
 
 
 def env() -> str:
-    return Path(".env").read_text(encoding="utf-8") if Path(".env").exists() else ""
+    return user_file().read_text(encoding="utf-8") if user_file().exists() else ""
 
 
 def test_a_paper_is_fetched_by_name_size_and_licence_after_a_yes_and_its_commit_is_held(

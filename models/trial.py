@@ -1,0 +1,79 @@
+"""One call that shows whether a model works: a word, a vector, an order, a look."""
+
+from __future__ import annotations
+
+import io
+from typing import Literal
+
+import numpy as np
+
+from ragweave.models.chat import Chat
+from ragweave.models.chat_client import Served
+from ragweave.models.embed import encoder
+from ragweave.models.errors import InputError
+from ragweave.models.failures import loading
+from ragweave.models.image_text import image_encoder
+from ragweave.models.meter import Meter
+from ragweave.models.relevance_reading import Passage
+from ragweave.models.rerank import reranker
+from ragweave.models.settings import Endpoint, model_settings
+
+_PATIENCE = 300.0
+"""Seconds for the first word: a server may have to load the model."""
+_LONGEST = 60
+"""Characters of a reply that are shown."""
+
+
+async def said(role: Literal["writer", "reasoner", "judge", "vision"], at: Endpoint) -> str:
+    """Ask a chat model for one word, or what colour a picture has where it is to look at pictures; return its reply."""
+    asked, shown = "Reply with the word: ready", []
+    if role == "vision":
+        asked, shown = "Which colour is this picture? Reply with one word.", [_blue()]
+    patient = model_settings().model_copy(update={"chat_timeout": max(_PATIENCE, model_settings().chat_timeout)})
+    chat = Chat(role, Served.of(at, patient), settings=patient)
+    reply = await chat.text([("user", asked)], node="setup", meter=Meter(), images=shown)
+    return " ".join(reply.split())[:_LONGEST] or "nothing"
+
+
+def encoded(name: str | None = None) -> int:
+    """Encode a question; return how many numbers its vector has. Blocking."""
+    return int(encoder(name).queries(["ready"]).shape[-1])
+
+
+def ordered(name: str | None = None) -> int:
+    """Have two passages ordered; return the number of the one that comes first, 2 being right. Blocking.
+
+    Raises:
+        InputError: the relevance head is set, which ships.
+    """
+    made = reranker(name)
+    if made is None:
+        raise InputError("the reranker that ships needs no trial", "set RAGWEAVE_RERANK to have another")
+    passages = [Passage("", "The tea house serves three kinds of tea."), Passage("", "The lamp was first lit in 1874.")]
+    return int(made.scores("When was the lamp first lit?", passages).argmax()) + 1
+
+
+def seen(name: str) -> int:
+    """Encode a picture and a text; return how many numbers their vectors have. Blocking."""
+    made = image_encoder(name)
+    assert made is not None
+    made.texts(["a blue square"])
+    return int(made.images([np.full((32, 32, 3), (0, 0, 255), np.uint8)]).shape[-1])
+
+
+def heard(name: str) -> None:
+    """Open what hears speech, and give it a second of silence. Blocking."""
+    from ragweave.models.asr import asr
+
+    made = asr(name)
+    assert made is not None
+    made.transcribe(np.zeros(16_000, np.int16))
+
+
+def _blue() -> bytes:
+    with loading("the picture of the trial", "images"):
+        from PIL import Image
+
+    file = io.BytesIO()
+    Image.new("RGB", (64, 64), (0, 0, 255)).save(file, "JPEG")
+    return file.getvalue()
