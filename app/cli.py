@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 from importlib import import_module
 from importlib.util import find_spec
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -22,17 +22,20 @@ from ragweave.app.commands.index import index
 from ragweave.app.commands.options import with_trace
 from ragweave.app.commands.search import search
 from ragweave.app.commands.setup import setup
+from ragweave.app.commands.start import start
+from ragweave.app.help import Grouped, add_examples
 from ragweave.corpora.store.folders import of_the_disk
 from ragweave.models.errors import RagweaveError
 
 app = typer.Typer(
     name="ragweave",
+    cls=Grouped,
     help="Ask questions over your own files and get answers that cite them.",
-    epilog="Exit codes: 0 done, 1 unexpected error, 2 wrong use or a named problem, 3 no answer found, 130 stopped.",
-    no_args_is_help=True,
-    add_completion=False,
+    epilog="Exit codes: 0 done, 1 unexpected error, 2 wrong use or a named problem, 3 no answer found, 130 stopped. "
+    "The shell completes commands after `ragweave --install-completion`.",
+    invoke_without_command=True,
     pretty_exceptions_enable=False,
-    # Plain help: the rich one costs more time than everything else here together.
+    # Plain help: it can be piped and searched, and the rich one takes half as long again.
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
@@ -46,10 +49,13 @@ def _version(wanted: bool) -> None:
 
 @app.callback()
 def _options(
+    context: typer.Context,
     debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks and log every step.")] = False,
     version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Print it.")] = False,
 ) -> None:
     common.set_up_logging(debug)
+    if context.invoked_subcommand is None:
+        start()
 
 
 for command in (index, ask, search, chat, sources.show, serve.serve, serve.mcp, doctor, setup, graph):
@@ -63,6 +69,9 @@ app.add_typer(keys.keys, name="keys")
 
 if find_spec("ragweave.evals") is not None:  # `eval`, `train` and `synthesize` run from a checkout
     import_module("ragweave.evals.commands.eval").add_to(app)
+add_examples(app)
+
+_WRONG_USE: type[Exception] = typer.BadParameter.__mro__[1]
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -74,9 +83,16 @@ def main(argv: Sequence[str] | None = None) -> int:
     # Conversations are read back as the types of the state alone, before anything imports the reader.
     os.environ.setdefault("LANGGRAPH_STRICT_MSGPACK", "true")
     try:
-        app(args=with_trace(sys.argv[1:] if argv is None else list(argv)))
+        code = app(args=with_trace(sys.argv[1:] if argv is None else list(argv)), standalone_mode=False)
+        return code if isinstance(code, int) else 0
     except SystemExit as stop:
         return stop.code if isinstance(stop.code, int) else int(bool(stop.code))
+    except typer.Abort:
+        typer.echo("Stopped.", err=True)
+        return common.EXIT_STOPPED
+    except _WRONG_USE as error:
+        common.complain(_wrong_use(error))
+        return common.EXIT_ERROR
     except common.Stopped as stop:
         typer.echo(f"Stopped. {stop}".strip(), err=True)
         return common.EXIT_STOPPED
@@ -92,7 +108,13 @@ def main(argv: Sequence[str] | None = None) -> int:
             return common.EXIT_ERROR
         common.complain(common.unexpected(error))
         return common.EXIT_UNEXPECTED
-    return 0
+
+
+def _wrong_use(error: Any) -> str:
+    """Say in a sentence what is wrong with a command line, and where its use is told."""
+    what = "a command is missing" if type(error).__name__ == "NoArgsIsHelpError" else str(error.format_message())
+    what = what[:1].lower() + what[1:].rstrip(".")
+    return f"{what}{'' if what[-1] == '?' else ';'} see `{error.ctx.command_path} --help`." if error.ctx else f"{what}."
 
 
 if __name__ == "__main__":

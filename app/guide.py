@@ -86,7 +86,7 @@ def _chosen(offered: Sequence[Choice], answer: str) -> Choice | None:
 
 def _taken(choice: Choice) -> Values:
     if not sys.stderr.isatty():
-        from huggingface_hub.utils import disable_progress_bars
+        from huggingface_hub.utils.tqdm import disable_progress_bars
 
         disable_progress_bars()
     return run(choice.take(say), stopped=_GOES_ON)

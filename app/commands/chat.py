@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import sys
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,7 +14,7 @@ from rich.console import Console
 
 from ragweave.app import api
 from ragweave.app.commands import options as given
-from ragweave.app.commands.common import LibraryOption, Stopped, complain, console
+from ragweave.app.commands.common import LibraryOption, Stopped, complain, console, print_json
 from ragweave.app.console_stream import answer_aloud
 from ragweave.app.places import clean
 from ragweave.app.render import counted
@@ -37,6 +37,7 @@ def chat(
     thread: Annotated[str | None, typer.Option("--thread", metavar="ID", help="Conversation to go on with.")] = None,
     last: Annotated[bool, typer.Option("--continue", "-c", help="Go on with the last conversation.")] = False,
     list_: Annotated[bool, typer.Option("--list", help="List the conversations on disk.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="With --list: print JSON for programs.")] = False,
     mode: given.ModeOption = None,
     web: given.WebOption = None,
     depth: given.DepthOption = None,
@@ -60,7 +61,10 @@ def chat(
     with threads.conversations() as (runner, saver):
         kept = runner.run(threads.list_threads(saver, 1_000)) if list_ or thread or last else []
         if list_:
-            _print_threads(console(), kept[:20])
+            if as_json:
+                print_json([asdict(t) for t in kept])
+            else:
+                _print_threads(console(), kept[:20])
             return
         known = threads.find_thread(kept, thread) if thread else kept[0].id if last and kept else ""
         options = {"context": context, "graph": given.graph_of(graph, context), "checkpointer": saver}

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ragweave.app.commands.common import LibraryOption, library_name, print_table
+from ragweave.app.commands.common import JsonOption, LibraryOption, library_name, print_json, print_table
 from ragweave.app.render import counted
 from ragweave.graphs.steps import step_of
 from ragweave.models.errors import InputError
@@ -25,12 +25,13 @@ def graph(
         typer.Option("--entities", metavar="FILE", help="Write the entity graph of a library to this GraphML file."),
     ] = None,
     library: LibraryOption = None,
+    as_json: JsonOption = False,
 ) -> None:
     """Show the steps of a graph, or export the entity graph of a library."""
     if entities is not None:
         write_entities(library_name(library), entities.expanduser().absolute())
         return
-    from ragweave.components.method import graph_of, spelled
+    from ragweave.components.method import graph_of, knobs_of, spelled
     from ragweave.graphs.run import build_agent
 
     if preset is not None:
@@ -39,6 +40,9 @@ def graph(
     drawn = build_agent(name).get_graph()
     if mermaid:
         typer.echo(drawn.draw_mermaid())
+    elif as_json:
+        named = [dict(zip(("step", "does", "then"), row, strict=True)) for row in steps(drawn)]
+        print_json({"graph": name, "steps": named, "settings": knobs_of(preset) if preset else {}})
     else:
         print_table(("step", "what it does", "then"), steps(drawn))
         typer.echo(f"\n`or` is a decision. As a drawing: ragweave graph {name} --mermaid")

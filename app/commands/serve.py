@@ -132,11 +132,11 @@ def check_keys(settings: ServeSettings) -> None:
         if not is_exposed(settings.model_copy(update={"names": ""})):
             raise InputError(
                 f"RAGWEAVE_SERVE_NAMES lets other machines in by {settings.names.strip()!r}, and there is no API key",
-                "make one with: ragweave keys create NAME, or unset RAGWEAVE_SERVE_NAMES",
+                "make one with: ragweave keys create NAME --all, or unset RAGWEAVE_SERVE_NAMES",
             )
         raise InputError(
             f"{settings.host} can be reached from other machines, and there is no API key",
-            "make one with: ragweave keys create NAME, or listen on 127.0.0.1",
+            "make one with: ragweave keys create NAME --all, or listen on 127.0.0.1",
         )
 
 

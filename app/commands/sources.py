@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     from ragweave.corpora.store.rows import Source
     from ragweave.corpora.types import Item
 
-sources = typer.Typer(help="List, show or remove sources.", invoke_without_command=True, rich_markup_mode=None)
+sources = typer.Typer(
+    help="List, show or remove the files of a library.", invoke_without_command=True, rich_markup_mode=None
+)
 library = typer.Typer(
     help="List, create, rename, set up or delete libraries.", invoke_without_command=True, rich_markup_mode=None
 )
@@ -201,11 +203,15 @@ def set_library(
         float | None,
         typer.Option(metavar="DAYS", help="Days after which a document counts half as new; 0 forgets them."),
     ] = None,
+    as_json: JsonOption = False,
 ) -> None:
     """Say how the documents of a library age; without an option, show it."""
     from ragweave.corpora.store.stores import stores
 
     row = stores().catalog.set_ageing(name, recency, half_life)
+    if as_json:
+        print_json({"library": row.name, "recency": row.recency, "half_life": row.half_life})
+        return
     when = {"auto": "where a question asks for them", "on": "always", "off": "never"}[row.recency]
     days = f"half-life {row.half_life:g} days" if row.half_life else "no half-life of its own"
     typer.echo(f"Library {row.name}: newer documents are preferred {when}; {days}.")
