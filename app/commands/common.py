@@ -97,6 +97,12 @@ def console(*, stderr: bool = False) -> Console:
     return Console(stderr=stderr, highlight=False, markup=False, emoji=False)
 
 
+def waiting(words: str) -> contextlib.AbstractContextManager[object]:
+    """Show on a terminal that something is under way."""
+    err = console(stderr=True)
+    return err.status(words) if err.is_terminal else contextlib.nullcontext()
+
+
 def print_table(columns: Sequence[str], rows: Iterable[Sequence[str | Text]], right: Sequence[str] = ()) -> None:
     """Print rows, at least one, under their columns' names, without lines; only a column of long cells is wrapped.
 

@@ -18,8 +18,8 @@ ModeOption = Annotated[
     str | None,
     typer.Option(
         "--mode",
-        metavar="auto|small|llm",
-        help="small: quote passages without a language model; llm: a chat model; default: the model where one is set.",
+        metavar="auto|extractive|llm",
+        help="extractive: quote passages without a model; llm: a chat model; default: the model where one is set.",
     ),
 ]
 WebOption = Annotated[

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ragweave.app import api
-from ragweave.app.commands.common import EXIT_ABSTAINED, JsonOption, LibraryOption, console, print_json, run
+from ragweave.app.commands.common import EXIT_ABSTAINED, JsonOption, LibraryOption, console, print_json, run, waiting
 from ragweave.app.commands.options import Folder, From, Set, To, TopK, Video, build_context, read_question, scope
 from ragweave.app.render import Lines, print_evidence
 
@@ -33,7 +33,8 @@ def search(
     """
     context = build_context(library, set_, top_k=top_k, **scope(video, folder, from_, to))
     asked = read_question(query)
-    found, lines = run(_found(asked, context))
+    with waiting("Searching ..."):
+        found, lines = run(_found(asked, context))
     if as_json:
         print_json(found)
     elif found:

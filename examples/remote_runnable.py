@@ -1,0 +1,32 @@
+"""A question to a running server by LangServe: steps and sentences as they come, then the answer.
+
+Start `ragweave serve`, then run `python examples/remote_runnable.py "a question"`.
+"""
+
+from __future__ import annotations
+
+import sys
+
+from langserve import RemoteRunnable
+
+SERVER = "http://127.0.0.1:8765"
+
+
+def main(question: str, server: str = SERVER) -> str:
+    """Print the stream of a run, and return the text of its answer."""
+    agent = RemoteRunnable(
+        f"{server}/langserve/agent/"
+    )  # a server with keys: headers={"Authorization": "Bearer rw_..."}
+    text = ""
+    for event in agent.stream({"question": question}, config={"configurable": {"top_k": 5}}):
+        if event["type"] == "step":
+            print(f"{event['node']}: {event['summary']}")
+        elif event["type"] == "sentence":
+            print(event["text"])
+        elif event["type"] == "answer":
+            text = event["answer"]["text"]
+    return text
+
+
+if __name__ == "__main__":
+    main(" ".join(sys.argv[1:]) or "What do my notes say?")
