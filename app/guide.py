@@ -42,7 +42,7 @@ def ask_each(parts: Sequence[PartName]) -> None:
     """Go through the parts with the person who sits here; only list them where nobody does."""
     problems = 0
     for part in parts:
-        say(f"\n{_told(part)}\n  Another one {TABLE[part].brings}.")
+        say(f"\n{_told(part)}\n  A better one {TABLE[part].brings}.")
         offered = run(choices(part))
         provider = part in ("chat", "vision")
         for n, choice in enumerate(offered, 1):

@@ -257,7 +257,7 @@ def _also(citation: Citation, indent: int) -> Text:
 
 
 def print_evidence(console: Console, evidence: Sequence[Evidence], lines: Sequence[Lines]) -> None:
-    """Print ranked evidence: place, scores and the lines that matched, the best sentence in bold."""
+    """Print ranked evidence: place, id, date and the lines that matched, the best sentence in bold."""
     flow = Flow(console)
     for n, (e, shown) in enumerate(zip(evidence, lines, strict=True), 1):
         head = Text(f"{n:>2}. ", style="cyan")
@@ -266,7 +266,7 @@ def print_evidence(console: Console, evidence: Sequence[Evidence], lines: Sequen
             style=Style(bold=True, link=link(e["locator"]) or None),
         )
         console.print(head, soft_wrap=True)
-        facts = [f"score {e['score']:.3f}", e["corpus"], e["id"]]
+        facts = [e["corpus"], e["id"]]
         if e["date"]:
             facts.append(e["date"][:10])
         console.print(Text("    " + " · ".join(clean(f) for f in facts), style="dim"), soft_wrap=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from dataclasses import asdict
 from typing import Any, Literal, get_args
 from urllib.parse import urlsplit
 
@@ -11,6 +12,7 @@ from fastapi import APIRouter
 from pydantic import Field
 
 from ragweave.models import trial
+from ragweave.models.offers import OFFERS, TABLE
 from ragweave.models.rerank import EMBEDDED
 from ragweave.models.settings import Role, model_settings
 from ragweave.serve.access import CallerNow
@@ -24,7 +26,10 @@ _CHAT = ("writer", "reasoner", "judge", "vision")
 
 @router.get("")
 async def list_models(caller: CallerNow) -> dict[str, Any]:
-    """List the roles, each with its model, the host it is asked at, whether it was set itself, and whether a key is."""
+    """List the roles, each with its model, the host it is asked at, whether it was set itself, and whether a key is.
+
+    `parts` tells in words what a model of each part brings and which command sets one up, `offers` what can be had.
+    """
     caller.require_all()
     settings, rows = model_settings(), []
     for role in get_args(Role):
@@ -44,7 +49,12 @@ async def list_models(caller: CallerNow) -> dict[str, Any]:
                 "test": bool(model) and role != "asr" and model != EMBEDDED,
             }
         )
-    return {"roles": rows, "writers": settings.writers}
+    offers = [
+        {"part": o.part, "name": o.name, "megabytes": o.megabytes, "licence": o.licence, "brings": o.brings}
+        for o in OFFERS
+    ]
+    parts = [{"part": n, **asdict(part), "command": f"ragweave setup {n}"} for n, part in TABLE.items()]
+    return {"roles": rows, "writers": settings.writers, "parts": parts, "offers": offers}
 
 
 class Tried(Body):

@@ -15,7 +15,6 @@ _LISTED = 4
 def start() -> None:
     """Print home, libraries, who answers, and what to do next."""
     from ragweave.corpora.settings import corpora_settings
-    from ragweave.models.offers import TABLE
     from ragweave.models.settings import model_settings
 
     home, settings = corpora_settings().home, model_settings()
@@ -29,7 +28,8 @@ def start() -> None:
         step = 'ragweave ask "...": answers; `ragweave serve` opens the page'
     typer.echo(f"home       {short_path(str(home))}{'' if home.is_dir() else ' (made at first use)'}")
     typer.echo(f"libraries  {listed([*libraries[:_LISTED], *rest]) or 'none yet'}")
-    typer.echo(clean(f"answers    {f'written by {settings.chat}' if settings.chat else TABLE['chat'].without}"))
+    who = f"written by {settings.chat}" if settings.chat else "quotes of the closest passages; no chat model is set up"
+    typer.echo(clean(f"answers    {who}"))
     typer.echo(f"next       {step}")
     typer.echo("\n`ragweave --help` lists the commands.")
 

@@ -35,7 +35,10 @@ async def test_a_writer_is_offered_tried_and_answers_no_other_is_and_its_key_is_
 async def test_without_a_chat_model_the_encoder_alone_can_be_tried_and_by_no_bound_key(
     client: httpx.AsyncClient, app: FastAPI
 ) -> None:
-    rows = {row["role"]: row["test"] for row in (await client.get("/api/models")).json()["roles"]}
+    listed = (await client.get("/api/models")).json()
+    rows = {row["role"]: row["test"] for row in listed["roles"]}
+    assert {offer["part"] for offer in listed["offers"]} == {part["part"] for part in listed["parts"]}
+    assert listed["parts"][0]["command"] == "ragweave setup chat"
     assert rows["embed"] and not rows["writer"] and not rows["asr"]
     assert int((await client.post("/api/models/embed/test", json={})).json()["said"]) > 0
     for role, status in (("writer", 409), ("asr", 422)):

@@ -278,7 +278,7 @@ def test_where_nobody_sits_it_lists_and_changes_nothing(
 ) -> None:
     monkeypatch.setattr(guide, "_attended", lambda: False)
     code, out, _ = main("setup")
-    assert code == 0 and "ragweave setup --all --yes" in out and "Chat model: no chat model" in out
+    assert code == 0 and "ragweave setup --all --yes" in out and "Chat model: none" in out
     assert main("setup", "--yes")[0] == main("setup", "ears")[0] == main("setup", "--remove")[0] == 2
     assert main("setup", "--model", "x", "--key", "NO_SUCH_KEY")[0] == 2
     assert hub.asked == [] and not user_file().exists()
