@@ -15,11 +15,12 @@ class ScriptedHub:
     """A model hub for tests; give its `url` as HF_ENDPOINT.
 
     Args:
-        files: bytes by path in the repository `owner/model`, the same at every revision.
+        files: bytes by path in the repository, the same at every revision.
+        repo: its name.
     """
 
-    def __init__(self, files: dict[str, bytes]) -> None:
-        self.files = files
+    def __init__(self, files: dict[str, bytes], repo: str = "owner/model") -> None:
+        self.files, self.repo = files, repo
         self.cut_after: list[int] = []
         """Bytes after which the next downloads break off, one entry a request."""
         self.fail_with: list[int] = []
@@ -76,10 +77,10 @@ class _Handler(BaseHTTPRequestHandler):
     def _answer(self) -> None:
         time.sleep(self.hub.delay)
         self.hub.asked.append((self.command, self.path, self.headers.get("range", "")))
-        if re.fullmatch(r"/api/models/owner/model(?:/(?:revision|tree)/[^/?]+)?(?:\?.*)?", self.path):
+        if re.fullmatch(rf"/api/models/{self.hub.repo}(?:/(?:revision|tree)/[^/?]+)?(?:\?.*)?", self.path):
             self._list("/tree/" in self.path)
             return
-        pointed = re.fullmatch(r"/owner/model/resolve/[^/]+/(.+)", self.path)
+        pointed = re.fullmatch(rf"/{self.hub.repo}/resolve/[^/]+/(.+)", self.path)
         stored = re.fullmatch(r"/store/(.+)", self.path)
         found = pointed or stored
         if found is None or found[1] not in self.hub.files:
@@ -107,7 +108,7 @@ class _Handler(BaseHTTPRequestHandler):
         rows = [{"type": "file", "path": n, "size": len(d), "oid": hashlib.sha1(d).hexdigest()} for n, d in files]
         held = [{"rfilename": n, "size": len(d), "lfs": self._stored(d)} for n, d in files]
         card = {"license": "apache-2.0"}
-        told = {"id": "owner/model", "sha": self.hub.commit, "siblings": held, "cardData": card}
+        told = {"id": self.hub.repo, "sha": self.hub.commit, "siblings": held, "cardData": card}
         body = json.dumps(rows if tree else told).encode()
         self._head(200, {"Content-Type": "application/json", "Content-Length": str(len(body))})
         self.wfile.write(body)
