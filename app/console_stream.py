@@ -21,13 +21,18 @@ Events = AsyncGenerator[dict[str, Any], None]
 
 
 def answer_aloud(
-    events: Callable[[bool | None], Events], *, trace: str = "", quiet: bool = False, runner: Callable[[Any], Any] = run
+    events: Callable[[bool | None], Events],
+    *,
+    trace: str = "",
+    quiet: bool = False,
+    runner: Callable[[Any], Any] = run,
+    remind: bool = True,
 ) -> Answer:
     """Ask, printing sentences as they are written, then what the check says against them, sources and notes.
 
     `events` begins the run, or goes on with it once consent to a web search was given or refused. `trace` is "",
     `short` (the steps that mattered) or `full`; a quiet run tells it on stderr and prints nothing else. A conversation
-    keeps one event loop over its turns (`runner`).
+    keeps one event loop over its turns (`runner`), and is told only once that no model read its quotes (`remind`).
     """
     out = console()
     voice = _Voice(out, console(stderr=True), trace=trace, quiet=quiet)
@@ -43,7 +48,7 @@ def answer_aloud(
     if not quiet:
         if trace:
             out.print()
-        print_answer(out, answer, streamed=voice.spoke, shown=voice.cited)
+        print_answer(out, answer, streamed=voice.spoke, shown=voice.cited, remind=remind)
     if trace or (answer.mode == "llm" and not quiet):
         (voice.err if quiet else out).print(f"\nBy: {usage_line(answer)}", style="dim")
     return answer

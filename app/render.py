@@ -150,12 +150,18 @@ class Flow:
 
 
 def print_answer(
-    console: Console, answer: Answer, *, streamed: bool = False, shown: Mapping[int, Any] | None = None
+    console: Console,
+    answer: Answer,
+    *,
+    streamed: bool = False,
+    shown: Mapping[int, Any] | None = None,
+    remind: bool = True,
 ) -> None:
     """Print an answer with its sources and notes.
 
     `streamed` says that its sentences have been shown already, `shown` what they were cited to then: a number that
-    stands on screen keeps its source, also where a mark has moved the sentence to another one.
+    stands on screen keeps its source, also where a mark has moved the sentence to another one. `remind` says whether to
+    tell that no model read the quotes.
     """
     if answer.abstained:
         console.print(Text(clean(answer.text) or "No answer.", style="bold"))
@@ -184,7 +190,8 @@ def print_answer(
         console.print()
     for note in answer.notes:
         if note.startswith(QUOTED):
-            console.print(Text(clean(note), style="dim"))
+            if remind:
+                console.print(Text(clean(note), style="dim"))
         else:
             console.print(Text(f"Note: {clean(note)}", style="yellow"))
 

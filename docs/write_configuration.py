@@ -21,7 +21,8 @@ from pydantic_core import PydanticUndefined
 _INTRO = """# Configuration
 
 `make docs` writes every table of this page from the code. Ragweave reads variables from the environment and from a
-`.env` file in the working folder; the environment wins. Keys and addresses belong there, never into the knobs of a run.
+`.env` file in the working folder or of your own settings, which `ragweave setup` writes; the first of them wins. Keys
+and addresses belong there, never into the knobs of a run.
 """
 
 

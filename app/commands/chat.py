@@ -82,6 +82,7 @@ class Conversation:
     trace: str
     turns: int
     out: Console = field(default_factory=console)
+    remind: bool = True
 
     def talk(self) -> None:
         """Read questions until the reader leaves."""
@@ -118,8 +119,10 @@ class Conversation:
                 lambda resume: api.astream(line, resume=resume, thread=self.thread, **self.options),
                 trace=self.trace,
                 runner=self.runner.run,
+                remind=self.remind,
             )
             self.turns += 1
+            self.remind = False
         except (KeyboardInterrupt, Stopped):
             self.out.print("\nStopped; ask something else.", style="dim")
         except RagweaveError as error:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from ragweave.components.phrases import QUOTED
 from ragweave.models.errors import ModelError
 
 Typed = Any
@@ -32,6 +33,12 @@ def test_the_turns_of_a_conversation_share_a_thread(typed: Typed, agent: Any) ->
     assert len({o["thread"] for o in agent.options}) == 1
     assert out.count("It was lit in 1874. [1]") == 2
     assert f"ragweave chat --thread {agent.options[0]['thread']}" in out
+
+
+def test_a_conversation_says_once_that_no_model_read_the_quotes(typed: Typed, agent: Any) -> None:
+    agent.answer = agent.answer.model_copy(update={"notes": (QUOTED, "a file was left out")})
+    out = typed("When was it lit?", "And how tall is it?")[1]
+    assert (out.count(QUOTED[:30]), out.count("Note: a file was left out")) == (1, 2)
 
 
 def test_an_error_and_an_interruption_end_the_turn_and_not_the_conversation(typed: Typed, agent: Any) -> None:
