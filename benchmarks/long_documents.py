@@ -8,7 +8,7 @@ many places (reasoning), what two places say (comparison), and what is not there
       python benchmarks/against_plain_rag.py ask agent --set FOLDER --each 40 --out OUT
     python benchmarks/against_plain_rag.py report --set FOLDER --each 40 --out OUT
 
-`--parts` prints how much of the document that holds the answer a first prompt of the agent shows, without a model.
+Records of a played model are in `records/depth_long`, for a FOLDER that is named `longdocs`. `--parts` prints how much of the document that holds the answer a first prompt of the agent shows, without a model.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import asyncio
 import json
 import os
 import random
+import re
 from pathlib import Path
 from typing import Any
 
@@ -138,7 +139,8 @@ def chronicle(dice: random.Random) -> tuple[str, list[dict[str, Any]]]:
     parts = [
         f"## The season of {r['year']}\n\nThe house opened with a {r['play']} by {r['by']}, in which {r['lead']} had "
         f"the leading part. {r['sold']} tickets were sold over the season. The roof let in water over the third row, "
-        "and a bucket was put there, which regular visitors took for scenery. The stove smoked at the premiere."
+        "and a bucket was put there, which regular visitors took for a part of the scenery. The stove smoked at the "
+        "premiere."
         for r in rows
     ]
     return "# Chronicle of the Tern Street Theatre\n\n" + "\n\n".join(parts) + "\n", rows
@@ -244,6 +246,11 @@ def asked(of: dict[str, list[dict[str, Any]]]) -> list[tuple[str, str, str, list
     return told
 
 
+def bare(answer: str) -> str:
+    """Return an answer without its article, which a sentence may say otherwise."""
+    return re.sub(r"^(?:an?|the) ", "", answer)
+
+
 def write(folder: Path) -> list[dict[str, Any]]:
     """Write the library and its questions; return the questions."""
     (folder / "library").mkdir(parents=True, exist_ok=True)
@@ -252,8 +259,8 @@ def write(folder: Path) -> list[dict[str, Any]]:
         text, facts[stem] = make(random.Random(n))
         (folder / "library" / f"{stem}.md").write_text(text, encoding="utf-8")
     rows = [
-        {"id": f"q{n:02}", "question": question, "kind": kind, "answers": answers, "gold_files": [f"{stem}.md"],
-         "hops": 1, "answerable": bool(answers), "previous": []}
+        {"id": f"q{n:02}", "question": question, "kind": kind, "answers": [bare(a) for a in answers],
+         "gold_files": [f"{stem}.md"], "hops": 1, "answerable": bool(answers), "previous": []}
         for n, (kind, stem, question, answers) in enumerate(asked(facts), 1)
     ]  # fmt: skip
     lines = "".join(json.dumps(r, ensure_ascii=False) + "\n" for r in rows)
