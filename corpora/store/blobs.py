@@ -76,6 +76,13 @@ def discard(connection: Connection, corpus: Corpus, space: str, ids: Sequence[st
             connection.execute(_DISCARD, [{**mine, "item": item_of(i), "part": part} for i, part in named])
 
 
+def renew(connection: Connection, source: str) -> None:
+    """Write the vectors of a source once more, so that the collections take over what is told beside them."""
+    rows = [dict(row) for row in connection.execute(select(vectors).where(vectors.c.source == source)).mappings()]
+    connection.execute(delete(vectors).where(vectors.c.source == source))
+    add(connection, vectors, [{name: value for name, value in row.items() if name != "n"} for row in rows])
+
+
 def forget_texts(connection: Connection, column: str, values: Iterable[str]) -> None:
     """Remove the text vectors, of every text encoder, of sources or items (`column`), within a write transaction."""
     texts = ~(vectors.c.space.startswith(SEEN) | vectors.c.space.startswith(ENTITIES))

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sqlalchemy import Connection, delete, func, select
+from sqlalchemy import Connection, delete, func, select, update
 
 from ragweave.corpora.store import blobs, ledger, lexical
 from ragweave.corpora.store.blobs import Matrix
@@ -16,7 +16,7 @@ from ragweave.corpora.store.catalog import Catalog, LibraryRow
 from ragweave.corpora.store.files import File
 from ragweave.corpora.store.media import Media
 from ragweave.corpora.store.prepared import Prepared, chunked
-from ragweave.corpora.store.rows import pack
+from ragweave.corpora.store.rows import lying_at, pack
 from ragweave.corpora.store.schema import add, bump, in_parts, items, now, paths, sources, upsert
 from ragweave.corpora.types import Corpus
 
@@ -81,7 +81,9 @@ class Committer:
                 noted.append(file)
                 if reason:
                     unread[file.path] = reason
-            orphans = self._forget(connection, self._put_paths(connection, noted))
+            before = self._put_paths(connection, noted)
+            orphans = self._forget(connection, before)
+            self._follow(connection, [*before, *(file.source for file in links)])
             bump(connection)
         # What could not be read has no media, and what it had before belongs to items that are gone.
         self._media.drop(orphans)
@@ -101,6 +103,7 @@ class Committer:
             for part in in_parts(gone):
                 connection.execute(delete(paths).where(paths.c.path.in_(part)))
             orphans = self._forget(connection, list(left.values()))
+            self._follow(connection, list(left.values()))
             bump(connection)
         self._media.drop(orphans)
 
@@ -195,6 +198,17 @@ class Committer:
                 connection.execute(delete(sources).where(sources.c.id == source))
                 gone.append(source)
         return gone
+
+    def _follow(self, connection: Connection, moved: Sequence[str]) -> None:
+        """Have the items of sources name the file that these lie in now, also in the collections."""
+        for source in dict.fromkeys(moved):
+            path = connection.execute(select(func.min(paths.c.path)).where(paths.c.source == source)).scalar()
+            rows = connection.execute(select(items.c.id, items.c.locator).where(items.c.source == source)).all()
+            stale = [(i, at) for i, old in rows if path is not None and (at := lying_at(old, path)) != old]
+            for item, at in stale:
+                connection.execute(update(items).where(items.c.id == item).values(locator=at))
+            if stale:
+                blobs.renew(connection, source)
 
     def _clear(self, connection: Connection, source: str) -> None:
         """Remove the items of a source, with their words and the vectors of their texts."""

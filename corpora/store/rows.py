@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path, PurePosixPath
@@ -67,10 +68,7 @@ def unpack(row: Any, path: str | None = None) -> Item:
 
     `path` is where its source lies now, and takes the place of the file in the locator.
     """
-    locator = dict(row["locator"])
-    if path is not None and "file" in locator:
-        beside = str(locator.get("beside", ""))
-        locator["file"] = str(Path(path).parent / beside) if beside and lies_beside(beside) else path
+    locator = dict(row["locator"]) if path is None else lying_at(row["locator"], path)
     return Item(
         **{name: row[name] for name in _PLAIN},
         locator=cast(Locator, locator),
@@ -78,6 +76,13 @@ def unpack(row: Any, path: str | None = None) -> Item:
         spans=tuple(_unpack_span(s) for s in row["spans"]),
         date=datetime.fromisoformat(row["date"]) if row["date"] else None,
     )
+
+
+def lying_at(locator: Mapping[str, Any], path: str) -> dict[str, Any]:
+    """Return the place of an item whose source lies at this path."""
+    beside = str(locator.get("beside", ""))
+    file = str(Path(path).parent / beside) if beside and lies_beside(beside) else path
+    return {**locator, "file": file} if "file" in locator else dict(locator)
 
 
 def lies_beside(relative: str) -> bool:

@@ -5,6 +5,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from sqlalchemy import select
 
 from ragweave.corpora.ingest.events import Event
 from ragweave.corpora.ingest.readers import Readers
@@ -12,6 +13,7 @@ from ragweave.corpora.ingest.run import index
 from ragweave.corpora.ingest.stages import prepare
 from ragweave.corpora.store import locks
 from ragweave.corpora.store.library import open_library
+from ragweave.corpora.store.schema import items
 from ragweave.corpora.store.stores import close_stores, stores
 from ragweave.models.errors import InputError, LibraryError
 from ragweave.tests.support.stored import found, lay, sound, whole
@@ -117,6 +119,10 @@ async def test_bytes_that_move_among_paths_are_kept(notes):
     late.rename(notes / "roma.md")
     report = await index([notes])
     assert (report.linked, report.removed, await found("aqueducts")) == (1, 1, {"roma.md"})
+    catalog, row = stores().catalog, stores().catalog.libraries()[0]
+    with catalog.reading(row.id) as connection:
+        stored = connection.execute(select(items.c.locator)).scalars().all()
+    assert {Path(where["file"]).name for where in stored} == {p.name for p in notes.iterdir()}, "as they are stored"
     await sound()
 
 
