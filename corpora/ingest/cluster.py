@@ -2,12 +2,14 @@
 
 An actor for each CPU of the cluster, or for what the settings give to one, has a reading process of its own. Files are
 opened at the same path on every node; what is made of them comes back through Ray, pictures included, and the run that
-asked is the only writer. A node that is lost costs what it had in hand, which another node repeats.
+asked is the only writer. An actor that is lost costs what it had in hand, which another one repeats; where its node
+lives, it is started again.
 """
 
 from __future__ import annotations
 
 import json
+import logging
 import os
 import queue
 import threading
@@ -33,8 +35,14 @@ from ragweave.models.errors import LibraryError, MissingExtra, SourceError
 from ragweave.models.settings import model_settings
 from ragweave.models.subprocess_env import environment
 
+logger = logging.getLogger(__name__)
+
 _TRIES = 2
 """Actors that may be lost over one file before the file is taken to be the cause."""
+_AGAIN = 2
+"""Times that an actor is started again."""
+_START = 60.0
+"""Seconds that it may take: a node may have gone which Ray still holds to be alive."""
 _EMBEDDED = 64
 """Texts that are worth a journey."""
 
@@ -104,8 +112,9 @@ class RayReaders:
         self._ray = ray
         try:
             ray.init(address or settings.ray, ignore_reinit_error=True, log_to_driver=False, logging_level="ERROR")
-            most = sum(_fit(node["Resources"], settings) for node in ray.nodes() if node["Alive"])
+            most = self._room(settings)
         except Exception as error:
+            logger.warning("Ray: %s", error)
             what = f"The Ray cluster at {settings.ray!r} cannot be reached ({type(error).__name__})"
             token = "have its token here (~/.ray/auth_token)"
             raise LibraryError(what, f"start one with `ray start --head`, {token}, or leave --ray out") from error
@@ -119,11 +128,13 @@ class RayReaders:
         mine = {name: value for name, value in settings if not isinstance(value, SecretStr)}
         given = {"num_cpus": settings.ray_cpus, "num_gpus": settings.ray_gpus}
         actor = ray.remote(**given)(Worker).options(runtime_env={"env_vars": told})
-        self._all = [actor.remote(mine, command) for _ in range(self.width)]
+        self._start: Callable[[], Any] = lambda: actor.remote(mine, command)
+        self._settings, self._roots = settings, list(roots)
+        self._all = [self._start() for _ in range(self.width)]
         self._idle: queue.SimpleQueue[Any] = queue.SimpleQueue()
-        self._left, self._closed = self.width, False
+        self._lock, self._again, self._closed = threading.Lock(), _AGAIN * self.width, False
         for one in self._all:
-            if why := ray.get(one.differs.remote(list(roots), params_hash())):
+            if why := ray.get(one.differs.remote(self._roots, params_hash())):
                 self.close()
                 raise LibraryError(
                     f"A node of the Ray cluster {why}", "set it up as this machine, and share the folders"
@@ -144,7 +155,7 @@ class RayReaders:
 
         Raises:
             SourceError: the file cannot be read, went past a limit, or ended two nodes.
-            LibraryError: no node is left.
+            LibraryError: no node is left, or its actors end whatever they do.
             Stopped: the run was stopped.
         """
         return self._unpacked(self._ask("read", path, source, max_words, list(roots), loader, later), media)
@@ -169,7 +180,7 @@ class RayReaders:
     def close(self) -> None:
         """End every actor; what they have in hand is given up."""
         self._closed = True
-        for one in self._all:
+        for one in list(self._all):
             self._ray.kill(one)
         self._idle.put(None)
 
@@ -180,19 +191,49 @@ class RayReaders:
                 self._idle.put(None)
                 if self._closed:
                     raise JobStopped
+                if self._room(self._settings):
+                    what, remedy = "The workers of the Ray cluster end again and again", "look at the logs of Ray"
+                    raise LibraryError(what, f"{remedy}, and run the same command again")
                 raise LibraryError("No node of the Ray cluster is left", "start nodes, and run the same command again")
             try:
                 reply = self._ray.get(getattr(one, method).remote(*given))
-            except self._ray.exceptions.RayActorError:
+            except self._ray.exceptions.RayActorError as error:
                 if self._closed:
                     raise JobStopped from None
-                self._left -= 1
-                if not self._left:
-                    self._idle.put(None)
+                logger.warning("Ray: %s", error)
+                self._replace(one)
             else:
                 self._idle.put(one)
                 return reply
         return SourceError("Reading it ended the processes of two nodes", "check the file, or their memory")
+
+    def _replace(self, lost: Any) -> None:
+        """Start an actor in the place of a lost one, where there is room for it and it was not tried too often."""
+        with self._lock:
+            self._all.remove(lost)
+            started = None
+            if self._again and self._room(self._settings) > len(self._all):
+                self._again -= 1
+                started = self._start()
+                self._all.append(started)
+        try:
+            if started is not None and not self._ray.get(
+                started.differs.remote(self._roots, params_hash()), timeout=_START
+            ):
+                self._idle.put(started)
+                return
+        except self._ray.exceptions.RayError as error:
+            logger.warning("Ray: %s", error)
+        with self._lock:
+            if started is not None:
+                self._ray.kill(started)
+                self._all.remove(started)
+            if not self._all:
+                self._idle.put(None)
+
+    def _room(self, settings: CorporaSettings) -> int:
+        """Return how many actors the living nodes have room for."""
+        return sum(_fit(node["Resources"], settings) for node in self._ray.nodes() if node["Alive"])
 
     def _unpacked(self, reply: Reply | SourceError, media: Path | None) -> Prepared:
         if isinstance(reply, SourceError):

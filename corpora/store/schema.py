@@ -172,12 +172,35 @@ relations = Table(
 
 def engine_of(path: Path, synchronous: str = "FULL", cache: int = 32_000) -> Engine:
     """Return the engine of a SQLite file, each of whose connections keeps up to so many KiB of it in memory."""
-    given = {"timeout": 60, "check_same_thread": False}
-    engine = create_engine(f"sqlite:///{path}", connect_args=given)
-    event.listen(engine, "connect", lambda connection, _record: _configure(connection, synchronous, cache))
+
+    def open_file() -> sqlite3.Connection:
+        try:
+            connection = sqlite3.connect(path, timeout=60, check_same_thread=False)
+            _configure(connection, synchronous, cache)
+        except sqlite3.OperationalError:
+            # A disk that is full or may not be written refuses the files beside it. Without them what is there can
+            # be read, where no process has left anything in its log.
+            if not path.exists() or ((log := Path(f"{path}-wal")).exists() and log.stat().st_size):
+                raise
+            address = f"{path.absolute().as_uri()}?mode=ro&immutable=1"
+            connection = sqlite3.connect(address, uri=True, check_same_thread=False, factory=_Unchanging)
+            connection.isolation_level = None
+        return connection
+
+    engine = create_engine(f"sqlite:///{path}", creator=open_file)
+    event.listen(engine, "checkin", _let_go)
     event.listen(engine, "begin", _begin)
     event.listen(engine, "handle_error", _explain, retval=True)
     return engine
+
+
+class _Unchanging(sqlite3.Connection):
+    """A connection that takes its file to be at rest, and so serves for one transaction."""
+
+
+def _let_go(connection: Any, record: Any) -> None:
+    if isinstance(connection, _Unchanging):
+        record.invalidate()
 
 
 def connect(path: Path) -> Engine:

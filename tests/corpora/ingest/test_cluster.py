@@ -5,6 +5,7 @@ import os
 import sys
 import threading
 import time
+from contextlib import suppress
 from unittest.mock import patch
 
 import pytest
@@ -141,6 +142,25 @@ def test_a_lost_node_costs_what_it_had_in_hand_which_another_repeats(cluster, tm
     held.close()
     assert told == ["slept"] * 3
     assert sorted(len(p.read_text()) for p in begun) == [1, 1, 2], "what was lost was read once more, and nothing else"
+
+
+def test_workers_that_die_on_a_living_node_are_started_again_and_no_more_often_than_twice(cluster, tmp_path):
+    held = readers(cluster, tmp_path, SLEEPS)
+    path = tmp_path / "a"
+    path.write_text("0")
+    for _ in range(2 * held.width):
+        for one in held._all:
+            ray.kill(one)
+        assert refused(held, path) in ("slept", "Reading it ended the processes of two nodes")
+        if not held._again:
+            break
+    for one in held._all:
+        ray.kill(one)
+    with pytest.raises(LibraryError, match="workers of the Ray cluster end again and again"):
+        for _ in range(3):
+            with suppress(SourceError):
+                held.read(str(path), "s", 60)
+    held.close()
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ SCRIPT = """
 import asyncio, json, os, sys
 from pathlib import Path
 from ragweave.corpora.ingest.run import index
-from ragweave.corpora.store.library import open_library
+from ragweave.app.api import aask
 from ragweave.corpora.store.stores import close_stores
 from ragweave.corpora.ingest.readers import Readers
 from ragweave.corpora.store.repair import repair
@@ -42,10 +42,8 @@ async def run():
     return (await index([notes])).indexed
 
 async def ask():
-    library = await open_library()
-    [lists] = await library.search("paragraph", ["the lighthouse of Alexandria"])
-    held = await library.items([hit.id for hit in lists.dense])
-    return held[lists.dense[0].id].title
+    answer = await aask("Where was the lighthouse of Alexandria built?")
+    return answer.citations[0].title
 
 async def sound():
     return (await repair()).sound
@@ -65,6 +63,7 @@ with open(ballast, "wb", buffering=0) as out:
         pass
 (notes / "rome.md").write_text("# Rome\\n\\n" + "The catacombs lie below the Appian Way. " * 100)
 tell("run on the full disk", run)
+tell("ask on the full disk", ask)
 ballast.unlink()
 tell("ask", ask)
 tell("run with room again", run)
@@ -88,7 +87,7 @@ def alone():
     return [*ALONE, "sh", "-c", ON_A_DISK, "sh"]
 
 
-def test_a_full_and_a_read_only_disk_are_stated_and_the_library_goes_on_when_there_is_room(home, tmp_path, alone):
+def test_a_full_and_a_read_only_disk_are_stated_and_the_library_answers_on_both(home, tmp_path, alone):
     home.mkdir()
     notes = tmp_path / "notes"
     notes.mkdir()
@@ -102,13 +101,13 @@ def test_a_full_and_a_read_only_disk_are_stated_and_the_library_goes_on_when_the
         timeout=300,
     )
     told = dict(map(json.loads, done.stdout.splitlines()))
-    assert len(told) == 7, (told, done.stderr[-3000:])
-    refused = r"StorageError: The (catalog|vector store|library folder).*cannot be.*RAGWEAVE_HOME"
+    assert len(told) == 8, (told, done.stderr[-3000:])
+    refused = r"(Storage|Library)Error: The (catalog|vector store|library folder).*cannot be.*RAGWEAVE_HOME"
     assert told["run"] == 2
     assert re.match(refused, told["run on the full disk"])
     assert (told["ask"], told["run with room again"], told["sound"]) == ("Alexandria", 1, True)
     assert re.match(refused, told["run on the disk that may not be written"])
-    assert re.match(refused, told["ask it"])
+    assert told["ask on the full disk"] == told["ask it"] == "Alexandria", "nothing is written to read"
 
 
 USED, HELD = "cannot be used", "is held by another process"
