@@ -67,7 +67,8 @@ def build(caller_of: CallerOf, slots: Slots, app_state: PictureDesk) -> MCPServe
                 slots, row, question, sources or (), _item(row), await app_state.read(pictures or ()),
                 lambda step: ctx.report_progress(next(steps), message=step), depth,
             )  # fmt: skip
-            return await unless_left(cast(Request, ctx.request_context.request), work)
+            request = ctx.request_context.request  # none over standard input, where who leaves ends the process
+            return await (unless_left(request, work) if isinstance(request, Request) else work)
 
     @server.tool(annotations=_READS, description=tools.SEARCH)
     async def search(
