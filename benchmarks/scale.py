@@ -2,10 +2,10 @@
 
     python benchmarks/scale.py [--sizes 1000 10000 100000] [--json OUT] [--plot docs/img/scale.png]
 
-Each size is indexed and asked in a process of its own, so that peak memory is its own. Passages are real sentences of
-the public data sets shuffled into paragraphs of about 120 words, with the XQuAD passages whole among them; the
-questions are XQuAD's. Parts of a query: embed the question; dense and lexical search, measured as they run side by side
-inside `Library.search`; all of that search; fuse; and score the pool.
+Each size is indexed in one process and asked in another, so that each has its own peak of memory. Passages are real
+sentences of the public data sets shuffled into paragraphs of about 120 words, with the XQuAD passages whole among them;
+the questions are XQuAD's. Parts of a query: embed the question; dense and lexical search inside `Library.search`; all
+of that search; fuse; and score the pool.
 """
 
 from __future__ import annotations
@@ -74,13 +74,38 @@ def size(folder: Path) -> int:
     return sum(f.stat().st_size for f in folder.rglob("*") if f.is_file())
 
 
-async def measure(count: int) -> dict[str, Any]:
-    """Index `count` passages and ask; return the figures."""
+async def indexing(count: int) -> dict[str, Any]:
+    """Index `count` passages; return the figures."""
+    from ragweave.corpora.ingest.run import index
+    from ragweave.corpora.store.library import open_library
+    from ragweave.models.embed import encoder
+
+    shared = runpy.run_path(str(HERE / "index.py"))
+    files = Path(os.environ["RAGWEAVE_HOME"]).parent / "files"
+    files.mkdir()
+    write_files(files, count, gold_passages(shared["DATA"]), shared["sentences"](shared["SETS"][1:]))
+    encoder().texts(["warm"])
+    began = time.perf_counter()
+    await index([files])
+    seconds = time.perf_counter() - began
+    spent = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    passages = (await (await open_library()).counts())["paragraph"]
+    return {
+        "passages": passages,
+        "index passages / s": passages / seconds,
+        "index s": seconds,
+        "index CPU s": sum(u.ru_utime + u.ru_stime for u in spent),
+        "peak RSS indexing MiB": spent[0].ru_maxrss / 1024,
+        "peak RSS of its children MiB": spent[1].ru_maxrss / 1024,
+    }
+
+
+async def asking() -> dict[str, Any]:
+    """Ask what was indexed; return the figures."""
     from ragweave.components.context import Context
     from ragweave.components.evidence import RankedList
     from ragweave.components.fusion import fused
     from ragweave.components.local.rank import score_pools
-    from ragweave.corpora.ingest.run import index
     from ragweave.corpora.store.library import open_library
     from ragweave.models.embed import encoder
 
@@ -88,14 +113,6 @@ async def measure(count: int) -> dict[str, Any]:
     data, pool = shared["DATA"], shared["sentences"](shared["SETS"][1:])
     gold = gold_passages(data)
     home = Path(os.environ["RAGWEAVE_HOME"])
-    files = home.parent / "files"
-    files.mkdir()
-    write_files(files, count, gold, pool)
-    encoder().texts(["warm"])
-    began = time.perf_counter()
-    await index([files])
-    indexed = time.perf_counter() - began
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     library = await open_library()
     context = Context()
     ms: dict[str, list[float]] = {part: [] for part in PARTS}
@@ -113,9 +130,10 @@ async def measure(count: int) -> dict[str, Any]:
 
         return run
 
-    # The two searches of a library, watched where they are: nothing outside it can run them one by one.
-    for part in ("dense", "lexical"):
-        setattr(library, f"_{part}", watched(part, getattr(library, f"_{part}")))
+    # The two searches, watched where they are: nothing outside the library can run them one by one.
+    held = library.held
+    held.vectors.query = watched("dense", held.vectors.query)  # type: ignore[method-assign]
+    held.lexical.search = watched("lexical", held.lexical.search)  # type: ignore[method-assign]
     asked = questions(data, gold, pool)
     for n, (question, passage) in enumerate([asked[0], *asked]):
         # The first question is asked twice: what is loaded once does not count.
@@ -140,18 +158,13 @@ async def measure(count: int) -> dict[str, Any]:
         began = time.perf_counter()
         (rows,), _ = await score_pools(library, question, [joined], context, 1)
         timed("score", began)
-        held = await library.items([i for i, _ in joined])
+        read = await library.items([i for i, _ in joined])
         start = passage[:60]
         ids = {"dense": found[0]["ids"], "lexical": found[1]["ids"], "fused": [i for i, _ in joined]}
         for name, ranked in {**ids, "scored": [r["id"] for r in rows]}.items():
-            there[name] += any(start in held[i].text for i in ranked[:5] if i in held)
-    counts = await library.counts()
+            there[name] += any(start in read[i].text for i in ranked[:5] if i in read)
     return {
-        "passages": counts["paragraph"],
-        "index passages / s": counts["paragraph"] / indexed,
-        "index s": indexed,
-        "peak RSS indexing MiB": peak,
-        "peak RSS MiB": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+        "peak RSS asking MiB": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
         "disk MiB": size(home) / 2**20,
         **{f"{part} median ms": statistics.median(ms[part]) for part in PARTS},
         **{f"{part} p95 ms": sorted(ms[part])[int(len(ms[part]) * 0.95)] for part in PARTS},
@@ -174,7 +187,7 @@ def plot(rows: list[dict[str, Any]], path: Path) -> None:
     left.set(xscale="log", yscale="log", xlabel="passages", ylabel="median milliseconds", title="One question, by part")
     left.legend()
     for key, label in (
-        ("peak RSS MiB", "peak RSS, MiB"),
+        ("peak RSS asking MiB", "peak RSS of asking, MiB"),
         ("disk MiB", "disk, MiB"),
         ("index passages / s", "indexed passages per second"),
     ):
@@ -186,13 +199,14 @@ def plot(rows: list[dict[str, Any]], path: Path) -> None:
 
 
 def in_process(count: int) -> dict[str, Any]:
-    """Measure one size in a process and a home of its own."""
+    """Measure one size in a home of its own, indexing and asking in a process each."""
     scratch = Path(tempfile.mkdtemp(prefix="ragweave-scale-"))
     try:
         env = {**os.environ, "RAGWEAVE_HOME": str(scratch / "home")}
-        out = scratch / "figures.json"
-        subprocess.run([sys.executable, __file__, "--one", str(count), "--json", str(out)], env=env, check=True)
-        found: dict[str, Any] = json.loads(out.read_text(encoding="utf-8"))
+        out, found = scratch / "figures.json", dict[str, Any]()
+        for one in (str(count), "ask"):
+            subprocess.run([sys.executable, __file__, "--one", one, "--json", str(out)], env=env, check=True)
+            found |= json.loads(out.read_text(encoding="utf-8"))
         return found
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
@@ -204,10 +218,11 @@ def main() -> None:
     parser.add_argument("--sizes", type=int, nargs="+", default=[1_000, 10_000, 100_000])
     parser.add_argument("--json", type=Path)
     parser.add_argument("--plot", type=Path)
-    parser.add_argument("--one", type=int, help=argparse.SUPPRESS)
+    parser.add_argument("--one", help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.one:
-        given.json.write_text(json.dumps(asyncio.run(measure(given.one))), encoding="utf-8")
+        figures = asking() if given.one == "ask" else indexing(int(given.one))
+        given.json.write_text(json.dumps(asyncio.run(figures)), encoding="utf-8")
         return
     rows = []
     for count in given.sizes:
