@@ -164,7 +164,7 @@ def counting(counts: Counter[str]) -> Iterator[None]:
     patched = [
         counted(ThreadPoolExecutor, "submit", "thread hops"),
         counted(PregelLoop, "after_tick", "supersteps"),
-        counted(RelevanceHead, "pools", "pool scorings"),
+        counted(RelevanceHead, "scores", "pool scorings"),
         counted(NodeRun, "done", "node runs"),
     ]
 
