@@ -99,7 +99,7 @@ def _graded(
 def _router(context: Context) -> Router:
     if context.route_by == "ensemble":
         trained = llm_route.by_checkpoint if model_settings().router else None
-        first = Component(local_route.route, trained, "checkpoint")
+        first = Component(local_route.trained, trained, "checkpoint")
         model = chosen("judge", context)
         host = "" if model is None else model.host
         return llm_route.Ensemble(first, Component(local_route.route, llm_route.route, host=host))

@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 from itertools import permutations
 
 from ragweave.components.component import Outcome
-from ragweave.components.local.route import best, labels
+from ragweave.components.local.route import best, labels, none_allowed
 from ragweave.components.protocols import Routed, Router
 from ragweave.components.run_context import RunContext, chosen
 from ragweave.corpora.types import CORPORA, LABELS, MEANINGS, Label
@@ -47,12 +47,11 @@ async def by_checkpoint(run: RunContext, query: str, held: Collection[Label]) ->
         return made(query), made.independent
 
     probabilities, independent = await asyncio.to_thread(ask)
-    none_allowed = run.hop <= 1 and chosen("writer", run.context) is not None
     if independent:
-        usable = {k: p for k, p in probabilities.items() if k in held or (k == "none" and none_allowed)}
+        usable = {k: p for k, p in probabilities.items() if k in held or (k == "none" and none_allowed(run))}
         found = labels(router.label_set(usable)), {k: round(p, 3) for k, p in usable.items()}
     else:
-        found = best(probabilities, held, run.context, none_allowed=none_allowed)
+        found = best(probabilities, held, run.context, none_allowed=none_allowed(run))
     return Routed(*found, "so the trained router reads the question")
 
 

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 
 from ragweave.components.context import Context
 from ragweave.components.protocols import Routed
-from ragweave.components.run_context import RunContext
+from ragweave.components.run_context import RunContext, has_writer_model
 from ragweave.corpora.types import CORPORA, LABELS, Label
 from ragweave.models import router
 
@@ -18,19 +18,24 @@ async def route(run: RunContext, query: str, held: Collection[Label]) -> Routed:
     picture?"). So in a library of several matters everything is searched, and `fuse` weighs what was found by the
     head's confidence in its corpus.
     """
-    # The head takes half a millisecond: a hop to a thread takes as long.
-    wide, chosen, confidence = _head(query, held, run.context)
-    if wide:
+    # The head takes two milliseconds: a hop to a thread saves little.
+    chosen, confidence = best(router.predict(query), held, run.context, none_allowed=False)
+    if len(router.modalities(held)) > 1 and run.context.route_by != "hard":
         everything = sorted(labels([*confidence]), key=lambda c: -confidence[c])
         return Routed(everything, confidence, "the question does not tell what holds its answer")
     why = "so the question reads" if chosen else "the library holds nothing"
     return Routed(chosen, confidence, why)
 
 
-def _head(query: str, held: Collection[Label], context: Context) -> tuple[bool, list[Label], dict[str, float]]:
-    """Ask the head: whether to search everything, else which corpora, and its confidence."""
-    chosen, confidence = best(router.predict(query), held, context, none_allowed=False)
-    return len(router.modalities(held)) > 1 and context.route_by != "hard", chosen, confidence
+async def trained(run: RunContext, query: str, held: Collection[Label]) -> Routed:
+    """Return the best corpus of the head, as the trained router of the ensemble; it may be `none`."""
+    found = best(router.predict(query), held, run.context, none_allowed=none_allowed(run))
+    return Routed(*found, "so the question reads")
+
+
+def none_allowed(run: RunContext) -> bool:
+    """Return whether a trained router may say `none`: a later hop is made to search, and somebody has to answer."""
+    return run.hop <= 1 and has_writer_model(run.context)
 
 
 def best(

@@ -62,7 +62,7 @@ def router(
     ] = None,
     templates: Annotated[bool, typer.Option(help="small: add the template questions that ship.")] = True,
     leave_one_out: Annotated[
-        bool, typer.Option("--leave-one-source-out", help="small: also print the accuracy on each source left out.")
+        bool, typer.Option("--leave-one-source-out", help="small: also print accuracy and ece on each source left out.")
     ] = False,
     base: BaseOption = "",
     first_line: Annotated[
@@ -203,7 +203,7 @@ def _small_router(data: Path, out: Path, templates: bool, leave_one_out: bool) -
     typer.echo(f"{out}: {out.stat().st_size:,} bytes, {len(rows)} labelled and {len(own)} template questions")
     if leave_one_out:
         found = leave_one_source_out(corpus, lambda line: typer.echo(line, err=True))
-        typer.echo(table(["source left out", "accuracy"], [[k, v] for k, v in found.items()]))
+        typer.echo(table(["source left out", "accuracy", "ece"], [[k, *v] for k, v in found.items()]))
 
 
 def _small_evaluator(data: Path, out: Path) -> None:

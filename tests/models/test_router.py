@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from ragweave.corpora.types import CORPORA, LABELS
 from ragweave.models import router
 from ragweave.models.errors import WeightsError
-from ragweave.models.router_features import BUCKETS, clean, features, skeleton
+from ragweave.models.router_features import clean, read, skeleton
 
 
 def test_options_and_white_space_are_left_out_and_the_skeleton_drops_the_subject():
@@ -22,7 +22,7 @@ def test_options_and_white_space_are_left_out_and_the_skeleton_drops_the_subject
 
 def test_places_of_phrases_do_not_depend_on_the_process():
     # Python's own hash() changes from run to run; stored weights need the same places for ever.
-    assert np.flatnonzero(features(["two words"])[0][:BUCKETS]).tolist() == [2662, 3669, 7820]
+    assert read(["two words"]).bags["words"][0].tolist() == [2662, 3669, 7820]
 
 
 @pytest.mark.parametrize(
@@ -53,15 +53,15 @@ def test_any_text_gets_probabilities_and_the_same_ones_twice(text):
     assert router.predict(text) == p
 
 
-def test_a_file_that_is_no_head_or_one_for_other_cues_is_refused_with_a_sentence(tmp_path):
+def test_a_file_that_is_no_head_or_one_for_other_features_is_refused_with_a_sentence(tmp_path):
     with np.load(router.HEAD, allow_pickle=False) as file:
         old = {k: file[k] for k in file.files}
-    old["cues"] = old["cues"][:-1]
+    old["starts_words"] = old["starts_words"][:-1]
     path = tmp_path / "router.npz"
     path.write_bytes(b"not a zip")
     with pytest.raises(WeightsError, match="cannot be read"):
         router.predict("hi", path)
-    pickled = {"cues": np.array([{}], object)}
+    pickled = {"labels": np.array([{}], object)}
     for n, (arrays, said) in enumerate(((pickled, "cannot be read"), ({}, "cannot be read"), (old, "other features"))):
         np.savez(tmp_path / f"{n}.npz", **arrays)
         with pytest.raises(WeightsError, match=said):

@@ -112,15 +112,26 @@ async def test_a_checkpoint_that_cannot_be_used_costs_a_note_and_the_head_decide
     assert "there is no checkpoint folder '/nowhere/at/all'" in notes[0]
 
 
-@pytest.mark.parametrize(("sure", "corpus", "by"), [(0.9, "image", "checkpoint"), (0.5, "paragraph", "llm")])
-async def test_the_ensemble_asks_a_checkpoint_first_where_one_is_set(
-    monkeypatch: pytest.MonkeyPatch, says: Any, sure: float, corpus: str, by: str
+@pytest.mark.parametrize("has_checkpoint", [True, False])
+@pytest.mark.parametrize(("sure", "corpora", "asked"), [(0.9, ["image"], False), (0.5, ["paragraph"], True)])
+async def test_the_ensemble_takes_a_sure_trained_router_at_its_word_and_asks_the_model_elsewhere(
+    monkeypatch: pytest.MonkeyPatch, says: Any, has_checkpoint: bool, sure: float, corpora: list[str], asked: bool
 ) -> None:
-    says(paragraph=0.99, image=0.01)
-    checkpoint_says(monkeypatch, {"image": sure, "document": 1 - sure})
+    probabilities = {"image": sure, "document": 1 - sure}
+    says(**{"paragraph": 0.99, "image": 0.01} if has_checkpoint else probabilities)
+    if has_checkpoint:
+        checkpoint_says(monkeypatch, probabilities)
     with writer("paragraph"):
         row, _ = await routed("who signed it", route_by="ensemble")
-    assert (row["corpora"][0], row["by"]) == (corpus, by)
+    trained = "checkpoint" if has_checkpoint else "local"
+    assert (row["corpora"], row["by"]) == (corpora, "llm" if asked else trained)
+
+
+async def test_a_sure_head_may_say_none_in_the_ensemble(says: Any) -> None:
+    says(none=0.9, image=0.1)
+    with writer():
+        row, _ = await routed("what is energy", route_by="ensemble")
+    assert row["corpora"] == ["none"]
 
 
 async def test_corpora_that_the_caller_names_are_taken_without_asking_anyone() -> None:
