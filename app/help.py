@@ -29,6 +29,7 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
     "show": ("show f785e65a16e66685bb24a579", "show f785e65a16e66685bb24a579 --open"),
     "serve": ("serve", "serve --port 9000 --library work"),
     "mcp": ("mcp --library notes",),
+    "keys": ('keys create "Open WebUI" --library notes', "keys list", "keys revoke 1a2b3c4d"),
     "keys create": ('keys create "Open WebUI" --library notes', "keys create me --all"),
     "keys list": ("keys list",),
     "keys revoke": ("keys revoke 1a2b3c4d",),
@@ -53,10 +54,12 @@ class Grouped(TyperGroup):
     """A group whose help lists its commands under headings; no summary is cut off."""
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """Write the commands by their groups."""
+        """Write the commands by their groups; those of a command's own under one heading."""
         told = [(name, self.get_command(ctx, name)) for name in self.list_commands(ctx)]
         named = {name: group for group, names in GROUPS.items() for name in names}
-        for group in (*GROUPS, CHECKOUT):
+        if ctx.parent is not None:
+            named = dict.fromkeys((name for name, _ in told), "Commands")
+        for group in dict.fromkeys((*GROUPS, CHECKOUT, *named.values())):
             rows = [(name, _summary(c)) for name, c in told if c and named.get(name, CHECKOUT) == group]
             if rows:
                 with formatter.section(group):
@@ -64,7 +67,7 @@ class Grouped(TyperGroup):
 
     def list_commands(self, ctx: Any) -> list[str]:
         """Return the commands in the order of their groups."""
-        order = [name for names in GROUPS.values() for name in names]
+        order = [name for names in GROUPS.values() for name in names if ctx.parent is None]
         names = list(super().list_commands(ctx))
         return sorted(names, key=lambda name: order.index(name) if name in order else len(order))
 

@@ -9,13 +9,16 @@ import typer
 
 from ragweave.app.commands.common import JsonOption, print_json, print_table, run
 from ragweave.app.commands.serve import keys_of_home, need
+from ragweave.app.help import Grouped
 from ragweave.app.places import clean
 from ragweave.models.errors import InputError
 
 if TYPE_CHECKING:
     from ragweave.serve.access import Keys
 
-keys = typer.Typer(help="Make, list or revoke API keys of the server.", no_args_is_help=True, rich_markup_mode=None)
+keys = typer.Typer(
+    help="Make, list or revoke API keys of the server.", no_args_is_help=True, rich_markup_mode=None, cls=Grouped
+)
 
 
 @keys.command()

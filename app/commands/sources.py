@@ -12,6 +12,7 @@ from rich.filesize import decimal as size
 from ragweave.app.commands import common
 from ragweave.app.commands.common import JsonOption, LibraryOption, library_name, print_json, run
 from ragweave.app.commands.picture import hand_out, hand_out_sheet, told_of
+from ragweave.app.help import Grouped
 from ragweave.app.places import clean, place, short_path
 from ragweave.app.render import counted, listed
 from ragweave.models.errors import InputError
@@ -21,10 +22,13 @@ if TYPE_CHECKING:
     from ragweave.corpora.types import Item
 
 sources = typer.Typer(
-    help="List, show or remove the files of a library.", invoke_without_command=True, rich_markup_mode=None
+    help="List, show or remove the files of a library.", invoke_without_command=True, rich_markup_mode=None, cls=Grouped
 )
 library = typer.Typer(
-    help="List, create, rename, set up or delete libraries.", invoke_without_command=True, rich_markup_mode=None
+    help="List, create, rename, set up or delete libraries.",
+    invoke_without_command=True,
+    rich_markup_mode=None,
+    cls=Grouped,
 )
 
 SourceArgument = Annotated[str, typer.Argument(metavar="SOURCE", help="Path, id, or the first letters of an id.")]
