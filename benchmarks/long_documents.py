@@ -8,7 +8,8 @@ many places (reasoning), what two places say (comparison), and what is not there
       python benchmarks/against_plain_rag.py ask agent --set FOLDER --each 40 --out OUT
     python benchmarks/against_plain_rag.py report --set FOLDER --each 40 --out OUT
 
-Records of a played model are in `records/depth_long`, for a FOLDER that is named `longdocs`. `--parts` prints how much of the document that holds the answer a first prompt of the agent shows, without a model.
+Records of a played model are in `records/depth_long`, for a FOLDER that is named `longdocs`. `--parts` prints how much
+of the document that holds the answer a first prompt of the agent shows, without a model.
 """
 
 from __future__ import annotations
