@@ -70,8 +70,10 @@ class Connection:
 
     def limited(self, bound: Any, most: int) -> Any:
         """Return a model that is asked for at most so many tokens."""
-        told = {"max_tokens": most}
-        return bound.bind(**({"extra_body": told} if self.limit == "extra_body" else told)) if self.limit else bound
+        told: dict[str, Any] = {"max_tokens": most}
+        if self.limit == "extra_body":
+            told = {"extra_body": {**getattr(bound, "kwargs", {}).get("extra_body", {}), **told}}
+        return bound.bind(**told) if self.limit else bound
 
     def unlimited(self, exc: BaseException) -> bool:
         """Tell whether a server refused the limit; it is not sent there again."""

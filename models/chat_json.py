@@ -45,7 +45,12 @@ def under(schema: type[BaseModel], model: BaseChatModel) -> Any:
     # The schema goes in as a dict: given the class, some clients raise on an unreadable reply and lose its text.
     shape = {"description": schema.__name__, **shape_of(schema)}
     with suppress(NotImplementedError, ValueError, TypeError, AttributeError):
-        return model.with_structured_output(shape, method="json_schema").first  # type: ignore[attr-defined]
+        bound: Any = model.with_structured_output(shape, method="json_schema").first  # type: ignore[attr-defined]
+        kwargs = dict(bound.kwargs)
+        if "root_async_client" in type(model).model_fields and (form := kwargs.pop("response_format", None)):
+            # OpenAI's client reads a stream under a schema that it knows of only where each reply names its role.
+            return model.bind(**kwargs, extra_body={"response_format": form})
+        return bound
     return None
 
 

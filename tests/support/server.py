@@ -255,7 +255,8 @@ class _Handler(BaseHTTPRequestHandler):
             self._chunk(b"data: [DONE]\n\n")
             self._chunk(b"")
             return
-        deltas: list[dict[str, Any]] = [{"role": "assistant", "content": ""}, *({"content": p} for p in parts)]
+        # Some servers name no role in a stream.
+        deltas: list[dict[str, Any]] = [{"content": ""}, *({"content": p} for p in parts)]
         for i, delta in enumerate(deltas):
             if i > 1:
                 self.server.scripted.closing.wait(self.server.scripted.part_delay)
