@@ -10,7 +10,7 @@ import sys
 import time
 from asyncio.subprocess import Process
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from types import SimpleNamespace
 from typing import Any
 
@@ -185,11 +185,16 @@ async def killed_at_the_end(*options: str, **environment: str) -> AsyncIterator[
 
 
 async def events_until(client: httpx.AsyncClient, run: str, last: str, after: int = 0) -> list[dict[str, Any]]:
-    """Follow a run until it tells an event of the type `last`."""
-    text = ""
-    async with asyncio.timeout(60), client.stream("GET", f"/api/runs/{run}/events", params={"after": after}) as stream:
-        async for part in stream.aiter_text():
-            text += part.replace("\r\n", "\n")
-            if f"event: {last}\n" in text and text.endswith("\n\n"):
-                break
-    return parse_events(text)
+    """Follow a run until it tells an event of the type `last`; come back where a connection ends, as a browser does."""
+    events: list[dict[str, Any]] = []
+    async with asyncio.timeout(60):
+        while not any(e["type"] == last for e in events):
+            text, at = "", {"after": events[-1]["id"] if events else after}
+            with suppress(httpx.TransportError):
+                async with client.stream("GET", f"/api/runs/{run}/events", params=at) as stream:
+                    async for part in stream.aiter_text():
+                        text += part.replace("\r\n", "\n")
+                        if f"event: {last}\n" in text and text.endswith("\n\n"):
+                            break
+            events += parse_events(text[: text.rfind("\n\n") + 2])
+    return events
