@@ -34,7 +34,7 @@ from ragweave.models.router import (
     lengths_of,
     softmax,
 )
-from ragweave.models.router_features import PLACES, Read, read
+from ragweave.models.router_features import PLACES, QuestionFeatures, read
 from ragweave.models.text import words
 
 logger = logging.getLogger(__name__)
@@ -60,7 +60,7 @@ class Corpus:
     """
 
     texts: list[str]
-    read: Read
+    read: QuestionFeatures
     likeness: dict[str, Array]
     """Of each kind, and "joint": float32, (questions, questions)."""
     labels: Rows

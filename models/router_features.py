@@ -38,14 +38,14 @@ def clean(question: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Read:
+class QuestionFeatures:
     """What the head reads of some questions: for each bag the places of each question, and vectors (questions, 256)."""
 
     bags: dict[str, list[NDArray[np.int64]]]
     vectors: NDArray[np.float32]
 
 
-def read(questions: Sequence[str]) -> Read:
+def read(questions: Sequence[str]) -> QuestionFeatures:
     """Read questions; a wordless one has empty bags and a vector of zeros.
 
     The embedding is the embedded encoder's, whatever the library uses: the head was fitted with it.
@@ -58,7 +58,7 @@ def read(questions: Sequence[str]) -> Read:
         "form": _form,
     }
     bags = {name: [_hashed(found[name](text), places) for text in texts] for name, places in PLACES.items()}
-    return Read(bags, np.asarray(encoder("wordllama").texts(texts), dtype=np.float32))
+    return QuestionFeatures(bags, np.asarray(encoder("wordllama").texts(texts), dtype=np.float32))
 
 
 def _hashed(found: Collection[str], places: int) -> NDArray[np.int64]:

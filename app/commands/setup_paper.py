@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import typer
 
 from ragweave.app.places import clean
-from ragweave.app.user_settings import write
 from ragweave.models.errors import InputError, WeightsError
 
 if TYPE_CHECKING:
@@ -65,6 +64,8 @@ def _set_up(paper: str, wanted: PaperWeights, named: str, yes: bool) -> None:
 
 
 def _finish(wanted: PaperWeights, filled: Mapping[str, str]) -> None:
+    from ragweave.app.user_settings import write
+
     values = {name: value.format(**filled).removesuffix("@") for name, value in wanted.settings.items()}
     typer.echo(f"Written to {write(values)}.")
     if encoder := values.get("RAGWEAVE_EMBED"):
