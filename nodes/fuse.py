@@ -70,8 +70,8 @@ async def fuse(state: State, runtime: NodeRuntime) -> Update:
         aged = f", newer first (half-life {half_life:g} days)"
     found_all = len(rows)
     if has_writer_model(run.context):
-        # A picture without words takes no passage's place where nobody is going to look at it.
-        worth = worth_a_look(rows)
+        # A picture without words takes no passage's place where nobody is going to look at it, but as published.
+        worth = {r["id"] for r in rows} if run.context.method.form == "universal-rag" else worth_a_look(rows)
         rows = distinct((r for r in rows if r["text"].strip() or r["id"] in worth), most, read)
     else:
         rows = rows[:most]
@@ -102,8 +102,8 @@ async def _order(
     most = max(EACH, run.context.kept)
     pools = [pools[0], *(pool[:most] for pool in pools[1:])] if pools else [fused(found, query, run.context)]
     rows, joint = await score_pools(library, query, pools, run.context, run.hop, run.notes, compared)
-    if confidence is None or not corpora:
-        return rows[0]
+    if confidence is None or not corpora or (len(corpora) == 1 and run.context.method.fusion == "dense"):
+        return rows[0]  # cosines of one corpus keep their order
     ordered = merged(dict(zip(corpora, rows, strict=True)), confidence)
     # Read as one pool, a picture that was compared would count by its words alone.
     return blended(ordered, joint) if joint and run.context.rerank and not compared else ordered

@@ -28,7 +28,7 @@ K = TypeVar("K")
 MOST = 4
 """Pictures that are looked at and shown: those of the best evidence."""
 CLIPS = 8
-"""Clips that are looked at: the first of those that were kept."""
+"""Clips that are looked at: the first of those that were kept; all of them as published (VideoRAG)."""
 LONGEST = 1_200
 """Characters of what is kept of a look."""
 _KNOWN = 1_500
@@ -238,7 +238,7 @@ async def look_closer(run: RunContext, query: str, keywords: Sequence[str], clip
     The frames are those stored at indexing, so the original file is not needed.
     """
     model = viewer(run)
-    wanted = clips[:CLIPS]
+    wanted = clips if run.context.method.form == "video-rag" else clips[:CLIPS]
     spread = apart(wanted, run.context.method.look_frames)
     able = [(item, shown) for item, shown in zip(wanted, spread, strict=True) if shown]
     if model is None:

@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 from itertools import permutations
 
 from ragweave.components.component import Outcome
-from ragweave.components.local.route import best, labels, none_allowed
+from ragweave.components.local.route import as_published, best, labels, none_allowed
 from ragweave.components.protocols import Routed, Router
 from ragweave.components.run_context import RunContext, chosen
 from ragweave.corpora.types import CORPORA, LABELS, MEANINGS, Label
@@ -29,7 +29,7 @@ async def route(run: RunContext, query: str, held: Collection[Label]) -> Routed 
         return Routed(labels(able), {able[0]: 1.0}, "nothing else is held")
     if not held:
         return Routed([], {}, "the library holds nothing")
-    sets = combinations_of(able)
+    sets = [] if as_published(run.context) else combinations_of(able)
     label = await run.label(messages(query, able, several=bool(sets)), [*able, *sets])
     if label is None:
         return None

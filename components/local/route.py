@@ -12,15 +12,17 @@ from ragweave.models import router
 
 
 async def route(run: RunContext, query: str, held: Collection[Label]) -> Routed:
-    """Return the corpora that the head chooses, best first; it never chooses `none`.
+    """Return the corpora that the head chooses, best first; it chooses `none` only as published.
 
     A question seldom tells where its answer lies, and one that names a medium may mean another ("who painted the
     picture?"). So in a library of several matters everything is searched, and `fuse` weighs what was found by the
     head's confidence in its corpus.
     """
+    alone = as_published(run.context)
     # The head takes two milliseconds: a hop to a thread saves little.
-    chosen, confidence = best(router.predict(query), held, run.context, none_allowed=False)
-    if len(router.modalities(held)) > 1 and run.context.route_by != "hard":
+    allowed = alone and none_allowed(run)
+    chosen, confidence = best(router.predict(query), held, run.context, none_allowed=allowed)
+    if len(router.modalities(held)) > 1 and run.context.route_by != "hard" and not alone:
         everything = sorted(labels([*confidence]), key=lambda c: -confidence[c])
         return Routed(everything, confidence, "the question does not tell what holds its answer")
     why = "so the question reads" if chosen else "the library holds nothing"
@@ -33,6 +35,11 @@ async def trained(run: RunContext, query: str, held: Collection[Label]) -> Route
     return Routed(*found, "so the question reads")
 
 
+def as_published(context: Context) -> bool:
+    """Return whether a router names one label and no second (UniversalRAG, section 2)."""
+    return context.method.form == "universal-rag"
+
+
 def none_allowed(run: RunContext) -> bool:
     """Return whether a trained router may say `none`: a later hop is made to search, and somebody has to answer."""
     return run.hop <= 1 and has_writer_model(run.context)
@@ -41,7 +48,7 @@ def none_allowed(run: RunContext) -> bool:
 def best(
     probabilities: Mapping[str, float], held: Collection[Label], context: Context, *, none_allowed: bool
 ) -> tuple[list[Label], dict[str, float]]:
-    """Mask what is not to be had, and take the best label, or the best two where it is not sure.
+    """Mask what is not to be had, and take the best label, or, but as published, the best two where it is not sure.
 
     Where the run does not tell granularities apart, the label of a matter stands for all corpora that hold it.
     """
@@ -54,7 +61,8 @@ def best(
     if context.method.granularity == "modality":
         groups = {group[0]: group for group in router.modalities(list(given))}
         given = {name: sum(given[c] for c in group) for name, group in groups.items()}
-    chosen = router.choose(given, set(held), second_below=router.SECOND_BELOW, none_allowed=none_allowed)
+    second_below = 0.0 if as_published(context) else router.SECOND_BELOW
+    chosen = router.choose(given, set(held), second_below, none_allowed)
     return labels([c for name in chosen for c in groups[name]]), confidence
 
 

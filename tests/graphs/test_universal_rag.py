@@ -11,6 +11,7 @@ import pytest
 from ragweave.components.context import Context
 from ragweave.corpora.ingest.run import index
 from ragweave.graphs.universal_rag import graph
+from ragweave.models import router
 from ragweave.models.chat import override
 from ragweave.tests.support import ScriptedChat
 
@@ -86,3 +87,14 @@ async def test_routing_of_several_media_searches_everything_and_weighs_it_by_the
     assert {e["corpus"] for e in state["evidence"]} == {"paragraph", "document", "image", "clip", "video"}
     rows = {e["id"]: e for e in state["evidence"]}
     assert rows[state["candidates"][0]]["corpus"] == "image"
+
+
+@pytest.mark.usefixtures("library")
+async def test_as_published_a_question_that_needs_nothing_is_answered_without_a_search(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(router, "predict", lambda question: {"none": 0.6, "paragraph": 0.4})
+    with override(writer=ScriptedChat(replies=["It is twelve."])):
+        state = await ask("What is the square root of 144?", mode="llm", preset="universal-rag-paper")
+    assert state["routes"][0]["corpora"] == ["none"] and not state["tasks"]
+    assert state["answer"].text == "It is twelve."

@@ -7,6 +7,8 @@ from typing import Any
 
 from ragweave.app.api import aask, astate, astream
 from ragweave.components.context import Context
+from ragweave.corpora.store.library import open_library
+from ragweave.corpora.video.chunk_search import nearest_chunks
 from ragweave.tests.support.knobs import context as knobs_of
 from ragweave.tests.support.library import build_library
 
@@ -44,6 +46,13 @@ async def test_every_retriever_tells_what_it_found(recordings: Path) -> None:
         if e["type"] == "step" and e["node"] == "retrieve_clips"
     ]
     assert {"chunk", "speech", "visual", "entity", "video"} <= set(told)
+
+
+async def test_chunks_are_found_by_vectors_of_their_own(recordings: Path) -> None:
+    found = await nearest_chunks(await open_library(), ["how long the dough of a rye bread rests", "the comet"], 9)
+    bread, comet = ([chunk.text for chunk, _ in near] for near in found)
+    assert "dough" in bread[0] and "comet" in comet[0] and sorted(bread) == sorted(comet)
+    assert all(cosines == sorted(cosines, reverse=True) for near in found if (cosines := [c for _, c in near]))
 
 
 async def test_a_question_that_names_its_recording_stays_within_it(recordings: Path) -> None:

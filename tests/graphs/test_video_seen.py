@@ -58,6 +58,8 @@ def mouth() -> ScriptedChat:
             return {"statement": "The wall is wet.", "scene": "a wall", "keywords": ["wall", "wet"]}
         if "judge whether passages" in system:
             return {"verdicts": [{"n": n, "verdict": "relevant"} for n in (1, 2, 3)]}
+        if "decide whether a clip" in system:
+            return "yes"
         return "The green wall is wet [1]." if "green and wet" in user else "UNKNOWN"
 
     return ScriptedChat(react=react)
@@ -111,6 +113,18 @@ async def test_frames_are_looked_at_with_the_question_and_the_answer_cites_their
     answer = state["answer"]
     assert answer.text.startswith("The green wall is wet.") and answer.sentences[0].support == "verified"
     assert {(c.locator["start"], c.locator["end"]) for c in answer.citations} == {(30.0, 60.0)}
+
+
+async def test_as_published_every_clip_that_the_judge_keeps_is_looked_at(
+    film: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await indexed(film, eyes())
+    monkeypatch.setattr(looking, "CLIPS", 1)
+    vision = eyes()
+    with override(vision=vision, writer=mouth(), judge=mouth()):
+        context = Context(mode="llm", preset="video-rag-paper")
+        await astate("Is the green wall wet?", context=context, graph="video_rag")
+    assert [len(colours(c.messages)) for c in vision.calls] == [15] * 3
 
 
 async def test_a_writer_that_can_see_looks_at_a_whole_recording(film: Path) -> None:

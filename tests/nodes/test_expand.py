@@ -127,6 +127,21 @@ async def test_the_seed_asks_as_its_program_and_searches_one_vector_of_each_quer
     assert len(found) == 2 and [e["score"] for e in found] == [round(1 / 60, 4)] * 2
 
 
+async def test_the_article_searches_the_question_beside_its_phrasings_by_words_and_by_vectors(stock: Any) -> None:
+    from ragweave.graphs.rag_fusion import graph
+
+    stock({f"{n}.md": f"# {text}\n\nAll about {text}." for n, text in enumerate(FOUR)})
+    model = ScriptedChat(react=lambda m: "\n".join(FOUR) if "生成" in m[0].text else "In two files.")
+    events = []
+    with override(writer=model):
+        context = Context(preset="rag-fusion-paper")
+        async for part in graph.astream({"question": QUERY}, context=context, stream_mode="updates"):
+            events.append(part)
+    lists = [row for part in events for row in part.get("retrieve", {}).get("found", [])]
+    asked = {(row["query"], row["kind"]) for row in lists}
+    assert asked == {(q, kind) for q in (QUERY, *FOUR) for kind in ("dense", "lexical")}
+
+
 def test_rewrites_are_searched_in_the_recordings_too() -> None:
     task = {"corpus": "clip", "queries": ["asked", "rewritten"], "sources": [], "titles": []}
     state: Any = {"turn": "t", "hop": 1, "query": "asked", "tasks": [task]}

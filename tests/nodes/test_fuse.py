@@ -18,10 +18,14 @@ from ragweave.components.local.rank import score_pools
 from ragweave.corpora.store.library import Library, open_library
 from ragweave.corpora.store.stores import stores
 from ragweave.corpora.types import Item
+from ragweave.models.chat import override
 from ragweave.models.errors import InputError, ModelError
 from ragweave.models.relevance import Passage
+from ragweave.nodes import fuse as fusing
 from ragweave.nodes.fuse import fuse
+from ragweave.tests.support import ScriptedChat
 from ragweave.tests.support.knobs import context as knobs_of
+from ragweave.tests.support.rows import evidence
 
 TEXTS = {
     "tower.md": "# Tower\n\nThe lighthouse tower of Pell is 40 metres tall.\n",
@@ -142,6 +146,33 @@ async def test_a_library_says_how_its_documents_age_and_a_run_has_the_last_word(
     summary, rows = await aged(library, QUESTION, **knobs)
     assert ("newer first" in summary) is bool(told) and told in summary
     assert all(("fresh" in row) is bool(told) for row in rows)
+
+
+async def test_as_published_one_corpus_keeps_the_order_of_its_cosines(library: Library) -> None:
+    ids = (await found(library, QUESTION))[0]["ids"][::-1]
+    row = {"corpus": "clip", "query": QUESTION, "kind": "dense", "ids": ids, "scores": [0.5, 0.4, 0.3, 0.2][: len(ids)]}
+    runtime: Any = SimpleNamespace(context=Context(preset="universal-rag-paper"), stream_writer=lambda event: None)
+    route = {"hop": 1, "corpora": ["clip"], "confidence": {"clip": 1.0}, "by": "local", "why": ""}
+    state: Any = {"question": QUESTION, "query": QUESTION, "hop": 1, "found": [row], "routes": [route]}
+    assert (await fuse(state, runtime))["candidates"] == ids[:1]
+
+
+async def test_as_published_the_nearest_picture_is_kept_though_it_has_no_words(
+    library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = [evidence("nearest", text="", relevance=-1.0), evidence("told", text=QUESTION, relevance=0.9)]
+
+    async def order(*given: Any) -> list[Any]:
+        return rows
+
+    monkeypatch.setattr(fusing, "_order", order)
+    kept = {}
+    for preset in ("none", "universal-rag-paper"):
+        runtime: Any = SimpleNamespace(context=Context(preset=preset, top_k=1), stream_writer=lambda event: None)
+        with override(writer=ScriptedChat()):
+            state: Any = {"question": QUESTION, "query": QUESTION, "hop": 1, "found": []}
+            kept[preset] = (await fuse(state, runtime))["candidates"]
+    assert kept == {"none": ["told"], "universal-rag-paper": ["nearest"]}
 
 
 async def aged(library: Library, asked: str, **knobs: Any) -> tuple[str, list[Any]]:

@@ -197,3 +197,23 @@ async def test_without_granularity_a_label_stands_for_all_corpora_of_its_modalit
     says(paragraph=0.05, document=0.9, image=0.05)
     row, _ = await routed("compare both reports", route_by="hard", granularity="modality")
     assert set(row["corpora"]) == {"paragraph", "document"}
+
+
+@pytest.mark.parametrize(
+    ("by", "probabilities", "corpora"),
+    [
+        ("hard", {"paragraph": 0.5, "image": 0.4, "none": 0.1}, ["paragraph"]),
+        ("hard", {"none": 0.5, "paragraph": 0.3, "image": 0.2}, ["none"]),
+        ("checkpoint", {"paragraph": 0.5, "image": 0.4, "none": 0.1}, ["paragraph"]),
+        ("llm", {"document": 0.5, "image": 0.5}, ["document"]),
+    ],
+)
+async def test_as_published_a_router_names_one_corpus_or_none(
+    monkeypatch: pytest.MonkeyPatch, says: Any, by: Any, probabilities: dict[str, float], corpora: list[str]
+) -> None:
+    says(**probabilities)
+    checkpoint_says(monkeypatch, probabilities)
+    with writer(*["image+paragraph"] * 2) as model:
+        row, _ = await routed("what is on the poster", route_by=by, form="universal-rag")
+    assert row["corpora"] == corpora
+    assert not any("joined by +" in c.prompt for c in model.calls)
