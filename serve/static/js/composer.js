@@ -6,7 +6,7 @@ import { fill, h, iconButton } from "./dom.js";
 import { t } from "./i18n.js";
 import { icon } from "./icons.js";
 import { PictureTray } from "./pictures.js";
-import { modelName, openSettings } from "./settings.js";
+import { modelAsked, modelName, openSettings } from "./settings.js";
 import { valueName } from "./knobs.js";
 import { knob, on, onlySources, setOnlySources, state } from "./state.js";
 
@@ -93,7 +93,7 @@ function drawTools() {
   fill(only, h("span", { text: t("composer.only", { n: few }) }), icon("close"));
   only.title = t("composer.all");
   const others = Object.keys(state.settings).filter((one) => !TOLD.includes(one)).length + (state.graph === state.usualGraph ? 0 : 1);
-  const depth = "depth" in state.form.schema.properties ? valueName("depth", knob("depth")) : "";
+  const depth = modelAsked() && "depth" in state.form.schema.properties ? valueName("depth", knob("depth")) : "";
   const parts = [t(`composer.web.${knob("web") || "off"}`), depth, modelName(), others && t("composer.changed", { n: others })];
   fill(how, icon("sliders"), h("span", { text: parts.filter(Boolean).join(" · "), dir: "auto" }));
   how.classList.toggle("on", Object.keys(state.settings).length > 0 || state.graph !== state.usualGraph);

@@ -20,10 +20,13 @@ const GROUPS = [
 const HIDDEN = ["library", "sources", "method"];
 let body = null;
 
+/** The chat model that answers the next question; "" where none does. */
+export const modelAsked = () => (knob("mode") === "extractive" ? "" : knob("model") || state.me?.chat || "");
+
 /** Who answers the next question: a chat model without its provider and its folder, or the search with quotes. */
 export function modelName() {
-  const name = knob("model") || state.me?.chat;
-  return name && knob("mode") !== "extractive" ? name.replace(/^[a-z_]+:(?=\D)/, "").split("/").at(-1) : t("turn.extractive");
+  const name = modelAsked();
+  return name ? name.replace(/^[a-z_]+:(?=\D)/, "").split("/").at(-1) : t("turn.extractive");
 }
 
 /** Open the settings. */
