@@ -35,27 +35,27 @@ class Context(BaseModel):
     library: str = Field("default", min_length=1, max_length=200, description="Name of the library to ask.")
     mode: Mode = Field(
         "auto",
-        description="extractive quotes the closest passages, llm has the chat model read and write, "
-        "auto is llm where one is configured.",
+        description="extractive quotes the closest passages, llm has the chat model write, auto is llm where one is "
+        "configured.",
     )
     model: str = Field(
         "",
         max_length=200,
-        description="Chat model that answers: RAGWEAVE_CHAT or one that RAGWEAVE_CHATS names; empty: RAGWEAVE_CHAT.",
+        description="Chat model that answers, of RAGWEAVE_CHATS; empty: RAGWEAVE_CHAT.",
     )
     depth: Depth = Field(
         "fast",
-        description="fast answers as soon as it can; thorough has a chat model plan, rewrite, grade, filter strips and "
-        "ask on, for several times the calls. A knob that is set besides wins over it.",
+        description="fast answers as soon as it can; thorough has a chat model plan, rewrite, grade, filter strips "
+        "and ask on, for several times the calls. Knobs that are set besides win.",
     )
     preset: Preset = Field(
-        "none", description="Settings of a published run of one method; what is set besides wins over them."
+        "none", description="Settings of a published run of one method; knobs that are set besides win."
     )
     method: Method = Field(Method(), description="What papers fixed and measured; set by the preset.")
     route_by: Literal["auto", "local", "llm", "checkpoint", "ensemble", "hard", "unified"] = Field(
         "auto",
-        description="Router; auto is local. local searches every corpus of a library of several media and weighs what "
-        "it finds by its confidence; hard takes its best corpora alone; unified searches and orders all as one.",
+        description="auto is local, which searches every corpus of a library of several media and weighs finds by its "
+        "confidence; hard takes its best corpora alone; unified orders all as one.",
     )
     grade_by: Literal["auto", "local", "llm", "checkpoint"] = Field(
         "auto", description="Evaluator for the verdict; auto is local."
@@ -70,7 +70,7 @@ class Context(BaseModel):
     to_time: float | None = Field(None, ge=0, description="Search recordings only up to this second.")
     look: Literal["auto", "off"] = Field(
         "auto",
-        description="Look at the pictures that were found, and at frames of clips, where a vision model is configured.",
+        description="Look at found pictures, and at frames of clips, where a vision model is configured.",
     )
     answer_form: Literal["auto", "letter", "short", "sentences"] = Field(
         "auto",
@@ -84,8 +84,7 @@ class Context(BaseModel):
     phrasings: int = Field(4, ge=0, le=10, description="Rewrites beside the question (RAG-Fusion).")
     expand_when: Literal["auto", "always", "never"] = Field(
         "auto",
-        description="Rewrite always, never, or when the first look is weak; the agent asks further queries itself, "
-        "and rewrites only with always.",
+        description="Rewrite always, never, or when the first look is weak; the agent rewrites only with always.",
     )
     rerank: bool = Field(True, description="Order the pool with the relevance model, or the one RAGWEAVE_RERANK names.")
     recency: Recency = Field(
@@ -103,9 +102,9 @@ class Context(BaseModel):
     )
     check_by: Literal["auto", "local", "llm", "off"] = Field(
         "auto",
-        description="Check of each sentence. With a chat model, auto asks it for a second opinion on all that the "
-        "local check does not verify, in one call, and llm on all that does not stand in the evidence word for word. "
-        "off shows what a chat model wrote as it is, as the papers do.",
+        description="Check of each sentence. auto asks a chat model about all that the local check does not verify, "
+        "in one call, llm about all that does not stand in the evidence word for word; off checks nothing, as the "
+        "papers do.",
     )
     strict: bool = Field(False, description="Leave out what a chat model wrote and the check did not verify.")
     web: Literal["off", "ask", "auto"] = Field("off", description="Web search: never, after consent, or when needed.")

@@ -44,19 +44,19 @@ class Method(BaseModel):
     )
     form: Literal["own", "universal-rag", "rag-fusion", "crag", "auto-rag", "video-rag"] = Field(
         "own",
-        description="How a chat model is asked for the answer: in our form, with citations, or in the order of a "
-        "paper, without.",
+        description="How a chat model is asked for the answer: in our form with citations, or in that of a paper "
+        "without.",
     )
     phrasing: Literal["diverse", "rephrase", "seed", "article"] = Field(
         "diverse",
-        description="Rewrites look from different angles, say the same in other words, or are asked for by the prompt "
-        "that the program or the article of RAG-Fusion prints.",
+        description="Rewrites look from different angles, say the same in other words, or come from the prompt of "
+        "RAG-Fusion's program or article.",
     )
     pool: int = Field(50, ge=1, le=500, description="Candidates per list before fusion and reranking.")
     fusion: Literal["scores", "rrf", "dense"] = Field(
         "scores",
-        description="How dense and lexical lists of one query are joined: by standardised scores, or by ranks; dense "
-        "takes the cosines alone, without lexical lists.",
+        description="How dense and lexical lists are joined: by standardised scores or by ranks; dense takes the "
+        "cosines alone.",
     )
     rrf_k: int = Field(60, ge=1, le=1000, description="Constant of reciprocal rank fusion.")
     dense_weight: float = Field(0.45, ge=0, le=100, description="Weight of a dense list beside a lexical one.")
@@ -75,7 +75,7 @@ class Method(BaseModel):
         0.8, ge=0, le=1, description="Weight of what a picture shows beside what is written about it (UniversalRAG)."
     )
     thresholds: Literal["popqa", "pubhealth", "arc", "biography"] = Field(
-        "popqa", description="Thresholds of the CRAG paper; they belong to the T5 checkpoint and count for it alone."
+        "popqa", description="Thresholds of the CRAG paper; they count for its T5 checkpoint alone."
     )
     upper: float | None = Field(None, ge=-1, le=1, description="CRAG upper threshold; empty uses the evaluator's own.")
     lower: float | None = Field(None, ge=-1, le=1, description="CRAG lower threshold; empty uses the evaluator's own.")
@@ -85,20 +85,17 @@ class Method(BaseModel):
     strips: int = Field(10, ge=1, le=50, description="Strips kept per hop after refinement (CRAG top-k).")
     strip_mode: Literal["auto", "sentences", "fixed", "whole"] = Field(
         "auto",
-        description="Strips are groups of three sentences, windows of fifty words, or whole items; auto: sentences, "
-        "and for a chat model every item whole.",
+        description="Strips are three sentences, fifty words, or whole items; auto: sentences, for a chat model whole.",
     )
     strip_threshold: float = Field(-0.5, ge=-1, le=1, description="Strips below this relevance are dropped.")
     strip_each: bool = Field(True, description="Keep the best strip of every kept item, however low it is.")
-    turn_passages: int = Field(
-        10, ge=1, le=20, description="New passages that the reasoning model is shown per round, of those kept (top_k)."
-    )
+    turn_passages: int = Field(10, ge=1, le=20, description="New passages that the reasoning model is shown per round.")
     turn_tokens: int = Field(16_000, ge=1000, le=1_000_000, description="Tokens its conversation may take.")
     whole: int = Field(
         3,
         ge=0,
         le=50,
-        description="Of so many best items of a round, the documents are read whole where it was sent to documents.",
+        description="Of so many best items, the documents are read whole where a round was sent to documents.",
     )
     plan_first: bool = Field(
         False, description="The reasoning model plans before the first search (Auto-RAG, section 3.1)."
@@ -109,14 +106,13 @@ class Method(BaseModel):
     clips: int = Field(12, ge=1, le=50, description="Clips that the channels' lists are pooled to.")
     judge: Literal["pool", "each"] = Field(
         "pool",
-        description="A model judges clips in one call, and some always stay; or each by itself, and none need stay "
-        "(VideoRAG).",
+        description="A model judges clips in one call, and some always stay; or each by itself, and none need stay.",
     )
     chunk_tokens: int = Field(
-        0, ge=0, le=100_000, description="Tokens of transcript around the nearest clips that a writer reads as well."
+        0, ge=0, le=100_000, description="Tokens of transcript around the nearest clips for the writer."
     )
     look_frames: int = Field(
-        15, ge=1, le=32, description="Frames of a clip that a vision model is shown, or of all clips a writer."
+        15, ge=1, le=32, description="Frames of a clip for a vision model, or of all clips for a writer."
     )
 
     @model_validator(mode="after")

@@ -33,16 +33,16 @@ class CorporaSettings(Settings):
     chroma_tenant: str = Field("default_tenant", min_length=1, description="Tenant in the Chroma server.")
     chroma_database: str = Field("default_database", min_length=1, description="Database in the Chroma server.")
     ray: str = Field(
-        "", description="Ray cluster whose nodes read files: `auto`, `HOST:PORT` or `local`; empty: this process does."
+        "", description="Ray cluster whose nodes read files: `auto`, `HOST:PORT` or `local`; empty: this process."
     )
-    ray_cpus: float = Field(1.0, gt=0, description="CPUs of the Ray cluster that each of its actors is given.")
-    ray_gpus: float = Field(0.0, ge=0, description="GPUs of the Ray cluster, or parts of one, likewise, as 0.25.")
+    ray_cpus: float = Field(1.0, gt=0, description="CPUs of the Ray cluster for each actor.")
+    ray_gpus: float = Field(0.0, ge=0, description="GPUs of the Ray cluster for each actor, or a part of one, as 0.25.")
     parse_workers: int = Field(0, ge=0, le=64, description="Processes that read files; 0 leaves one core free.")
     parse_seconds: float = Field(
         120.0,
         gt=0,
-        description="Seconds of the processor that one file may take to be read, its pictures five times as many; "
-        "by the clock five times as long.",
+        description="Seconds of processor to read one file, five times as many for its pictures; by the clock five "
+        "times as long.",
     )
     parse_memory_mb: int = Field(2048, ge=256, description="Memory one reading process may use, in MiB.")
     parse_output_mb: ClassVar[int] = 256
@@ -56,8 +56,7 @@ class CorporaSettings(Settings):
     index_calls: int = Field(
         0,
         ge=0,
-        description="Most calls of models, for captions and entities together, that one `ragweave index` makes; "
-        "0: no limit.",
+        description="Most model calls of one `ragweave index`, for captions and entities together; 0: no limit.",
     )
     web_folder: Path | None = Field(None, description="Folder of pages (.html, .md, .txt) that stands in for the web.")
     web_searx_url: str = Field(

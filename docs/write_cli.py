@@ -30,7 +30,7 @@ The installed package does not hold these commands. `--help` lists their options
 
 | command | what it does |
 |---|---|"""
-_MANY = 3
+_MANY = 2
 """Commands from which on an option is told once for all."""
 
 Named = tuple[str, Any]

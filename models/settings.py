@@ -91,20 +91,20 @@ class ModelSettings(Settings):
     chat: str = Field(
         "",
         description="Writer: `openai:gpt-4o-mini` or any init_chat_model string; with CHAT_URL the name the server "
-        "knows; `gguf:FILE` or `gguf:OWNER/NAME@COMMIT/FILE` for one in this process (extra `local`). Empty: no "
-        "language model, whatever keys lie in the environment.",
+        "knows; `gguf:FILE` or `gguf:OWNER/NAME@COMMIT/FILE` in this process (extra `local`). Empty: no language "
+        "model.",
     )
     chat_url: str = Field("", description="Base URL of an OpenAI-compatible server, usually ending in /v1.")
     chat_key: SecretStr = Field(NO_KEY, description="Key of the server; empty uses the provider's own variable.")
     chats: str = Field(
         "",
-        description="Further writers that a question may choose (`model`), by name, separated by commas: at the same "
-        "server, or of other providers with their own variables for keys.",
+        description="Further writers that a question may choose (`model`), separated by commas: at the same server, "
+        "or of providers with their own variables for keys.",
     )
     fallback: str = Field(
         "",
-        description="Chat model that is asked for the rest of a question where another one is down or silent; empty, "
-        "and without a URL: passages are quoted.",
+        description="Chat model that takes the rest of a question where another one is down or silent; empty, and "
+        "without a URL: passages are quoted.",
     )
     fallback_url: str = ""
     fallback_key: SecretStr = NO_KEY
@@ -116,48 +116,46 @@ class ModelSettings(Settings):
     judge_key: SecretStr = NO_KEY
     vision: str = Field(
         "",
-        description="Chat model that looks at pictures, and describes them at indexing; empty: the writer, and "
-        "nothing is described.",
+        description="Chat model that looks at pictures; set by name, it also describes them at indexing; empty: the "
+        "writer looks.",
     )
     vision_url: str = ""
     vision_key: SecretStr = NO_KEY
     embed: str = Field(
         "wordllama",
-        description="Text encoder: `wordllama` (ships), `fastembed:NAME[@COMMIT]`, `hf:` and a name of the hub or a "
-        "folder, or any init_embeddings string; with a URL the name the server knows.",
+        description="Text encoder: `wordllama` (ships), `fastembed:NAME[@COMMIT]`, `hf:` and a hub name or a folder, "
+        "or any init_embeddings string; with a URL the name the server knows.",
     )
     embed_url: str = ""
     embed_key: SecretStr = NO_KEY
     rerank: str = Field(
         "relevance",
         description="What orders the pool: `relevance` (ships), `fastembed:NAME[@COMMIT]`, `hf:NAME`, or `api:MODEL` "
-        "at a rerank endpoint of the Cohere and Jina kind.",
+        "at a rerank endpoint as Cohere's and Jina's.",
     )
     rerank_url: str = ""
     rerank_key: SecretStr = NO_KEY
     asr: str = Field(
         "auto",
-        description="What writes down speech: `auto` (pocketsphinx of the extra `video`), `off`, `pocketsphinx`, "
-        "`whisper:NAME`, or `api:MODEL` at an OpenAI-style transcription server.",
+        description="What writes down speech: `auto` (pocketsphinx, extra `video`), `off`, `pocketsphinx`, "
+        "`whisper:NAME`, or `api:MODEL` at an OpenAI-style server.",
     )
     asr_url: str = ""
     asr_key: SecretStr = NO_KEY
     ocr: Literal["rapidocr", "off"] = Field("rapidocr", description="What reads the words in pictures, or off.")
     image_text: str = Field(
         "",
-        description="Image-text or video-text encoder: `fastembed:NAME[@COMMIT+COMMIT]`, or `hf:` and a name of the "
-        "hub or a folder; empty: none.",
+        description="Image-text or video-text encoder: `fastembed:NAME[@COMMIT+COMMIT]`, or `hf:` and a hub name or a "
+        "folder; empty: none.",
     )
-    router: str = Field(
-        "", description="Trained router for route_by=checkpoint: a folder, or OWNER/NAME@COMMIT of the hub."
-    )
+    router: str = Field("", description="Router for route_by=checkpoint: a folder, or OWNER/NAME@COMMIT of the hub.")
     evaluator: str = Field(
-        "", description="Trained evaluator for grade_by=checkpoint: a folder, or OWNER/NAME@COMMIT of the hub."
+        "", description="Evaluator for grade_by=checkpoint: a folder, or OWNER/NAME@COMMIT of the hub."
     )
     device: str = Field(
         "auto",
-        description="Where encoders, checkpoints (extra `hf`) and whisper compute: `cpu`, `cuda`, `cuda:1`, or `auto`: "
-        "the first GPU there is. On a GPU encoders take bfloat16 where it can, whisper what it was saved in.",
+        description="Where encoders, checkpoints and whisper compute: `cpu`, `cuda`, `cuda:1`, or `auto`, the first "
+        "GPU there is. On a GPU encoders take bfloat16 where it can, whisper what it was saved in.",
     )
     chat_timeout: float = Field(
         30.0, gt=0, description="Seconds to wait for the first word of a reply, and for each part after it."

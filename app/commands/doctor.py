@@ -36,7 +36,7 @@ def doctor(
     """Say what works here and what is off.
 
     Looks at Python, packages, home, libraries, models and optional channels. Exit code 2 if something will fail. With
-    --repair it looks at the stores of one library, or of all, and says how they were before and are now.
+    --repair it says how the stores of one library, or of all, were before and are now.
     """
     if repair:
         repair_all(library, as_json)

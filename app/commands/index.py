@@ -61,11 +61,10 @@ def index(
 ) -> None:
     """Read files and folders into a library.
 
-    Texts come first: the library can be asked while pictures and recordings are still read. The next time only what has
-    changed is read. What .gitignore and .ragweaveignore name, hidden files and files that
-    look like secrets are left out. Files that cannot be read are listed with the reason, and the rest goes on; exit
-    code 2 if none could be read. With --embed the vectors are made anew of the stored text; the old ones serve until
-    the new ones are complete, and no path need be given.
+    Texts come first: the library can be asked while pictures and recordings are still read. The next run reads only
+    what has changed. Hidden files, files that look like secrets, and what .gitignore and .ragweaveignore name are left
+    out. Files that cannot be read are listed with the reason; exit code 2 if none could be read. --embed makes the
+    vectors anew of the stored text and needs no path; the old ones serve until the new ones are complete.
     """
     if loader == "list":
         _list_loaders(as_json=as_json)

@@ -19,7 +19,7 @@ ModeOption = Annotated[
     typer.Option(
         "--mode",
         metavar="auto|extractive|llm",
-        help="extractive: quote passages without a model; llm: a chat model; default: the model where one is set.",
+        help="extractive: quote passages; llm: a chat model; default: llm where one is set.",
     ),
 ]
 WebOption = Annotated[

@@ -33,8 +33,8 @@ def setup(
 ) -> None:
     """Set up better models, one part at a time: what is here, what can be downloaded, or one that you name.
 
-    Each is named with its size and licence, tried with one call, and written to your own settings after a yes. A `.env`
-    file in the working folder, and the environment, still count before them.
+    Each is named with its size and licence, tried with one call, and written to your own settings after a yes. The
+    environment and a `.env` file in the working folder count before them.
     """
     from ragweave.app import guide
     from ragweave.app.offered import named, variables
