@@ -1,4 +1,4 @@
-"""The figures of docs/evaluation.md over the public text sets: `python -m ragweave.evals.text_figures --data DIR`."""
+"""Search and answers over the public text sets: `python -m ragweave.evals.text_figures --data DIR`."""
 
 from __future__ import annotations
 
