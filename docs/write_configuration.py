@@ -39,15 +39,15 @@ def page() -> str:
     rooms: tuple[tuple[str, str, type[BaseModel]], ...] = (
         (
             "Command line",
-            "Defaults of the commands and of `ragweave serve`. They do not count from Python and in LangGraph Studio, "
-            "where the defaults are those of [one run](#one-run).",
+            "Defaults of the commands and of `ragweave serve`; Python and LangGraph Studio have those of "
+            "[one run](#one-run).",
             RunSettings,
         ),
         (
             "Models",
             "Without `RAGWEAVE_CHAT` Ragweave works in extractive mode. A row with `_URL` and `_KEY` stands for three "
-            "variables, such as `RAGWEAVE_JUDGE`, `RAGWEAVE_JUDGE_URL` and `RAGWEAVE_JUDGE_KEY`: a model may live on a "
-            "server of its own. What a role does not set comes from the writer, whose key goes to its own server only.",
+            "variables, as `RAGWEAVE_JUDGE`, `RAGWEAVE_JUDGE_URL` and `RAGWEAVE_JUDGE_KEY`. What "
+            "a role does not set comes from the writer, whose key goes to its own server only.",
             ModelSettings,
         ),
         (
