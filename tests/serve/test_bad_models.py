@@ -53,7 +53,7 @@ async def test_a_bad_model_harms_nobody_beside_it_and_a_signal_ends_the_server_i
             await asyncio.wait(asking)
     waits = " | ".join(f"{seconds:.2f} s" for seconds in slowest.values())
     print(f"\n| {kind} | {waits} | {grown:.0f} MB | {ended:.1f} s |")
-    assert slowest["/healthz"] < 1 and slowest["/search"] < 5 and grown < 100 and ended < 10
+    assert slowest["/healthz"] < 1 and slowest["/search"] < 5 and grown < 250 and ended < 10
 
 
 @pytest.mark.parametrize("kind", ["silent", "a sentence every half second"])
