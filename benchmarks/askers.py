@@ -22,6 +22,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # as `ragweave` does
+
 HERE = Path(__file__).resolve().parent
 LATENCY = 0.2
 
