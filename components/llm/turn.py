@@ -50,7 +50,7 @@ _BEGINS = re.compile(r"(?:^|[.!?。！？\n\]】])[\s*#>(\[“\"'_`]*$")
 _BEFORE = 50
 """Characters before a label by which that is judged."""
 _FINAL = "final answer"
-_DRESS = '*_` \n"“”<>'
+_DRESS = '*_ \n"“”<>'
 """What some models put around an answer."""
 _KINDS = {
     "最终答案": _FINAL,
@@ -154,16 +154,12 @@ def _unwrapped(said: str, kind: str) -> str:
 
 
 def _bare(said: str, left: bool = True, right: bool = True) -> str:
-    """Return an answer without what some models put around it, on either side; the fences of code stay."""
+    """Return an answer without what some models put around it, on either side; the signs of code stay."""
     if left:
-        begin = len(said) - len(said.lstrip(_DRESS))
-        fence = said.find("```", 0, begin)
-        said = said[begin if fence < 0 else fence :]
-    if right:
-        end = len(said.rstrip(_DRESS))
-        fence = said.rfind("```", end)
-        said = said[: end if fence < 0 else fence + 3]
-    return said
+        said = said.lstrip(_DRESS)
+        if said[:1] == "`" and said[1:2].isspace():  # of a label in code
+            said = said[1:].lstrip(_DRESS)
+    return said.rstrip(_DRESS) if right else said
 
 
 def _clean(said: str, kind: str) -> str:

@@ -142,3 +142,9 @@ def test_conversation_keeps_to_its_tokens_and_folds_the_oldest_first(budget: int
     folded = ["<<<" not in text for text in users]
     assert folded == sorted(folded, reverse=True)
     assert not folded[-1]
+
+
+@pytest.mark.parametrize("answer", ["`notes index` reads a folder [1].", "Add `--watch`"])
+def test_a_command_at_either_end_of_an_answer_keeps_its_signs(answer: str) -> None:
+    turn = read_turn(f"Final Answer: {answer}")
+    assert turn is not None and turn.answer == answer
