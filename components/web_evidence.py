@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 
 from ragweave.components.evidence import Evidence, Strip
 from ragweave.components.passages import best_window
@@ -55,3 +56,13 @@ def web_row(page: WebPage, text: str, score: float, query: str, hop: int) -> Evi
         "relevance": score,
         "date": "",
     }
+
+
+def in_order(rows: Sequence[Evidence]) -> list[Evidence]:
+    """Return rows by round and score; one of the web, which no pool has scored, stands before those less relevant."""
+    rows = sorted(rows, key=lambda e: (e["hop"], -e["score"], e["id"]))
+    ordered = [e for e in rows if e["origin"] != "web"]
+    for row in sorted((e for e in rows if e["origin"] == "web"), key=lambda e: -e["relevance"]):
+        behind = (n for n, e in enumerate(ordered) if (e["hop"], -e["relevance"]) > (row["hop"], -row["relevance"]))
+        ordered.insert(next(behind, len(ordered)), row)
+    return ordered

@@ -13,6 +13,7 @@ import re
 import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from ragweave.models.errors import RagweaveError, WeightsError
 from ragweave.models.failures import causes, status_of
@@ -28,13 +29,23 @@ def newest(repo: str) -> str:
     Raises:
         WeightsError: if the hub may not be used, cannot be reached or has no such repository.
     """
-    allowed(repo)
+    return str(described(repo).sha)
+
+
+def described(repo: str, commit: str | None = None) -> Any:
+    """Return what the hub says of a repository at a commit, the newest where none is named, with size and digests.
+
+    Raises:
+        WeightsError: as `newest` does.
+    """
+    _allowed(repo)
     try:
         from huggingface_hub import HfApi
 
-        return str(HfApi(endpoint=os.environ.get("HF_ENDPOINT") or None).model_info(repo).sha)
+        api = HfApi(endpoint=os.environ.get("HF_ENDPOINT") or None)
+        return api.model_info(repo, revision=commit, files_metadata=True)
     except Exception as exc:
-        raise refusal(repo, exc) from exc
+        raise _refusal(repo, exc) from exc
 
 
 def held(repo: str, commit: str, files: Sequence[str]) -> Path | None:
@@ -66,7 +77,7 @@ def fetch(
     Raises:
         WeightsError: if the hub may not be used, cannot be reached, or does not have them; if the disk is full.
     """
-    allowed(repo)
+    _allowed(repo)
     try:
         from huggingface_hub import snapshot_download
 
@@ -83,7 +94,7 @@ def fetch(
             )
         )
     except Exception as exc:
-        raise refusal(repo, exc) from exc
+        raise _refusal(repo, exc) from exc
     here = {str(file.relative_to(folder)): file.resolve() for file in folder.rglob("*") if file.is_file()}
     if missing := ", ".join(sorted({*needed, *sha256} - here.keys())):
         raise WeightsError(f"the hub has no {missing} of {repo}", "check name and commit")
@@ -106,18 +117,12 @@ def _cache() -> Path:
     return model_settings().weights / "hub"
 
 
-def allowed(repo: str) -> None:
-    """Check that the hub may be asked.
-
-    Raises:
-        WeightsError: it may not.
-    """
+def _allowed(repo: str) -> None:
     if model_settings().offline:
         raise WeightsError(f"RAGWEAVE_OFFLINE forbids fetching {repo} from the hub", "unset RAGWEAVE_OFFLINE once")
 
 
-def refusal(repo: str, exc: Exception) -> RagweaveError:
-    """Return what to tell of an error of the hub's client."""
+def _refusal(repo: str, exc: Exception) -> RagweaveError:
     if any(isinstance(cause, OSError) and cause.errno in (errno.ENOSPC, errno.EDQUOT) for cause in causes(exc)):
         told = f"the disk of {_cache()} is full, and {repo} was not fetched"
         return WeightsError(told, "free some disk and try again: files that came whole are kept")

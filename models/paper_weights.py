@@ -6,16 +6,14 @@ No commit is known beforehand: the one that the hub names at the first download 
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatch
 from pathlib import Path
-from typing import Any
 
 from ragweave.models.checkpoint_files import WANTED
 from ragweave.models.errors import WeightsError
-from ragweave.models.hub import allowed, fetch, refusal
+from ragweave.models.hub import described, fetch
 from ragweave.models.settings import model_settings
 
 
@@ -102,14 +100,7 @@ def resolve(weights: PaperWeights, named: str = "") -> HubCommit:
         WeightsError: the hub may not be used, cannot be reached, or does not have it.
     """
     repo, _, commit = (named or weights.repo).partition("@")
-    allowed(repo)
-    from huggingface_hub import HfApi
-
-    try:
-        api = HfApi(endpoint=os.environ.get("HF_ENDPOINT") or None)
-        info: Any = api.model_info(repo, revision=commit or _pinned().get(repo), files_metadata=True)
-    except Exception as error:
-        raise refusal(repo, error) from error
+    info = described(repo, commit or _pinned().get(repo))
     wanted = [s for s in info.siblings if any(fnmatch(s.rfilename, pattern) for pattern in weights.files)]
     files = {s.rfilename: (s.lfs.sha256 if s.lfs else "") for s in wanted if "/" not in s.rfilename}
     if not any(name.endswith((".safetensors", ".bin")) for name in files):

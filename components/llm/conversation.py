@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Container, Sequence
 from dataclasses import dataclass, replace
 
 from ragweave.components.evidence import TEXT_LIMIT, Hop, Strip
 from ragweave.components.knowledge import Knowledge
-from ragweave.components.llm.prose import long
+from ragweave.components.llm.prose import long, marks
 from ragweave.components.llm.turn import turn_of
 from ragweave.components.passages import headed, is_nested, untitled
 from ragweave.corpora.hidden import fenced
@@ -22,7 +21,6 @@ _SHORTEST = 120
 """Characters to which documents are cut, at most, when even the last round does not fit."""
 _LEFT_OUT = " […] "
 """What stands between passages of one document."""
-_CITES = re.compile(r"[\[【](\d{1,3}(?:\s*,\s*\d{1,3})*)[\]】]")
 _REPEATED = 40
 """Characters from which a passage that an earlier round showed is not shown again in its document."""
 
@@ -106,7 +104,7 @@ def conversation(
     are replaced by a line that names them (what was learnt from them stays); where the last round alone does not fit,
     its documents are cut.
     """
-    cited = {int(n) for r in past[1:] for marks in _CITES.findall(r.learnt) for n in marks.split(",")}
+    cited = {n for r in past[1:] for n in marks(r.learnt)}
     if cited and past[-1].weak and not published:
         past = [*(_cited_alone(r, cited) for r in past[:-1]), past[-1]]
     prompt = "reason_auto_rag" if published else "reason"

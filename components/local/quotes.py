@@ -21,6 +21,7 @@ from ragweave.components.passages import best_window, heading_title, strip_at
 from ragweave.components.phrases import NOTHING, as_heard
 from ragweave.components.protocols import GenerationInput
 from ragweave.components.run_context import RunContext, idf_of
+from ragweave.components.web_evidence import in_order
 from ragweave.corpora.hidden import without_orders
 from ragweave.corpora.store.library import Library
 from ragweave.corpora.types import Item, Locator
@@ -106,7 +107,7 @@ async def write(run: RunContext, given: GenerationInput, builder: AnswerBuilder)
     """Show quotes on the page; return why there are none. An answer that a model has begun and that holds stays."""
     if builder.sentences and not builder.refuted:
         return ""
-    rows = _in_order([e for e in given.rows.values() if e["origin"] != "model"])
+    rows = in_order([e for e in given.rows.values() if e["origin"] != "model"])
     library, idf = await run.library(), await idf_of(run, given.question)
 
     def chosen() -> list[Quote]:
@@ -116,16 +117,6 @@ async def write(run: RunContext, given: GenerationInput, builder: AnswerBuilder)
         _show(quoted, builder, given)
     show_pictures(given, builder)
     return "" if builder.sentences else await nothing_found(run) if not rows else NOTHING
-
-
-def _in_order(rows: Sequence[Evidence]) -> list[Evidence]:
-    """Return rows by round and score; one of the web, which no pool has scored, stands before those less relevant."""
-    rows = sorted(rows, key=lambda e: (e["hop"], -e["score"], e["id"]))
-    ordered = [e for e in rows if e["origin"] != "web"]
-    for row in sorted((e for e in rows if e["origin"] == "web"), key=lambda e: -e["relevance"]):
-        behind = (n for n, e in enumerate(ordered) if (e["hop"], -e["relevance"]) > (row["hop"], -row["relevance"]))
-        ordered.insert(next(behind, len(ordered)), row)
-    return ordered
 
 
 def quotes(question: str, read: Sequence[Sequence[Item]], idf: Idf, turn: str = "") -> list[Quote]:
