@@ -44,7 +44,7 @@ async def nearest_chunks(
         held: _Chunks = memory["chunks"]
         if not held.chunks:
             return [[] for _ in queries]
-        cosines = _unit(library.encoder.queries(list(queries))) @ held.rows.T
+        cosines = library.encoder.queries(list(queries)) @ held.rows.T
         out = []
         for row in cosines:
             best = np.full(len(held.chunks), -1.0)
@@ -62,9 +62,4 @@ def _embedded(library: Library) -> _Chunks:
     chunks = chunks_of(item for source in sources for item in catalog.items_of(library.id, source, CORPUS))
     parts = [(n, c.text[a:b]) for n, c in enumerate(chunks) for a, b in fill(c.text, library.encoder.max_words)]
     rows = library.encoder.texts([text for _, text in parts]) if parts else np.zeros((0, 1), np.float32)
-    return _Chunks(chunks, _unit(rows), [n for n, _ in parts])
-
-
-def _unit(rows: Matrix) -> Matrix:
-    norms = np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-9)
-    return np.asarray(rows / norms, np.float32)
+    return _Chunks(chunks, rows, [n for n, _ in parts])

@@ -13,6 +13,7 @@ from ragweave.corpora.store.blobs import item_of, visual_space
 from ragweave.corpora.store.library import Library
 from ragweave.corpora.types import Corpus
 from ragweave.evals.bench.show import NONE, Grid
+from ragweave.models.encoders import normalise
 from ragweave.models.errors import InputError
 from ragweave.models.image_text import image_encoder
 from ragweave.models.text import clip
@@ -38,17 +39,17 @@ async def vectors(library: Library, questions: Sequence[str]) -> dict[str, Rows]
         raise InputError("the figure needs an encoder of pictures and texts", "set RAGWEAVE_IMAGE_TEXT")
 
     def read() -> dict[str, Rows]:
-        held, out = library.held.vectors, {QUESTIONS: _unit(encoder.texts(list(questions)[:MOST]))}
+        held, out = library.held.vectors, {QUESTIONS: encoder.texts(list(questions)[:MOST])}
         written: tuple[Corpus, ...] = ("paragraph", "document")
         for corpus in written:
             ids = _drawn(held.ids(library.id, corpus, library.encoder.name))
             texts = [clip(item.text, _TEXT) for item in library.read(ids).values()]
-            out |= {corpus: _unit(encoder.texts(texts))} if texts else {}
+            out |= {corpus: encoder.texts(texts)} if texts else {}
         shown: tuple[Corpus, ...] = ("image", "clip")
         for corpus in shown:
             ids = _drawn(held.ids(library.id, corpus, visual_space(encoder.name)))
             found = held.of_items(library.id, corpus, visual_space(encoder.name), ids)
-            out |= {corpus: _unit(np.stack([rows.mean(0) for rows in found.values()]))} if found else {}
+            out |= {corpus: normalise(np.stack([rows.mean(0) for rows in found.values()]))} if found else {}
         return out
 
     found = await asyncio.to_thread(read)
@@ -97,10 +98,6 @@ def drawing(found: Mapping[str, Rows]) -> str:
 def _drawn(chunks: Sequence[str]) -> list[str]:
     ids = list(dict.fromkeys(map(item_of, chunks)))
     return ids[:: max(1, -(-len(ids) // MOST))]
-
-
-def _unit(rows: Rows) -> Rows:
-    return np.asarray(rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-9), np.float32)
 
 
 def _apart(centre: Rows, rows: Rows) -> str:
