@@ -11,10 +11,12 @@ from __future__ import annotations
 
 import asyncio
 import re
+from bisect import bisect_left
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 from ragweave.components.evidence import Strip
 from ragweave.components.knowledge import CheckResult
@@ -36,6 +38,7 @@ _KEPT = 300
 _PREFIX = 4
 """Letters that two forms of a word share at least (German, Germany)."""
 _NOTHING = 0.0, 0.0, (0, 0), "There is no evidence for it."
+_COVERS = "The evidence covers only {:.0%} of it."
 _SIGN = re.compile(r"[<>≤≥=^/+±$€£¥%‰]|(?<![\w.)-])[-–−](?=\d)")
 _LINKS = re.compile(r"\b(?:https?://|www\.)\S+|\S+@\S+\.\w+|\b[\w-]+\.(?:com|org|net|io|invalid|example)\b", re.I)
 _COMPARES = frozenset(
@@ -46,6 +49,19 @@ _COMPARES = frozenset(
 
 _Judged = tuple[float, float, tuple[int, int], str]
 """Score of a claim in a window, the share of its words that the window holds, its place, and what is missing."""
+
+
+_Forms = Mapping[str, frozenset[str]]
+"""Of each stem of a claim, the stems of a passage that it is held by."""
+
+
+class _Whole(NamedTuple):
+    """All stems, words and values of a passage with its title, and the stems in order."""
+
+    stems: frozenset[str]
+    words: frozenset[str]
+    values: Counter[str]
+    ordered: list[str]
 
 
 @dataclass(frozen=True)
@@ -91,11 +107,7 @@ def support(sentence: str, evidence: Sequence[Passage], question: str = "") -> C
     copied = tuple(i for i, p in enumerate(read) if not claim.asks and stands_in(sentence, p.text))
     if copied:
         return CheckResult(True, 1.0, copied, "", ((0, 0),) * len(copied))
-    judged = [
-        # Of windows that hold as much the shortest is cited.
-        max(((_judge(claim, w), -w.length) for w in windows_of(p)), key=_worth, default=(_NOTHING, 0))[0]
-        for p in read
-    ]
+    judged = [_judge_passage(claim, p) for p in read]
     by = sorted((i for i, (score, *_) in enumerate(judged) if score >= COVERED), key=lambda i: -judged[i][0])
     score, *_, why = max(judged)
     windows = tuple(judged[i][2] for i in by)
@@ -143,27 +155,46 @@ def _worth(judged: tuple[_Judged, int]) -> tuple[float, float, int]:
     return score, covered, length
 
 
-def _judge(claim: _Claim, window: Window) -> _Judged:
-    covered = _share(claim, window.stems)
-    why = _lacks(claim, window)
+def _judge_passage(claim: _Claim, p: Passage) -> _Judged:
+    """Judge a claim in the window that holds most of it; of windows that hold as much the shortest is cited."""
+    whole = _whole(p)
+    forms = {t: _forms_of(t, whole) for t in {*claim.stems, *(t for _, parts in claim.names for t in parts)}}
+    # No window holds what the passage lacks.
+    covered, why = _share(claim, forms, whole.stems), _lacks(claim, forms, whole)
+    if why or covered < COVERED:
+        return 0.0 if why else covered, covered, (0, 0), why or _COVERS.format(covered)
+    judged = ((_judge(claim, forms, w), -w.length) for w in windows_of(p))
+    return max(judged, key=_worth, default=(_NOTHING, 0))[0]
+
+
+@lru_cache(maxsize=_KEPT)
+def _whole(p: Passage) -> _Whole:
+    said = f"{p.title}\n{p.text}"
+    stems = frozenset(text.terms(said))
+    return _Whole(stems, frozenset(text.words(said)), Counter(values(said)), sorted(stems))
+
+
+def _judge(claim: _Claim, forms: _Forms, window: Window) -> _Judged:
+    covered = _share(claim, forms, window.stems)
+    why = _lacks(claim, forms, window)
     if not why and covered < COVERED:
-        return covered, covered, window.place, f"The evidence covers only {covered:.0%} of it."
+        return covered, covered, window.place, _COVERS.format(covered)
     if not why and claim.asks and window.length > 1:
         why = "No sentence of the evidence says it and what was asked."
     if not why and window.denies != {claim.denies}:
         why = "The evidence denies something else."
-    if not why and (window.foreign & claim.stems.keys() or not (window.bound or _bound(claim, window))):
+    if not why and (window.foreign & claim.stems.keys() or not (window.bound or _bound(claim, forms, window))):
         why = "The evidence gives a value of it to something else."
     return (0.0 if why else covered), covered, window.place, why
 
 
-def _lacks(claim: _Claim, window: Window) -> str:
+def _lacks(claim: _Claim, forms: _Forms, window: Window | _Whole) -> str:
     """Say what a window lacks of what must stand in it, or return ""."""
     for value, times in Counter(claim.values).items():
         if window.values[value] < times:
             return f"The number {value} is not in the evidence."
     for name, parts in claim.names:
-        if not all(_held(p, window.stems) for p in parts):
+        if any(forms[p].isdisjoint(window.stems) for p in parts):
             return f"The name {name} is not in the evidence."
     for word in claim.compares:
         if word not in window.words:
@@ -171,7 +202,7 @@ def _lacks(claim: _Claim, window: Window) -> str:
     return next((f"The evidence does not say “{t}”." for t in claim.order if counts(t) and t not in window.stems), "")
 
 
-def _bound(claim: _Claim, window: Window) -> bool:
+def _bound(claim: _Claim, forms: _Forms, window: Window) -> bool:
     """Tell whether the values of a claim belong in the window to what they belong to in the claim."""
     named = {t for _, parts in claim.names for t in parts}
     numbers = {t for t in claim.order if counts(t)}
@@ -187,7 +218,7 @@ def _bound(claim: _Claim, window: Window) -> bool:
     if span is None:
         return False
     # What a title says may belong to all that follows it, and so not to what another value stands before.
-    start = span[0] if _share(claim, frozenset(window.order)) >= COVERED and named <= set(window.order) else 0
+    start = span[0] if _share(claim, forms, {*window.order}) >= COVERED and named <= set(window.order) else 0
     return not any(start <= n < span[1] for n in foreign)
 
 
@@ -213,18 +244,19 @@ def _follows(wanted: Sequence[str], order: Sequence[str]) -> tuple[int, int] | N
     return (places[0], at) if places else (0, len(order))
 
 
-def _share(claim: _Claim, stems: frozenset[str]) -> float:
+def _share(claim: _Claim, forms: _Forms, stems: Set[str]) -> float:
     """Return the share of a claim's words that are among these."""
     total = sum(claim.stems.values())
-    return sum(w for t, w in claim.stems.items() if _held(t, stems)) / total if total else 1.0
+    return sum(w for t, w in claim.stems.items() if not forms[t].isdisjoint(stems)) / total if total else 1.0
 
 
-def _held(term: str, have: frozenset[str]) -> bool:
-    """Tell whether a stem is there, or one that goes on for up to three letters."""
-    if term in have:
-        return True
-    if len(term) < _PREFIX or not (term.isascii() and term.isalpha()):
-        return False
-    return any(term[:-n] in have for n in (1, 2, 3) if len(term) - n >= _PREFIX) or any(
-        h.startswith(term) and len(h) - len(term) <= 3 for h in have
-    )
+def _forms_of(term: str, p: _Whole) -> frozenset[str]:
+    """Return the stems of a passage that hold one: itself, and forms up to three letters away."""
+    found = {term} & p.stems
+    if len(term) >= _PREFIX and term.isascii() and term.isalpha():
+        found |= {term[:-n] for n in (1, 2, 3) if len(term) - n >= _PREFIX} & p.stems
+        for at in range(bisect_left(p.ordered, term), len(p.ordered)):
+            if not p.ordered[at].startswith(term):
+                break
+            found |= {p.ordered[at]} if len(p.ordered[at]) - len(term) <= 3 else set()
+    return frozenset(found)
