@@ -109,7 +109,7 @@ def support(sentence: str, evidence: Sequence[Passage], question: str = "") -> C
         return CheckResult(True, 1.0, copied, "", ((0, 0),) * len(copied))
     judged = [_judge_passage(claim, p) for p in read]
     by = sorted((i for i, (score, *_) in enumerate(judged) if score >= COVERED), key=lambda i: -judged[i][0])
-    score, *_, why = max(judged)
+    score, *_, why = max(judged, key=lambda j: _worth((j, 0)))
     windows = tuple(judged[i][2] for i in by)
     return CheckResult(bool(by), min(round(score, 4), _TOLD), tuple(by), "" if by else why, windows)
 
@@ -152,7 +152,7 @@ def _claim(sentence: str, question: str) -> _Claim:
 
 def _worth(judged: tuple[_Judged, int]) -> tuple[float, float, int]:
     (score, covered, *_), length = judged
-    return score, covered, length
+    return score if score >= COVERED else 0.0, covered, length
 
 
 def _judge_passage(claim: _Claim, p: Passage) -> _Judged:
@@ -176,9 +176,9 @@ def _whole(p: Passage) -> _Whole:
 
 def _judge(claim: _Claim, forms: _Forms, window: Window) -> _Judged:
     covered = _share(claim, forms, window.stems)
-    why = _lacks(claim, forms, window)
-    if not why and covered < COVERED:
+    if covered < COVERED:
         return covered, covered, window.place, _COVERS.format(covered)
+    why = _lacks(claim, forms, window)
     if not why and claim.asks and window.length > 1:
         why = "No sentence of the evidence says it and what was asked."
     if not why and window.denies != {claim.denies}:

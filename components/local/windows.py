@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 from ragweave.models import tables, text
 from ragweave.models.calendar import MONTHS, NUMBER_WORDS, TENS, WEEKDAYS
@@ -33,33 +33,91 @@ NEGATES = re.compile(
 
 
 @dataclass(frozen=True)
+class WindowPart:
+    """A sentence, an item or a cell of a passage, with its words as stems; read once for all windows that hold it."""
+
+    text: str
+
+    @cached_property
+    def terms(self) -> list[str]:
+        """Stems of its words, in order."""
+        return text.terms(self.text)
+
+
+@dataclass(frozen=True)
 class Window:
     """What is read together.
 
     Attributes:
-        stems: of all its words and of its titles.
-        words: the same words, folded.
-        values: its numbers with their signs, and how often each stands there.
-        order: stems of its own words, in order.
-        numbers, names: stems among them that are values.
-        foreign: stems of the heads of other columns.
-        denies: whether its sentences deny something: all of them, none, or some.
-        bound: its values belong to each other.
-        length: how many sentences it has; a cell of a table is one.
+        above: what goes for all of it: the title of the passage, a heading.
+        said: its sentences; a cell of a table is one.
         place: [start, end) in the passage.
+        often: stems of the passage's words that have a capital within a sentence.
+        foreign: stems of the heads of other columns.
+        bound: its values belong to each other.
     """
 
-    stems: frozenset[str]
-    words: frozenset[str]
-    values: Counter[str]
-    order: tuple[str, ...]
-    numbers: frozenset[str]
-    names: frozenset[str]
-    foreign: frozenset[str]
-    denies: frozenset[bool]
-    bound: bool
-    length: int
+    above: WindowPart
+    said: tuple[WindowPart, ...]
     place: tuple[int, int]
+    often: frozenset[str]
+    foreign: frozenset[str] = frozenset()
+    bound: bool = False
+
+    @property
+    def length(self) -> int:
+        """How many sentences it has."""
+        return len(self.said)
+
+    @cached_property
+    def order(self) -> tuple[str, ...]:
+        """Stems of its own words, in order."""
+        return tuple(t for s in self.said for t in s.terms)
+
+    @cached_property
+    def stems(self) -> frozenset[str]:
+        """Stems of all its words and of what stands above it."""
+        return frozenset([*self.above.terms, *self.order])
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """The same words, folded."""
+        return frozenset(text.words(self._whole))
+
+    @cached_property
+    def values(self) -> Counter[str]:
+        """Its numbers with their signs, and how often each stands there."""
+        return Counter(values(self._whole))
+
+    @cached_property
+    def numbers(self) -> frozenset[str]:
+        """Stems among its own that are numbers or stand for one."""
+        return frozenset(t for t in self.order if counts(t))
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """Stems among its own that are names.
+
+        What opens a sentence is one where it has its capital within a sentence as well, or goes on as a name.
+        """
+        found = {t for n in CAPITAL.findall(self._own) for t in text.terms(n)}
+        opening = [text.terms(s.text.split(None, 1)[0]) for s in self.said if s.text.strip()[:1].isupper()]
+        found |= {t for first in opening for t in first if t in self.often}
+        found |= {t for s in self.said for n in text.names(s.text) if " " in n for t in text.terms(n)}
+        return frozenset(t for t in found - self.numbers if t not in text.STOP)
+
+    @cached_property
+    def denies(self) -> frozenset[bool]:
+        """Whether its sentences deny something: all of them, none, or some."""
+        return frozenset(bool(NEGATES.search(s.text)) for s in self.said)
+
+    @property
+    def _own(self) -> str:
+        return " ".join(s.text for s in self.said)
+
+    @property
+    def _whole(self) -> str:
+        return f"{self.above.text} {self._own}"
 
 
 @lru_cache(maxsize=_KEPT)
@@ -95,56 +153,27 @@ def _is_heading(passage: str, start: int, end: int) -> bool:
 
 
 def _prose(p: Passage, above: str, spans: Sequence[tuple[int, int]], often: frozenset[str]) -> Iterator[Window]:
-    said = [tables.told(p.text, *s) for s in spans]
+    said = [WindowPart(tables.told(p.text, *s)) for s in spans]
+    head = WindowPart(f"{p.title} {above}")
     for n in range(len(said)):
         for end in range(n + 1, min(n + _SENTENCES, len(said)) + 1):
-            if said[end - 1].rstrip(_CLOSING).endswith(("?", "？")):
+            if said[end - 1].text.rstrip(_CLOSING).endswith(("?", "？")):
                 break  # a question states nothing
-            yield _window(f"{p.title} {above}", said[n:end], (spans[n][0], spans[end - 1][1]), often)
+            yield Window(head, tuple(said[n:end]), (spans[n][0], spans[end - 1][1]), often)
 
 
 def _cells(p: Passage, start: int, end: int, often: frozenset[str]) -> Iterator[Window]:
     """Yield each cell of a row with its subject and its head, and the whole row."""
+    title, place = WindowPart(p.title), (start, end)
     subject, *cells = tables.cells(p.text[start:end])
     heads = tables.cells(tables.heads_above(p.text, start))[1:]
     if len(heads) != len(cells):
         heads = [""] * len(cells)
     for n, (head, cell) in enumerate(zip(heads, cells, strict=True)):
         others = frozenset(t for m, h in enumerate(heads) if m != n for t in text.content_terms(h))
-        yield _window(p.title, [f"{subject}: {head} {cell}"], (start, end), often, others, bound=True)
-    yield _window(p.title, [tables.told(p.text, start, end)], (start, end), often)
-
-
-def _window(
-    title: str,
-    said: Sequence[str],
-    place: tuple[int, int],
-    often: frozenset[str],
-    foreign: frozenset[str] = frozenset(),
-    bound: bool = False,
-) -> Window:
-    own = " ".join(said)
-    whole, order = f"{title} {own}", tuple(text.terms(own))
-    names = {t for n in CAPITAL.findall(own) for t in text.terms(n)}
-    # What opens a sentence is a name where it has its capital within one as well, or goes on as a name.
-    opening = [text.terms(s.split(None, 1)[0]) for s in said if s.strip() and s.strip()[0].isupper()]
-    names |= {t for first in opening for t in first if t in often}
-    names |= {t for s in said for n in text.names(s) if " " in n for t in text.terms(n)}
-    numbers = {t for t in order if counts(t)}
-    stems = frozenset(text.terms(whole))
-    return Window(
-        stems=stems,
-        words=frozenset(text.words(whole)),
-        values=Counter(values(whole)),
-        order=order,
-        numbers=frozenset(numbers),
-        names=frozenset(t for t in names - numbers if t not in text.STOP),
-        foreign=foreign - stems,
-        denies=frozenset(bool(NEGATES.search(s)) for s in said),
-        bound=bound,
-        length=len(said),
-        place=place,
-    )
+        own = WindowPart(f"{subject}: {head} {cell}")
+        yield Window(title, (own,), place, often, others - {*title.terms, *own.terms}, bound=True)
+    yield Window(title, (WindowPart(tables.told(p.text, start, end)),), place, often)
 
 
 def counts(stem: str) -> bool:
