@@ -67,7 +67,7 @@ async def answered(question: str, library: str, chat: bool = False) -> Answer:
     from ragweave.components.context import Context
     from ragweave.graphs.agent import graph
 
-    context = Context(mode="llm" if chat else "local", look="off", library=library)
+    context = Context(mode="llm" if chat else "extractive", look="off", library=library)
     state = await graph.ainvoke({"messages": [("human", question)]}, context=context)
     return cast("Answer", state["answer"])
 

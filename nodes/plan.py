@@ -15,6 +15,8 @@ WITHOUT_ROUTER: tuple[Corpus, ...] = ("paragraph", "image", "clip")
 """What a graph without a router searches: the finest granularity of each modality."""
 RECORDINGS: tuple[Corpus, ...] = ("clip", "video")
 """Corpora that the retrievers of the recordings search together."""
+IN_QUESTION = 0.2
+"""Share of the router's confidence from which a recording is in question."""
 
 
 async def plan(state: State, runtime: NodeRuntime) -> Update:
@@ -38,13 +40,16 @@ async def _plan(state: State, runtime: NodeRuntime, without_router: Sequence[Cor
     if scope is None:
         corpora, scope = [], Scope()
     told = await named_scope(library, state["query"], scope) if {*RECORDINGS} & {*corpora} else scope
+    plain = told is scope and not in_question(state, run)
     asked = of_hop(state.get("queries"), run.hop)
     rewrites = asked["rewrites"] if asked else []
     queries = [state["query"], *state.get("also", []), *rewrites]
     if rewrites and not context.method.original_weight:
         queries = [*rewrites]  # the program of RAG-Fusion does not search the question itself
     tasks = [
-        RetrieveTask(corpus=c, queries=queries, hop=run.hop, sources=[*within.sources], titles=[*within.titles])
+        RetrieveTask(
+            corpus=c, queries=queries, hop=run.hop, sources=[*within.sources], titles=[*within.titles], plain=plain
+        )
         for c in corpora
         for within in [told if c in RECORDINGS else scope]
     ]
@@ -65,6 +70,20 @@ async def _corpora(state: State, run: NodeRun, without_router: Sequence[Corpus])
     return [c for c in CORPORA if c in wanted and held.get(c)]
 
 
+def in_question(state: State, run: NodeRun) -> bool:
+    """Tell whether the hop may be about a recording, so that all retrievers of recordings are worth their time.
+
+    It is unless the small router gives recordings next to nothing, and the run neither names one nor takes the thorough
+    way or a published one.
+    """
+    context, routed = run.context, of_hop(state.get("routes"), run.hop)
+    if routed is None or routed["by"] != "local" or context.depth == "thorough" or context.method.form != "own":
+        return True
+    if context.videos or context.from_time is not None or context.to_time is not None:
+        return True
+    return sum(routed["confidence"].get(c, 0.0) for c in RECORDINGS) >= IN_QUESTION
+
+
 def dispatch(state: State) -> list[Send] | str:
     """Send one task per corpus, or go straight on where there is nothing to search."""
     return [_sent(state, task) for task in state["tasks"]] or "generate"
@@ -80,7 +99,7 @@ def dispatch_recordings(state: State) -> list[Send] | str:
     Further phrasings of the query are searched in the recordings as in any other corpus: by words and by meaning.
     """
     tasks = state["tasks"]
-    recorded = [t for t in tasks if t["corpus"] in RECORDINGS]
+    recorded = [t for t in tasks if t["corpus"] in RECORDINGS and not t.get("plain")]
     sent = [_sent(state, t) for t in tasks if t not in recorded]
     if recorded:
         first, known = recorded[0], {key: value for key, value in state.items() if key in RoundState.__annotations__}

@@ -57,6 +57,8 @@ class RetrieveTask(TypedDict):
     hop: int
     sources: list[str]
     titles: list[str]
+    plain: NotRequired[bool]
+    """Whether recordings are searched like any other corpus, because none is in question."""
     knobs: NotRequired[dict[str, Any]]
 
 
