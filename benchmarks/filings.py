@@ -39,6 +39,8 @@ LONG = (
     "Proceeds from the issuance of common stock under employee purchase plans, net of shares withheld",
     "Increase in accounts receivable from the sale of goods that had not been shipped at the date of signature",
 )
+STATEMENT = ("CONDENSED CONSOLIDATED STATEMENTS OF OPERATIONS (Unaudited)", "(In millions, except per-share amounts)")
+"""What stands centred over the longer tables."""
 Expected = set[tuple[str, str, str]]
 """Cells of a table: the label of the row, the heads of the column, the value."""
 
@@ -101,7 +103,10 @@ def table(sheet: Sheet, columns: int, rows: int, style: dict[str, object]) -> No
     dates = [f"{('September 30,', 'October 1,')[n % 2]} {2023 - n % 2}" for n in range(columns)] if spanning else years
     over = ["Three Months Ended", "Nine Months Ended"][: columns // 2] if spanning else []
     heads = [f"{over[n // 2]} {dates[n]}" if spanning else dates[n] for n in range(columns)]
-    sheet.room(8 * pitch)
+    sheet.room(8 * pitch + 24)
+    for line in STATEMENT if rows > 10 else ():
+        sheet.put((LEFT + RIGHT - width(line, size)) / 2, line, size)
+        sheet.y -= size * 1.3
 
     def head_lines() -> None:
         for n, text in enumerate(over):

@@ -140,15 +140,21 @@ def _follows(before: Rowed, row: Rowed) -> bool:
 
 
 def _above(rows: Sequence[Rowed], table: Sequence[Rowed]) -> int:
-    """Return how many rows of one cell right above a table are heads that stand over its columns, not its labels."""
+    """Return how many rows of one cell right above a table are heads that stand over its columns, not its labels.
+
+    A line in the middle of the whole table, its labels included, is its caption.
+    """
     labels = [r.cells[0] for r in table if r.has_amount] or [table[0].cells[0]]
     left, right = median(c.right for c in labels), max(r.cells[-1].right for r in table)
+    middle = (min(c.left for c in labels) + right) / 2
     count, row = 0, table[0]
     for before in reversed(rows[-2:]):
         cell = before.cells[0]
         if len(before.cells) > 1 or before.page != row.page or not _follows(before, row) or is_amount(cell.text):
             break
         if not left < cell.left < cell.right <= right + before.size or len(cell.text) > 60:
+            break
+        if abs((cell.left + cell.right) / 2 - middle) < 2 * before.size:
             break
         count, row = count + 1, before
     return count

@@ -19,7 +19,7 @@ LARGER = 1.15
 _GAP = 0.22
 """Distance between baselines, in font sizes beyond the usual of the document, that parts paragraphs."""
 _HEADING_CHARACTERS = 160
-_BOLD_CHARACTERS = 90
+_BOLD_CHARACTERS = 120
 _ITEM = re.compile(r"(?:[•▪◦‣●○■–—*-]|\(?\d{1,3}[.)]|\(?[a-z][.)])\s+\S")
 _CONTENTS = re.compile(r"(?:\.\s?){5,}\s*(\d{0,4}|[ivxlc]{1,6})\Z", re.I)
 """A line that may be of a table of contents: dots that lead to a page number."""

@@ -11,7 +11,7 @@ import pytest
 from ragweave.corpora.formats.pdf import parse
 from ragweave.models.errors import SourceError
 from ragweave.tests.support.items import paragraphs
-from ragweave.tests.support.pdfs import paragraph, pdf_bytes
+from ragweave.tests.support.pdfs import paragraph, pdf_bytes, placed, width
 
 Make = Callable[..., Any]
 
@@ -52,6 +52,17 @@ def test_every_span_boxes_its_line(write: Make) -> None:
     assert item.locate(item.text.index("again at"), len("again at night.") + item.text.index("again at"))[
         "bbox"
     ] == list(body.spans[2].bbox or ())
+
+
+def test_lines_in_the_middle_over_a_table_are_its_caption_and_those_over_its_columns_are_heads(write: Make) -> None:
+    caption = ["CONDENSED STATEMENTS OF OPERATIONS", "(In millions)"]
+    page = [(306 - width(line, 9) / 2, 720 - 12 * n, 9, "F1", line) for n, line in enumerate(caption)]
+    page.append((420, 694, 9, "F1", "Three Months Ended"))
+    rows = [["", "2023", "2022"], ["Freight", "318", "342"], ["Passenger", "141", "127"], ["Net sales", "459", "469"]]
+    found = parse(write("a.pdf", pdf_bytes([page + placed(rows, 680, (72, 400, 520), size=9)]))).blocks
+    assert [b.text for b in found if b.kind != "table"] == [" ".join(caption)]
+    [table] = [b for b in found if b.kind == "table"]
+    assert table.text.split("\n")[:2] == [" | Three Months Ended 2023 | Three Months Ended 2022", "Freight | 318 | 342"]
 
 
 def test_a_password_is_said(write: Make) -> None:
