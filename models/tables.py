@@ -17,8 +17,10 @@ LINE = re.compile(r"[^\n]+")
 _MARK = re.compile(r"(?:[-*•]|\d{1,3}[.)])\s+(?=\S)")
 _LABEL = re.compile(r"\s*(?:[^\W\d_a-z][^\n.:!?|]{0,30}:|\d{4}-\d\d-\d\d)\s")
 """What a line states, before it: “Serial number: ...”; or of which day it tells."""
-_LONGEST_HEAD = 40
+_LONGEST_HEAD = 60
 """Characters the head of a column may have."""
+_DATED = re.compile(r"[^\W\d_]|^(?:19|20)\d\d$")
+"""What a head has and an amount has not: a letter, or it is a year."""
 _LISTING = 400
 """Characters from which lines that were not broken for their length, as those of a listing, stand for themselves."""
 
@@ -67,7 +69,8 @@ def _lines(text: str, start: int, end: int) -> list[tuple[int, int]]:
 def _heads(text: str) -> dict[int, list[str]]:
     """Return the heads of the columns above each row that has some, by where the row starts.
 
-    They are the table's first line, where it reads like heads. Kept, because every row of a text is asked for its own.
+    They are the table's first line, where it reads like heads: it has no numbers, or it begins with no name of a row,
+    and its numbers are those of dates and years. Kept, because every row of a text is asked for its own.
     """
     out: dict[int, list[str]] = {}
     top: list[str] = []
@@ -81,7 +84,8 @@ def _heads(text: str) -> dict[int, list[str]]:
             out[m.start()] = top
         if not top or m.start() > ended + 1:
             # The first row below a gap still has the heads above it; those below have it.
-            top, usable = row, not any(numbers(c) or len(c) > _LONGEST_HEAD for c in row)
+            dated = not row[0] and any(row) and all(_DATED.search(c) for c in row if c)
+            top, usable = row, all(len(c) <= _LONGEST_HEAD for c in row) and (dated or not any(map(numbers, row)))
         ended = m.end()
     return out
 

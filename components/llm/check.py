@@ -23,6 +23,8 @@ _TABLE = 1_500
 """Characters of a table that is read whole: a sum or a maximum rests on all rows."""
 _AROUND = 400
 """Characters around what a sentence says that are read of a longer passage."""
+_PLACES = 3
+"""Places of a passage in which what a sentence says may stand."""
 _BESIDE = 1
 """Passages that a sentence does not name, and that are read because they say what the named ones lack."""
 _PLACED = 0.7
@@ -170,7 +172,7 @@ class _Parts:
         if strip["id"] not in self._cut:
             text = untitled(strip)
             spans = tables.spans(text)
-            self._cut[strip["id"]] = text, spans, [set(terms(text[a:b])) for a, b in spans]
+            self._cut[strip["id"]] = text, spans, [set(terms(tables.told(text, a, b))) for a, b in spans]
         return self._cut[strip["id"]]
 
     def terms(self, strips: Iterable[Strip]) -> set[str]:
@@ -184,7 +186,7 @@ class _Parts:
             return range(len(spans))
         chosen: set[int] = set()
         left = set(wanted)
-        for _ in range(2):  # what a sentence says may stand in two places
+        for _ in range(_PLACES):
             count = {t: sum(t in have for have in said) for t in left | beside}
             worth = [
                 sum(1 / count[t] for t in left & have) + sum(0.3 / count[t] for t in beside & have) for have in said

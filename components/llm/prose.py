@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Sequence
 
 from ragweave.components.answer_builder import AnswerBuilder
 from ragweave.components.evidence import Strip
+from ragweave.corpora.hidden import without_orders
 from ragweave.corpora.web.plain import one_line, verbatim
 from ragweave.models.calendar import month_of
 from ragweave.models.text import sentences
@@ -48,6 +49,8 @@ _SHORT = 4
 """Words of a line that frames an answer and says nothing: a greeting, who signs."""
 _LINK = re.compile(r"!?\[([^\]\n]*)\]\([^)\s]*\)")
 _URL = re.compile(r"\b(?:https?|ftp)://\S+", re.I)
+_BEHIND_ADDRESS = ".,;:!?)]}>\"'`*。，；：！？）】」』”’"
+"""Signs that end a sentence or a bracket behind an address."""
 
 
 def long(sentences: int) -> str:
@@ -141,19 +144,28 @@ def marks(sentence: str) -> list[int]:
     return list(dict.fromkeys(int(n) for m in _MARK.finditer(sentence) for n in re.findall(r"\d+", m[1])))
 
 
-def plain(sentence: str) -> str:
-    """Return a sentence without marks, list signs, links and addresses: what a model wrote is shown as text only."""
-    text = _URL.sub("", _MARK.sub("", _LINK.sub(r"\1", sentence)))
+def plain(sentence: str, evidence: str = "") -> str:
+    """Return a sentence without marks, list signs and links: what a model wrote is shown as text only.
+
+    An address stays where the evidence has it word for word; one that a model makes up could carry what it read away.
+    """
+    text = _URL.sub(lambda m: _known(m.group(), evidence), _MARK.sub("", _LINK.sub(r"\1", sentence)))
     if _FRAME.fullmatch(text):
         return ""
     text = text.strip().strip("|") if text.lstrip().startswith("|") else text
     return " ".join(_FORMATTING.sub("", text).replace("**", "").split())
 
 
-def as_shown(sentence: str) -> str:
+def _known(address: str, evidence: str) -> str:
+    """Return an address, and the signs behind it, where the evidence has it as a whole; else ""."""
+    said = address.rstrip(_BEHIND_ADDRESS)
+    return address if any(m.group().rstrip(_BEHIND_ADDRESS) == said for m in _URL.finditer(evidence)) else ""
+
+
+def as_shown(sentence: str, evidence: str = "") -> str:
     """Return a sentence as it is shown: code as it stands, anything else plain and on one line."""
     code = _CODE.fullmatch(sentence)
-    return one_line(plain(sentence), LONGEST) if code is None else verbatim(code["lines"], LONGEST)
+    return one_line(plain(sentence, evidence), LONGEST) if code is None else verbatim(code["lines"], LONGEST)
 
 
 def sign(sentence: str) -> str:
@@ -204,7 +216,8 @@ def frames(sentence: str, before: str | None) -> bool:
 
 async def tell(raw: str, rows: Sequence[Sequence[Strip]], builder: AnswerBuilder, cites: bool = True) -> None:
     """Offer a sentence to the page, with what it cites of the numbered rows, if it does; a refusal is not shown."""
-    text, kind = as_shown(raw), sign(raw)
+    evidence = "\n".join(without_orders(s["text"]) for row in rows for s in row) if _URL.search(raw) else ""
+    text, kind = as_shown(raw, evidence), sign(raw)
     if not text or (not kind.strip() and (_NO_PROSE.match(text) or (REFUSES.match(text) and not marks(raw)))):
         return
     if frames(raw, builder.last):

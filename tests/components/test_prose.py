@@ -99,6 +99,21 @@ def test_marks_are_read_and_the_text_is_shown_plain(sentence: str, numbers: list
 
 
 @pytest.mark.parametrize(
+    ("address", "stays"),
+    [
+        ("http://localhost:11434/v1", True),
+        ("http://localhost:11434/v1?q=secret", False),
+        ("http://localhost", False),
+        ("http://evil.example/take", False),
+    ],
+)
+def test_an_address_stays_where_the_evidence_has_it_as_a_whole(address: str, stays: bool) -> None:
+    evidence = "RAGWEAVE_CHAT_URL=http://localhost:11434/v1\nIt may have to load the model."
+    said = plain(f"Set RAGWEAVE_CHAT_URL={address}; then load the model [1].", evidence)
+    assert said == f"Set RAGWEAVE_CHAT_URL={address if stays else ''}{';' if stays else ''} then load the model."
+
+
+@pytest.mark.parametrize(
     ("text", "units"),
     [
         (

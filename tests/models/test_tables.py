@@ -45,6 +45,9 @@ def test_a_row_is_told_with_the_heads_of_its_columns_or_as_what_its_first_cell_n
     assert told(BOATS)[2:4] == ["Marten: built 1961, crew 4. One sleeps ashore.", "Petrel: built 1988, crew 6"]
     assert told(RULES) == ["the disk is full: the run ends. Nothing is lost.", "a file goes: it is forgotten"]
     assert told("Oslo | 1 | 2\nBergen | 3 | 4") == ["Oslo: 1, 2", "Bergen: 3, 4"]
+    quarters = "| Three Months Ended July 1, 2023 | 2022\nNet income | $170 | $193\nTotal | 180 | 201"
+    assert told(quarters)[0] == "Net income: Three Months Ended July 1, 2023 $170, 2022 $193"
+    assert told("| 1,200 | 1,300\nTotal | 1 | 2") == ["1,200, 1,300", "Total: 1, 2"]
 
 
 @pytest.mark.parametrize(

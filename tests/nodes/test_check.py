@@ -127,6 +127,16 @@ async def test_a_sentence_is_judged_with_those_before_it_and_the_window_that_say
     assert len(shown) < 1_600
 
 
+async def test_three_places_of_a_long_passage_are_shown_for_what_a_sentence_says(runtime: Any) -> None:
+    filler = "\n\n".join(f"Nothing of note was done in the garden of plot {n}." for n in range(100))
+    facts = ["The Heron was launched in 1902.", "Her hull is 41.6 metres.", "Ship | 2022 | 2023\nHeron | $60 | $56"]
+    long: Any = {**strip(f"\n\n{filler}\n\n".join(["", *facts, ""])), "id": "l#0", "title": "Ships"}
+    said = claim("The Heron, launched in 1902 with a hull of 41.6 metres, earned $56 in 2023.", long)
+    _, model, _ = await opinions(runtime, {"verdicts": [row(1, "supported")]}, claims=[said])
+    shown = model.calls[0].messages[-1].text
+    assert all(fact in shown for fact in facts) and len(shown) < 2_500
+
+
 async def test_a_passage_that_says_what_the_named_one_lacks_is_shown_too_and_none_twice(runtime: Any) -> None:
     place = {"file": "/scope.md"}
     part: Any = {**strip(), "locator": place, "title": "Telescope (scope.md)"}
