@@ -297,15 +297,15 @@ def _show(quoted: Quote, builder: AnswerBuilder, given: GenerationInput) -> None
 
 def joined(quoted: Quote) -> tuple[str, tuple[int, int]]:
     """Return quoted sentences as one text, gaps marked and rows of a table below their heads; and where the best is."""
-    text, marked = "", (0, 0)
+    text, marked, under = "", (0, 0), ""
     before: _Sentence | None = None
     for s in quoted.sentences:
         row = tables.is_row(s.text)
         between = s.item.text[before.end : s.start] if before is not None and before.item.id == s.item.id else "…"
         follows = not between.strip()
-        heads = tables.heads_above(s.item.text, s.start) if row else ""
-        if heads and heads in text:
-            heads = ""
+        above = tables.heads_above(s.item.text, s.start) if row else ""
+        heads = "" if above == under else above
+        under = above or (" | ".join(tables.cells(s.text)) if row else "")  # a row may be the heads of the next
         rows = before is not None and (row or tables.is_row(before.text))
         gap = "\n" if rows or "\n" in between else " " if between else ""
         if not follows and not heads:

@@ -57,6 +57,16 @@ def test_of_a_table_the_best_rows_stand_below_their_heads_which_are_told_once() 
     assert all(line in (*rows, "…") for line in lines[1:])
 
 
+def test_each_table_has_its_own_heads_though_those_of_another_hold_them() -> None:
+    tables = [
+        "| Three Months Ended 2023 | Nine Months Ended 2023\nCash spent | 52,107 | 153,302",
+        "| Nine Months Ended 2023\nCash at the end | 41,271",
+    ]
+    (quote,) = quoted("How much cash was spent, and what cash was there at the end?", "\n\n".join(tables))
+    lines = [line.strip() for line in joined(quote)[0].splitlines() if line != "…"]
+    assert lines == "\n".join(tables).splitlines()
+
+
 def test_an_order_to_assistants_is_never_quoted() -> None:
     found = quoted("What does the ferry cost?", f"The ferry costs 4 euros.\n\n{ORDER} It is now 75 euros.", ORDER)
     assert said(found) == ["The ferry costs 4 euros."]
