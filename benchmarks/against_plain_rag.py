@@ -9,7 +9,7 @@ changed:
     python benchmarks/against_plain_rag.py report [--out FOLDER] [--base ARM]     the table again, from what was kept
 
 ARM is plain, or the name of a graph, with what is changed in it: `agent-grade` leaves that node out (evals/off.py),
-`agent+grade_by=llm` sets a knob.
+`agent+grade_by=llm` sets a knob; `plain+corpora=paragraph` searches paragraphs alone.
 
 Questions are drawn by a fixed rule: of each kind of house_dev the first four (`--each`) by the SHA-256 of their id, and
 the first thirty of multihop_own (in the same proportion) by the same order, asked over all passages of HotpotQA. With
@@ -107,7 +107,7 @@ def file_of(row: Any) -> str:
     return file.as_posix().rpartition("/library/")[2] if "library" in file.parts else file.name
 
 
-async def by_plain(q: dict[str, Any]) -> dict[str, Any]:
+async def by_plain(q: dict[str, Any], arm: str = "plain") -> dict[str, Any]:
     """Answer with one call over the ten best passages; earlier turns are told, and searched with."""
     from openai import AsyncOpenAI
 
@@ -115,7 +115,8 @@ async def by_plain(q: dict[str, Any]) -> dict[str, Any]:
     from ragweave.app.api import asearch
 
     told = " ".join([*q["previous"], q["question"]])
-    rows = await asearch(told, context=Context(library=q["set"], mode="extractive", top_k=PASSAGES), whole=True)
+    knobs: dict[str, Any] = {"library": q["set"], "mode": "extractive", "top_k": PASSAGES, **_knobs(arm)}
+    rows = await asearch(told, context=Context(**knobs), whole=True)
     shown = "\n\n".join(f"[{n}] {r['title']} {r['date']}\n{r['text'][:CHARS]}" for n, r in enumerate(rows, 1))
     asked = "".join(f"Earlier question: {p}\n" for p in q["previous"]) + f"Question: {q['question']}"
     client = AsyncOpenAI(
@@ -144,6 +145,12 @@ async def by_plain(q: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+def _knobs(arm: str) -> dict[str, Any]:
+    """Return the knobs that an arm sets; those that are lists have their values between commas."""
+    given = dict(part.split("=") for part in re.findall(r"\+([^+-]+)", arm))
+    return {k: v.split(",") if k == "corpora" else v for k, v in given.items()}
+
+
 @cache
 def built(arm: str) -> tuple[Any, dict[str, Any]]:
     """Return the graph of an arm, compiled once, and the knobs that it sets."""
@@ -153,9 +160,8 @@ def built(arm: str) -> tuple[Any, dict[str, Any]]:
     from ragweave.graphs.run import GRAPHS
 
     graph, *changes = re.split(r"(?=[-+])", arm)
-    knobs: dict[str, Any] = dict(c[1:].split("=") for c in changes if c[0] == "+")
     off = check_off([c[1:] for c in changes if c[0] == "-"])
-    return without(import_module(GRAPHS[graph]).build(), off).compile(checkpointer=InMemorySaver()), knobs
+    return without(import_module(GRAPHS[graph]).build(), off).compile(checkpointer=InMemorySaver()), _knobs(arm)
 
 
 async def by_graph(q: dict[str, Any], arm: str) -> dict[str, Any]:
@@ -166,7 +172,7 @@ async def by_graph(q: dict[str, Any], arm: str) -> dict[str, Any]:
 
     reason.today = write.today = lambda: TODAY
     compiled, knobs = built(arm)
-    context = Context(library=q["set"], mode="llm", **knobs)
+    context = Context(**{"library": q["set"], "mode": "llm", "max_seconds": 0, **knobs})
     for text in [*q["previous"], q["question"]]:
         state: Any = await astate(text, context=context, thread=q["id"], graph=compiled)
     answer = state["answer"]
@@ -195,7 +201,7 @@ async def ask(arm: str, out: Path, width: int, asked: Sequence[dict[str, Any]]) 
         async with room:
             began = time.perf_counter()
             try:
-                row = await (by_plain(q) if arm == "plain" else by_graph(q, arm))
+                row = await (by_plain(q, arm) if arm.startswith("plain") else by_graph(q, arm))
             except Exception as error:
                 row = {"answer": "", "abstained": True, "error": f"{type(error).__name__}: {error}", "calls": 0}
         row |= {"id": q["id"], "seconds": round(time.perf_counter() - began, 1)}
