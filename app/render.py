@@ -293,7 +293,9 @@ def duration(seconds: float) -> str:
     """Write a duration as a person would."""
     if seconds < 1:
         return f"{seconds * 1000:.0f} ms"
-    return f"{seconds:.1f} s" if seconds < 90 else f"{seconds / 60:.0f} min"
+    if seconds < 90:
+        return f"{seconds:.1f} s" if seconds < 10 else f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min"
 
 
 def listed(items: Iterable[str]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ragweave.components.evidence import ListKind, RankedList
 from ragweave.corpora.types import Corpus, Hit, Lists
-from ragweave.corpora.video.scope import Scope, in_window, search_within
+from ragweave.corpora.video.scope import Scope, at_moment, search_within
 from ragweave.models.errors import RagweaveError
 from ragweave.models.text import counted
 from ragweave.nodes.run import NodeRun, NodeRuntime
@@ -18,9 +18,9 @@ async def retrieve(task: RetrieveTask, runtime: NodeRuntime) -> Update:
         library = await run.library()
         context = run.context
         scope = Scope(tuple(task["sources"]), tuple(task["titles"]), context.from_time, context.to_time)
-        found = await search_within(library, task["corpus"], task["queries"], scope, context.method.pool)
         if task["corpus"] == "clip":
-            found = await in_window(library, task["queries"][0], found)
+            scope = await at_moment(library, task["queries"][0], scope)
+        found = await search_within(library, task["corpus"], task["queries"], scope, context.method.pool)
     except RagweaveError as error:
         run.note(f"The {task['corpus']} corpus could not be searched: {error}")
         return run.done(f"{task['corpus']}: {error}")

@@ -9,7 +9,7 @@ from ragweave.corpora.knowledge.search import ask_graph
 from ragweave.corpora.store.library import Kind, Library
 from ragweave.corpora.types import Hit
 from ragweave.corpora.video.chunk_search import nearest_chunks
-from ragweave.corpora.video.scope import Scope, search_within
+from ragweave.corpora.video.scope import Scope, at_moment, clips_within, search_within
 from ragweave.models.errors import RagweaveError
 from ragweave.models.text import counted
 from ragweave.nodes.run import NodeRun, NodeRuntime
@@ -27,7 +27,7 @@ async def retrieve_clips(task: ClipTask, runtime: NodeRuntime) -> Update:
     scope = Scope(sources, titles, run.context.from_time, run.context.to_time)
     try:
         library = await run.library()
-        ids = await _ids(run, library, task, scope)
+        ids = await _ids(run, library, task, await at_moment(library, task["query"], scope))
     except RagweaveError as error:
         run.note(f"The retriever {name} of the recordings failed: {error}")
         return run.done(str(error), data={"retriever": name, "clips": []})
@@ -58,7 +58,11 @@ async def _ids(run: NodeRun, library: Library, task: ClipTask, scope: Scope) -> 
         found = await search_within(library, "clip", list(dict.fromkeys(asked)), scope, length, kind)
         ranking = fuse_ranks([(1.0, _ranking(getattr(lists, kind))) for lists in found])
     items = await library.items([i for i, _ in ranking])
-    return [i for i, _ in ranking if i in items and scope.holds(items[i])][:length]
+    ids = [i for i, _ in ranking if i in items and scope.holds(items[i])]
+    # A moment of a recording is asked for itself, whatever words the question has.
+    if name == "speech" and scope.names_moment:
+        ids = list(dict.fromkeys([*ids, *await clips_within(library, scope)]))
+    return ids[:length]
 
 
 def _ranking(hits: Iterable[Hit]) -> Ranking:

@@ -1,6 +1,7 @@
 """Answer without a model: quote the closest passages, each cut to the lines around its best sentence.
 
-What was found in one source is read together, so that no two quotes overlap or say the same. A sentence is worth the
+What was found in one text is read together, so that no two quotes overlap or say the same; of a recording, what lies
+within one stretch, so that the time of a quote is that of its words. A sentence is worth the
 share of the question's words that it holds, by their rarity, what its headings hold of the rest, and how near it is by
 meaning; its neighbours lend it some of theirs. benchmarks/quotes.py measures what stands in the quotes.
 """
@@ -16,15 +17,16 @@ from numpy.typing import NDArray
 
 from ragweave.components.answer_builder import AnswerBuilder
 from ragweave.components.closing import nothing_found, show_pictures
-from ragweave.components.evidence import Evidence
+from ragweave.components.local.surroundings import read_with_surroundings
 from ragweave.components.passages import best_window, heading_title, strip_at
 from ragweave.components.phrases import NOTHING, as_heard
 from ragweave.components.protocols import GenerationInput
 from ragweave.components.run_context import RunContext, idf_of
 from ragweave.components.web_evidence import in_order
 from ragweave.corpora.hidden import without_orders
-from ragweave.corpora.store.library import Library
 from ragweave.corpora.types import Item, Locator
+from ragweave.corpora.video.places import window_of
+from ragweave.corpora.video.scope import Scope
 from ragweave.models import tables
 from ragweave.models.relevance import embed
 from ragweave.models.text import clip, content_terms, fold, terms
@@ -33,8 +35,8 @@ QUOTES = 3
 """Quotes of one answer, at most."""
 CHARACTERS = 1_150
 """Characters of all quotes together; titles come on top."""
-SOURCES, AROUND = 8, 8
-"""Sources that are read; items before and after a found one that are read with it."""
+_PLACE = 1.0
+"""Weight of standing at the time that was asked for."""
 LONGEST = 12_000
 """Characters of one item that are read: of a longer one the stretch that covers most of the question."""
 NEAR = 0.35
@@ -110,8 +112,12 @@ async def write(run: RunContext, given: GenerationInput, builder: AnswerBuilder)
     rows = in_order([e for e in given.rows.values() if e["origin"] != "model"])
     library, idf = await run.library(), await idf_of(run, given.question)
 
+    asked = Scope(start=run.context.from_time, end=run.context.to_time)
+    if window := window_of(given.question):
+        asked = Scope(start=window[0], end=window[1])
+
     def chosen() -> list[Quote]:
-        return quotes(given.question, _read(library, rows), idf, given.turn)
+        return quotes(given.question, read_with_surroundings(library, rows), idf, given.turn, asked)
 
     for quoted in await asyncio.to_thread(chosen):
         _show(quoted, builder, given)
@@ -119,7 +125,9 @@ async def write(run: RunContext, given: GenerationInput, builder: AnswerBuilder)
     return "" if builder.sentences else await nothing_found(run) if not rows else NOTHING
 
 
-def quotes(question: str, read: Sequence[Sequence[Item]], idf: Idf, turn: str = "") -> list[Quote]:
+def quotes(
+    question: str, read: Sequence[Sequence[Item]], idf: Idf, turn: str = "", asked: Scope | None = None
+) -> list[Quote]:
     """Return the quotes, the best source first; none where no source shares a word with the question or is near to it.
 
     Args:
@@ -127,9 +135,10 @@ def quotes(question: str, read: Sequence[Sequence[Item]], idf: Idf, turn: str = 
         read: items of each source in their order, the sources in the order of retrieval.
         idf: how rare a term is.
         turn: the turn itself, where the question before stands in front of it; its own words weigh more.
+        asked: the seconds of recordings that are asked for; what is said then is near whatever its words are.
     """
-    weights = _weights(question, idf, turn)
-    sources = [s for n, items in enumerate(read) if (s := _source(question, weights, items, n)) is not None]
+    weights, asked = _weights(question, idf, turn), asked or Scope()
+    sources = [s for n, items in enumerate(read) if (s := _source(question, weights, items, n, asked)) is not None]
     if all(s.nothing for s in sources):
         return []
     picked = _Picked(weights)
@@ -208,43 +217,9 @@ class _Picked:
         return len(source.sentences[n].text) + 1
 
 
-def _read(library: Library, rows: Sequence[Evidence]) -> list[list[Item]]:
-    """Read what was found with its surroundings, source by source in the order of the rows; a web page is one item."""
-    found = library.read([e["id"] for e in rows if e["origin"] == "library"])
-    sources: dict[str, list[Item]] = {}
-    for row in rows:
-        item = found.get(row["id"]) or _page_of_web(row)
-        if item is not None:
-            if seen := row.get("seen"):  # behind the item's own text, whose places stay
-                item = replace(item, text="\n\n".join(filter(None, (item.text, seen))))
-            sources.setdefault(item.source, []).append(item)
-    return [_around(library, items) for items in list(sources.values())[:SOURCES]]
-
-
-def _page_of_web(row: Evidence) -> Item | None:
-    if row["origin"] != "web":
-        return None
-    return Item(row["id"], "paragraph", row["id"], row["title"], row["text"], row["locator"])
-
-
-def _around(library: Library, items: Sequence[Item]) -> list[Item]:
-    """Return the items of one source that are read for what was found in it.
-
-    Of a text, or of clips, it is the best of the finest ones among its neighbours; a document stands for itself where
-    nothing finer was found, and so does the whole of a recording.
-    """
-    fine = [i for i in items if i.corpus in ("paragraph", "clip")]
-    if not fine:
-        return list(items[:1])
-    if fine[0].source == fine[0].id:
-        return fine
-    read = {i.id: i for i in library.around(fine[0].id, AROUND)} | {i.id: i for i in fine}
-    same = [i for i in read.values() if i.corpus == fine[0].corpus]
-    return sorted(same, key=lambda i: i.ordinal)
-
-
-def _source(question: str, weights: dict[str, float], items: Sequence[Item], rank: int) -> _Source | None:
+def _source(question: str, weights: dict[str, float], items: Sequence[Item], rank: int, asked: Scope) -> _Source | None:
     sentences: list[_Sentence] = []
+    placed = not asked.whole and any(asked.in_time(i.locator) for i in items)
     lexical: list[float] = []
     for item in items:
         text = without_orders(item.text)
@@ -254,6 +229,8 @@ def _source(question: str, weights: dict[str, float], items: Sequence[Item], ran
         for start, end in tables.spans(text[low:high]):
             a, b = low + start, low + end
             if not text[a:b].strip() or tables.is_heads(text, a, b):
+                continue
+            if placed and not asked.in_time(item.locate(a, b)):
                 continue
             if _is_heading(text, a, b):
                 heads = above | (weights.keys() & set(terms(text[a:b])))
@@ -270,7 +247,8 @@ def _source(question: str, weights: dict[str, float], items: Sequence[Item], ran
     worth = own.copy()
     worth[1:] += _BESIDE * own[:-1]
     worth[:-1] += _BESIDE * own[1:]
-    nothing = float(cosines.max()) < NEAR and not any(s.holds for s in sentences)
+    worth += _PLACE * placed
+    nothing = not placed and float(cosines.max()) < NEAR and not any(s.holds for s in sentences)
     return _Source(tuple(sentences), worth, rank, nothing)
 
 
@@ -332,7 +310,7 @@ def best_lines(question: str, title: str, text: str, idf: Idf, limit: int = 300)
         limit: characters that the lines have together, where the best sentence alone has no more; heads come on top.
     """
     weights = _weights(question, idf)
-    source = _source(question, weights, [Item("", "paragraph", "", title, text, Locator())], 0)
+    source = _source(question, weights, [Item("", "paragraph", "", title, text, Locator())], 0, Scope())
     if source is None:
         return "", (0, 0)
     sentences = source.sentences

@@ -161,7 +161,8 @@ def _opened(path: Path, side: int = 0) -> tuple[dict[str, Any], Container]:
     """Return what the guard may open a recording by; with a longest side, its own size and rate."""
     how = demuxer_of(str(path))
     if not how:
-        raise SourceError(f"{path.name} is gone, or is no recording any more", "the stored frame and words remain")
+        lacks = "holds nothing that plays" if path.is_file() else "is gone"
+        raise SourceError(f"{path.name} {lacks}", "the stored words and frames remain")
     container = examine(str(path), how)
     picture, sound = container.picture(), container.sound()
     facts: dict[str, Any] = {"demuxer": how, "duration": 0.0 if container.guessed else container.duration}

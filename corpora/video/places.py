@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from ragweave.models.text import fold
 
 _CLOCK = re.compile(r"(?<![\d:.,])(?:(\d{1,2}):)?(\d{1,3}):([0-5]\d)(?![\d:])")
+_NUMBERED = re.compile(r"([^\W\d_]+[\s_#]*\d+)\s*(?::| [-–—]) ")
 AROUND = 15.0
 """Seconds before and after a moment that a question names."""
 
@@ -32,11 +33,17 @@ def seconds(hours: str | None, minutes: str, rest: str) -> float:
 def names_of(title: str) -> list[str]:
     """Return what a recording may be called, the longest first: its title, and the file's name in parentheses there.
 
+    A word with a number in front of a dash or a colon is a name as well.
+
     >>> names_of("Stream ciphers (lecture 3)")
     ['Stream ciphers (lecture 3)', 'Stream ciphers', 'lecture 3']
+    >>> names_of("Module 3 - talk")
+    ['Module 3 - talk', 'Module 3']
     """
     parts = re.fullmatch(r"(.+) \((.+)\)", title)
-    return [n for n in (title, *(parts.groups() if parts else ())) if len(n) > 2]
+    names = [title, *(parts.groups() if parts else ())]
+    heads = [m[1] for n in names if (m := _NUMBERED.match(n))]
+    return [n for n in dict.fromkeys([*names, *heads]) if len(n) > 2]
 
 
 def named_in(question: str, titles: Iterable[str]) -> list[str]:

@@ -23,5 +23,5 @@ def understood(recording: Recording, path: str) -> str:
         return told
     return (
         f"{told}; what was heard is searched and quoted as heard, perhaps wrongly: subtitles beside it "
-        f"({PurePath(path).stem}.srt) or another RAGWEAVE_ASR (`ragweave setup --hearing`) would mend that"
+        f"({PurePath(path).stem}.srt) or another RAGWEAVE_ASR (`ragweave setup speech`) would mend that"
     )

@@ -32,6 +32,11 @@ class Scope:
         """Whether no title and no time narrows the recordings."""
         return not self.titles and self.start is None and self.end is None
 
+    @property
+    def names_moment(self) -> bool:
+        """Whether it is a stretch of time in recordings that were named: a bare “12:30” may be a time of day."""
+        return bool(self.titles) and (self.start is not None or self.end is not None)
+
     def in_time(self, locator: Locator) -> bool:
         """Tell whether a place overlaps the time range; what has no time is outside of any."""
         if self.start is None and self.end is None:
@@ -131,18 +136,23 @@ async def search_within(
     return [_only(lists, kept, length) for lists in found]
 
 
-async def in_window(library: Library, question: str, found: Sequence[Lists]) -> list[Lists]:
-    """Keep the clips in the stretch of time that a question writes as clock times; all of them where none lies there.
+async def at_moment(library: Library, question: str, scope: Scope) -> Scope:
+    """Narrow a scope to the stretch of time that a question writes as clock times; as it is where no clip lies there.
 
-    “12:30” may be a time of day: it narrows what was found, and never leaves nothing.
+    “12:30” may be a time of day: it narrows what is searched, and never leaves nothing.
     """
     window = window_of(question)
-    if window is None:
-        return list(found)
-    items = await library.items(_ids(found))
-    inside = Scope(start=window[0], end=window[1])
-    kept = {i for i, item in items.items() if inside.in_time(item.locator)}
-    return [_only(lists, kept, len(kept)) for lists in found] if kept else list(found)
+    if window is None or scope.start is not None or scope.end is not None:
+        return scope
+    narrowed = replace(scope, start=window[0], end=window[1])
+    return narrowed if await clips_within(library, narrowed) else scope
+
+
+async def clips_within(library: Library, scope: Scope) -> list[str]:
+    """Return the clips of a scope, recording by recording in the order of time."""
+    recorded = dict.fromkeys(r.source for r in await library.recordings())
+    sources = [s for s in recorded if not scope.sources or s in scope.sources]
+    return [i.id for s in sources for i in await library.items_of(s, "clip") if scope.holds(i)]
 
 
 def _ids(found: Iterable[Lists]) -> list[str]:

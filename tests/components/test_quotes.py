@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ragweave.components.answer_builder import AnswerBuilder
+from ragweave.components.context import Context
 from ragweave.components.knowledge import CheckResult
 from ragweave.components.local.quotes import CHARACTERS, QUOTES, Quote, joined, quotes, write
 from ragweave.components.phrases import NOTHING
@@ -121,7 +122,8 @@ class Shelf:
 
     def around(self, item: str, most: int) -> list[Item]:
         own = self.items[item]
-        return [i for i in self.items.values() if (i.source, i.corpus) == (own.source, own.corpus)]
+        beside = [i for i in self.items.values() if abs(i.ordinal - own.ordinal) <= most]
+        return [i for i in beside if (i.source, i.corpus) == (own.source, own.corpus)]
 
     async def idf(self, terms: Iterable[str]) -> dict[str, float]:
         return {}
@@ -129,6 +131,8 @@ class Shelf:
 
 class At:
     """A desk with that library."""
+
+    context = Context()
 
     def __init__(self, items: Iterable[Item]) -> None:
         self.shelf = Shelf(items)
@@ -191,3 +195,16 @@ async def test_what_a_model_has_begun_stays_as_it_is() -> None:
     found = GenerationInput("When does the ferry sail?", [], {ferry.id: row(ferry)}, (), True)
     assert await write(At([ferry]), found, page) == ""  # type: ignore[arg-type]
     assert [s.text for s in page.sentences] == ["It sails."]
+
+
+async def test_quotes_of_a_recording_hold_what_is_said_around_their_seconds_alone() -> None:
+    def told(n: int) -> Item:
+        text = f"The comet of part {n} is named. Part {n} goes on."
+        spans = [Span(0, 27, time=(30 * n, 30 * n + 5)), Span(28, len(text), time=(30 * n + 5, 30 * n + 9))]
+        locator = {"kind": "time", "file": "/t.mp4", "start": 30 * n, "end": 30 * n + 30}
+        return item(text, corpus="clip", ordinal=n, locator=locator, spans=spans)
+
+    talk = [told(n) for n in range(42)]
+    page, _ = await shown("When is the comet named?", talk, *(row(talk[n]) for n in (40, 2, 3)))
+    parts = [{*map(int, re.findall(r"[Pp]art (\d+)", sentence.text))} for sentence in page.sentences]
+    assert len(parts) == 2 and all(max(p) - min(p) <= 2 for p in parts)

@@ -8,13 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ragweave.app.api import aask
 from ragweave.corpora.ingest.run import index
 from ragweave.corpora.store.library import Library, open_library
 from ragweave.corpora.video.places import named_in, seconds, window_of
-from ragweave.corpora.video.scope import Scope, in_window, named_scope
+from ragweave.corpora.video.scope import Scope, at_moment, clips_within, named_scope
 from ragweave.models.text import clock
 
-TITLES = ["Stream ciphers: an introduction (lecture 3)", "Block ciphers (lecture 4)", "Café trailer"]
+TITLES = ["Stream ciphers: an introduction (lecture 3)", "Block ciphers (lecture 4)", "Café trailer", "Module 3 - talk"]
 TALKS = ("Module 2 - lecture", "Module 3 - talk", "teaser")
 
 
@@ -23,11 +24,12 @@ TALKS = ("Module 2 - lecture", "Module 3 - talk", "teaser")
     [
         ("What is a key in lecture 3?", TITLES[:1]),
         ("What is a key in stream ciphers: an introduction?", TITLES[:1]),
-        ("What does the CAFE TRAILER show?", TITLES[2:]),
+        ("What does the CAFE TRAILER show?", TITLES[2:3]),
         ("Who speaks in “lecture 3” and in Block ciphers?", TITLES[:2]),
         ("What is a key in lecture 31?", []),
+        ("What is a key in module 3?", TITLES[3:]),
         ("What is a key in the lecture on ciphers?", []),
-        ("Who speaks in lecture 3, lecture 4 and the Café trailer?", []),
+        ("Who speaks in lecture 3, lecture 4, module 3 and the Café trailer?", []),
     ],
 )
 def test_recordings_whose_title_or_file_name_stands_in_the_question_are_named(question: str, named: list[str]) -> None:
@@ -80,13 +82,22 @@ async def test_titles_in_a_question_decide_where_to_look_unless_others_were_aske
 
 
 async def test_clock_times_keep_the_clips_around_them_and_all_where_there_are_none(library: Library) -> None:
-    found = await library.search("clip", ["remark"], 50)
     for question, starts in (
         ("What is remarked at 1:50?", {90.0}),
         ("What is remarked between 0:05 and 0:50?", {0.0, 30.0}),
         ("Who leaves at 10:30?", {0.0, 30.0, 60.0, 90.0}),
         ("What is remarked?", {0.0, 30.0, 60.0, 90.0}),
     ):
-        (kept,) = await in_window(library, question, found)
-        items = await library.items([h.id for h in kept.lexical])
+        within = await clips_within(library, await at_moment(library, question, Scope()))
+        items = await library.items(within)
         assert {i.locator["start"] for i in items.values()} == starts
+
+
+async def test_a_moment_of_a_named_recording_is_quoted_although_it_shares_no_word_with_the_question(
+    library: Library,
+) -> None:
+    answer = await aask("Was geschieht um 1:45 in module 3?")
+    first = answer.citations[0]
+    assert "Remark 10 of Module 3 - talk" in answer.text
+    assert first.locator["start"] <= 105 and first.locator["end"] >= 95
+    assert not any(f"Remark {n} " in answer.text for n in range(8))

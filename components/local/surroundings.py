@@ -1,0 +1,65 @@
+"""What is read to quote from: each thing that was found, among its neighbours in its source."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from ragweave.components.evidence import Evidence
+from ragweave.corpora.store.library import Library
+from ragweave.corpora.types import Item
+
+_SOURCES = 8
+"""Texts, and stretches of recordings, that are read."""
+_AROUND, _STRETCH = 8, 1
+"""Items of a text, and clips of a recording, that are read before and after a found one."""
+
+
+def read_with_surroundings(library: Library, rows: Sequence[Evidence]) -> list[list[Item]]:
+    """Read what was found with its surroundings, in the order of the rows; a web page is one item.
+
+    Each list is of one text, or of one stretch of a recording.
+    """
+    found = library.read([e["id"] for e in rows if e["origin"] == "library"])
+    groups: list[list[Item]] = []
+    for row in rows:
+        item = found.get(row["id"]) or _page_of_web(row)
+        if item is not None:
+            if seen := row.get("seen"):  # behind the item's own text, whose places stay
+                item = replace(item, text="\n\n".join(filter(None, (item.text, seen))))
+            _join(groups, item)
+    return [_around(library, items) for items in groups[:_SOURCES]]
+
+
+def _join(groups: list[list[Item]], item: Item) -> None:
+    """Put an item to those of its source that are read with it: a clip, to those within one stretch."""
+    for group in groups:
+        if group[0].source != item.source:
+            continue
+        first = next((i for i in group if i.corpus == "clip"), item)
+        if item.corpus != "clip" or abs(first.ordinal - item.ordinal) <= _STRETCH:
+            return group.append(item)
+    groups.append([item])
+
+
+def _page_of_web(row: Evidence) -> Item | None:
+    if row["origin"] != "web":
+        return None
+    return Item(row["id"], "paragraph", row["id"], row["title"], row["text"], row["locator"])
+
+
+def _around(library: Library, items: Sequence[Item]) -> list[Item]:
+    """Return the items of one source that are read for what was found in it.
+
+    Of a text, or of clips, it is the best of the finest ones among its neighbours; a document stands for itself where
+    nothing finer was found, and so does the whole of a recording.
+    """
+    fine = [i for i in items if i.corpus in ("paragraph", "clip")]
+    if not fine:
+        return list(items[:1])
+    if fine[0].source == fine[0].id:
+        return fine
+    around = _STRETCH if fine[0].corpus == "clip" else _AROUND
+    read = {i.id: i for i in library.around(fine[0].id, around)} | {i.id: i for i in fine}
+    same = [i for i in read.values() if i.corpus == fine[0].corpus]
+    return sorted(same, key=lambda i: i.ordinal)
