@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -56,6 +57,27 @@ def test_files_are_dropped_in_and_a_bad_one_says_why_while_the_rest_is_indexed(
     page.get_by_role("button", name="Delete mills").click()
     page.get_by_role("button", name="Delete the library").click()
     expect(page.get_by_role("dialog").locator(".rows li", has_text="mills")).to_have_count(0)
+
+
+def test_while_pictures_and_recordings_are_read_the_tray_says_what_can_be_asked(window: Any) -> None:
+    page = window()
+    events = [
+        {"type": "started", "total": 3},
+        {"type": "done", "file": "notes.md", "items": 4},
+        {"type": "later", "file": "slides.pdf", "stage": "picture", "total": 48, "items": 9},
+        {"type": "later", "file": "film.mp4", "stage": "recording", "total": 1},
+        {"type": "ready", "total": 2},
+    ]
+    job = {"job": "j1", "library": "default", "files": ["notes.md", "slides.pdf", "film.mp4"]}
+    page.route("**/api/jobs", lambda route: route.fulfill(json={"jobs": [job]}))
+    body = "".join(f"id: {n}\ndata: {json.dumps(event)}\n\n" for n, event in enumerate(events, 1))
+    page.route("**/api/jobs/j1/events", lambda route: route.fulfill(body=body, content_type="text/event-stream"))
+    page.reload()
+    board = page.locator(".board")
+    expect(board.locator("p.fine")).to_have_text("What is read can be asked now. 2 files are still being read.")
+    expect(board.locator("h2")).to_have_text("Indexing: 1 of 3")
+    for file, state in (("notes.md", "ready to be asked"), ("slides.pdf", "can be asked, 48"), ("film.mp4", "waiting")):
+        expect(board.locator("li", has_text=file).locator(".state")).to_contain_text(state)
 
 
 def test_settings_come_from_the_server_count_for_the_next_question_and_stay(window: Any, ask: Any) -> None:

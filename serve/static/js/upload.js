@@ -146,6 +146,14 @@ function remembered(job, library, names, board = new Board(library, names)) {
   watch(job, board);
 }
 
+let soon = 0;
+
+/** Show what a library holds now: while files are indexed, one after the other is done. */
+function changed() {
+  clearTimeout(soon);
+  soon = setTimeout(() => loadLibraries().catch(() => {}), 300);
+}
+
 /** Follow an indexing from its first event to its end. */
 async function watch(job, board) {
   watched.add(job);
@@ -154,7 +162,7 @@ async function watch(job, board) {
   try {
     for await (const event of follow(`${address}/events`)) {
       board.apply(event);
-      if (event.type === "done") ring("sources");
+      if (event.type === "ready" || event.type === "done") changed();
     }
   } catch (error) {
     board.fail(error.status === 404 ? t("upload.restarted") : error.sentence || String(error.message));
@@ -176,13 +184,14 @@ class Board {
     this.cancel = h("button.button.small", { type: "button", text: t("cancel"), on: { click: () => this.stop() } });
     this.head = h("h2", { text: t("upload.sending", { n: names.length, library }), dir: "auto" });
     this.bar = h("progress", { max: "1", value: "0", "aria-label": t("upload.sent") });
+    this.ready = h("p.fine", { hidden: true, role: "status" });
     this.list = h("ul", { role: "list" });
     this.status = h("p.unseen", { role: "status" });
     this.close = iconButton(icon("close"), t("close"), () => {
       this.element.remove();
       tray.hidden = !tray.childElementCount;
     }, "bare.small");
-    this.element = h("div.board", {}, h("div.board-head", {}, this.head, this.cancel, this.close), this.bar, this.list, this.status);
+    this.element = h("div.board", {}, h("div.board-head", {}, this.head, this.cancel, this.close), this.bar, this.ready, this.list, this.status);
     this.begin(names);
     tray.hidden = false;
     tray.append(this.element);
@@ -224,6 +233,17 @@ class Board {
     if (open.length) this.set(file, works ? "busy" : "wait", open.map(state).join(" · "));
   }
 
+  /** Tell that a file, or the pictures of a text that is stored, are read when all texts are. */
+  later({ file, total, items }) {
+    this.set(file, "wait", items ? t("upload.later.pictures", { n: total }) : t("upload.later"));
+  }
+
+  /** Tell that what is stored can be asked while the rest is read. */
+  asked(left) {
+    this.ready.hidden = false;
+    this.ready.textContent = t("upload.asked", { n: left });
+  }
+
   sent(share) {
     this.bar.value = share;
     if (share >= 1) this.head.textContent = t("upload.indexing");
@@ -253,10 +273,12 @@ class Board {
     else if (event.type === "linked") this.set(event.file, "good", t("upload.same"));
     else if (event.type === "failed" || event.type === "skipped") this.set(event.file, "bad", said(event.reason));
     else if (event.type === "perceived") this.perceived(event);
+    else if (event.type === "later") this.later(event);
+    else if (event.type === "ready") this.asked(event.total);
     else if (event.type === "waiting") this.head.textContent = t("upload.queue");
     else if (event.type === "error") this.fail(told(event.problem.title, event.problem.remedy));
     else if (event.type === "end") this.end(event.status === "done" ? "" : t(event.status === "cancelled" ? "upload.stopped" : "upload.unfinished"));
-    if (["started", "staged", "perceived", "done", "unchanged", "linked", "failed", "skipped"].includes(event.type)) this.advance();
+    if (["started", "staged", "later", "perceived", "done", "unchanged", "linked", "failed", "skipped"].includes(event.type)) this.advance();
   }
 
   verdict() {
@@ -273,7 +295,7 @@ class Board {
 
   /** What nothing became of can be sent again, as long as this tab has it; without a text the files are counted. */
   over(text) {
-    this.bar.hidden = this.cancel.hidden = true;
+    this.bar.hidden = this.cancel.hidden = this.ready.hidden = true;
     const open = this.open();
     for (const name of open) this.set(name, "bad", t("upload.not"));
     const files = this.files.filter(([name]) => open.includes(name)).map(([, file]) => file);
