@@ -39,12 +39,15 @@ class _Bar:
     total: float = 0
     done: float = 0
     began: float = 0.0
+    counted: bool = False
+    """What is under way is whole pieces of it."""
 
     def told(self, under_way: float = 0.0) -> str:
         """Return the count, and how long the rest takes at the pace so far, once that tells anything."""
         share = (self.done + under_way) / max(1, self.total)
         elapsed = time.monotonic() - self.began
-        count = f"{self.done:,g}/{self.total:,g}"
+        whole = self.done + (under_way if self.counted else 0.0)
+        count = f"{whole:,g}/{self.total:,g}"
         if elapsed < _PACE_AFTER or not 0 < share < 1:
             return count
         return f"{count}, about {duration(elapsed * (1 - share) / share)} left"
@@ -59,11 +62,12 @@ class Watcher:
         self._err, self._shown = err, shown
         self._words = "Looking for files ..."
         self._staged: tuple[str, str] = ("", "")
-        self._bars = {"text": _Bar(), "picture": _Bar(), "recording": _Bar()}
+        self._bars = {"text": _Bar(), "picture": _Bar(counted=True), "recording": _Bar()}
         self._left: dict[str, tuple[str, float]] = {}
         self._spoke = time.monotonic()
         self._far: dict[str, dict[str, float]] = {}
         self._recordings: dict[str, tuple[str, float]] = {}
+        self._pictures: dict[str, float] = {}
         self._over: deque[tuple[str, tuple[str, float]]] = deque(maxlen=_OVER)
         self._live: AbstractContextManager[object] = (
             Live(get_renderable=self.shown, console=err, transient=True) if shown and err.is_terminal else nullcontext()
@@ -90,6 +94,8 @@ class Watcher:
                 self._later(path, stage, total, stored=event.items > 0)
             case "ready":
                 self._ready()
+            case "perceived" if stage == "picture":
+                self._pictures[path] = done
             case "perceived":
                 far = self._far.setdefault(path, {})
                 far[stage] = min(1.0, done / total) if total else 0.0
@@ -130,6 +136,7 @@ class Watcher:
 
     def _finish(self, path: str, how: str) -> None:
         kind, count = self._left.pop(path, ("text", 1))
+        self._pictures.pop(path, None)
         self._bars[kind].done += count
         if self._recordings.pop(path, None):
             self._over.append((path, (how, 1.0)))
@@ -139,6 +146,8 @@ class Watcher:
         return self._words or f"{_VERBS[stage]} {short_path(path)}"
 
     def _under_way(self, kind: str) -> float:
+        if kind == "picture":
+            return sum(min(n, self._left[path][1]) for path, n in self._pictures.items() if path in self._left)
         return sum(share for _, share in self._recordings.values()) if kind == "recording" else 0.0
 
     def _line(self) -> str:

@@ -46,7 +46,8 @@ class Shot:
 class PictureReader:
     """Looks at pictures within the limits of one file.
 
-    `begins` is told before the first one is read, where the seconds begin; without a media folder no copies are kept.
+    `tell` is called before the first one is read, where the seconds begin, and after each that was read; without a
+    media folder no copies are kept.
     With `later` none is opened: they are counted, and the file is read again for them.
     """
 
@@ -54,7 +55,7 @@ class PictureReader:
         self,
         media: Path | None,
         seconds: float,
-        begins: Callable[[], None] = lambda: None,
+        tell: Callable[[], None] = lambda: None,
         *,
         later: bool = False,
     ) -> None:
@@ -63,7 +64,7 @@ class PictureReader:
         """Pictures that were left for later."""
         self._media = media
         self._seconds = seconds
-        self._begins = begins
+        self._tell = tell
         self._engine: Ocr | None = None
         self._looked = False
         self._until = 0.0
@@ -79,7 +80,7 @@ class PictureReader:
         """What reads words; None where it is off or not installed."""
         if not self._looked:
             self._looked = True
-            self._begins()
+            self._tell()
             self._engine = ocr()
             self._until = time.process_time() + self._seconds
         return self._engine
@@ -150,6 +151,8 @@ class PictureReader:
             logger.warning("the words of a picture could not be read: %s", error)
             self._missed["the words of a picture could not be read"] += 1
             return []
+        finally:
+            self._tell()
 
     @property
     def reached(self) -> str:

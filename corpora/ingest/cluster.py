@@ -150,8 +150,9 @@ class RayReaders:
         roots: Sequence[str] = (),
         loader: str = "",
         later: bool = False,
+        seen: Callable[[int], None] = lambda count: None,
     ) -> Prepared:
-        """Read one file on a free node, `later` without its pictures; waits for one.
+        """Read one file on a free node, `later` without its pictures; waits for one, which never tells `seen`.
 
         Raises:
             SourceError: the file cannot be read, went past a limit, or ended two nodes.

@@ -61,7 +61,8 @@ was left out on purpose (`reason`), is as the catalog knows it, has entered a `s
 read `later`, when all texts are stored (`stage` is picture or recording, `total` how many, `items` what of it is stored
 now); the library is `ready` to be asked while `total` files are still to be read; a file is stored with its `items`,
 holds bytes that the library has already, could not be read (`reason`), or is gone. `perceived` is how far a stage of a
-recording has come, in seconds of it or clips, 0 while it waits to be looked at or heard; pictures were described,
+recording has come, in seconds of it or clips, 0 while it waits to be looked at or heard, or how many pictures of a
+file were read (`stage` is picture, without a total); pictures were described,
 stretches of recordings read for entities, and items embedded by another encoder, `done` of `total`; the
 run is over (`report`)."""
 

@@ -206,12 +206,13 @@ class Pipeline:
         error, passing = "", False
         prepared: Prepared | None = None
         try:
-            staging = self.media.staging(file.source)
+            staging, far = self.media.staging(file.source), partial(self._far, file.path)
             if file.params:
-                prepared = self._readers.perceive(self.intake, file, staging, partial(self._far, file.path))
+                prepared = self._readers.perceive(self.intake, file, staging, far)
             else:
                 how = (self.encoder.max_words, staging, self._inside, self._loader(file.path), self._texts)
-                prepared = self._readers.read(file.path, file.source, *how)
+                seen = partial(far, "picture", total=0)
+                prepared = self._readers.read(file.path, file.source, *how, seen=seen)
         except JobStopped:
             return
         except SourceError as failure:

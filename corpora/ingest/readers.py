@@ -12,7 +12,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
@@ -60,10 +60,11 @@ class Readers:
         roots: Sequence[str] = (),
         loader: str = "",
         later: bool = False,
+        seen: Callable[[int], None] = lambda count: None,
     ) -> Prepared:
         """Read one file in a free process, `later` without its pictures; waits for one.
 
-        Call from as many threads as `width`.
+        Call from as many threads as `width`. `seen` is told how many of its pictures were read so far.
 
         Raises:
             SourceError: the file cannot be read, or went past a limit.
@@ -73,7 +74,7 @@ class Readers:
         try:
             what: dict[str, object] = {"path": path, "source": source, "loader": loader, "later": later}
             how = {"max_words": max_words, "roots": list(roots), "media": str(media) if media else ""}
-            return reader.read(what | how)
+            return reader.read(what | how, seen)
         finally:
             self._idle.put(reader)
 
@@ -101,13 +102,13 @@ class _Reader:
         self._closed = False
         self._starting = threading.Lock()
 
-    def read(self, wanted: dict[str, object]) -> Prepared:
+    def read(self, wanted: dict[str, object], seen: Callable[[int], None]) -> Prepared:
         seconds, more = self._settings.parse_seconds, self._settings.ocr_seconds
         request = {**wanted, "seconds": seconds, "ocr_seconds": more, "version": VERSION}
         line = json.dumps(request).encode() + b"\n"
         try:
             try:
-                reply = self._ask(line, time.monotonic() + WALL * seconds)
+                reply = self._ask(line, time.monotonic() + WALL * seconds, seen)
             except (BrokenPipeError, ConnectionResetError):
                 if self._closed or self._limit():
                     raise
@@ -115,7 +116,7 @@ class _Reader:
                 self.stop()
                 if wanted["media"]:
                     shutil.rmtree(str(wanted["media"]), ignore_errors=True)
-                reply = self._ask(line, time.monotonic() + WALL * seconds)
+                reply = self._ask(line, time.monotonic() + WALL * seconds, seen)
         except OSError as error:
             limit = "SIGALRM" if isinstance(error, TimeoutError) else "" if self._closed else self._limit()
             self.stop()
@@ -153,7 +154,7 @@ class _Reader:
             return "closed"
         return next((name for name, number in _TIME_IS_UP.items() if number and number == ended), "")
 
-    def _ask(self, request: bytes, deadline: float) -> dict[str, dict[str, object]]:
+    def _ask(self, request: bytes, deadline: float, seen: Callable[[int], None]) -> dict[str, dict[str, object]]:
         process = self._running()
         assert process.stdin is not None and process.stdout is not None
         process.stdin.write(request)
@@ -161,8 +162,12 @@ class _Reader:
             selector.register(process.stdout, selectors.EVENT_READ)
             exactly = partial(_exactly, process.stdout.fileno(), selector)
             (length,) = LENGTH.unpack(exactly(LENGTH.size, deadline))
-            if length == 0:  # it begins to read the words in pictures, which has a limit of its own
-                deadline = time.monotonic() + WALL * (self._settings.ocr_seconds + self._settings.parse_seconds)
+            count = 0
+            while length == 0:  # it begins to read the words in pictures, which has a limit of its own, or has read one
+                if count == 0:
+                    deadline = time.monotonic() + WALL * (self._settings.ocr_seconds + self._settings.parse_seconds)
+                seen(count)
+                count += 1
                 (length,) = LENGTH.unpack(exactly(LENGTH.size, deadline))
             if length > self._settings.parse_output_mb * 2**20:
                 self.stop()

@@ -42,14 +42,14 @@ def prepare(
     loader: str = "",
     later: bool = False,
     ocr_seconds: float = 600.0,
-    begins: Callable[[], None] = lambda: None,
+    tell: Callable[[], None] = lambda: None,
 ) -> Prepared:
     """Read a file: probe, parse, split, cut into chunks, take its terms.
 
     `media` is the folder to make for pictures that are kept of it (`ragweave.corpora.store.media`), None keeps none;
     pictures that a text links to are read inside `roots` only. Reading the words in its pictures may take
-    `ocr_seconds`, and `begins` is told once when that begins. With a `loader` it is read as an export of that kind,
-    with `later` without its pictures, which are counted.
+    `ocr_seconds`, and `tell` is called when that begins and after each picture. With a `loader` it is read as an export
+    of that kind, with `later` without its pictures, which are counted.
 
     Raises:
         SourceError: the file cannot be read, or holds neither text nor pictures, or is an export that makes no sense
@@ -64,7 +64,7 @@ def prepare(
             if not path.suffix.lower().startswith((".json", ".ndjson")):
                 raise
             kind = "json"  # its beginning looked like a transcript, the rest did not
-    reader = PictureReader(media, ocr_seconds, begins, later=later)
+    reader = PictureReader(media, ocr_seconds, tell, later=later)
     only_pictures = made_of(kind, path.stem, (), max_words)
     if kind == PICTURE and later:
         return replace(only_pictures, waiting=1)

@@ -38,7 +38,7 @@ _LOOK = 0.5
 """Seconds between two looks for the parent."""
 
 
-def answer(request: dict[str, Any], memory_mb: int, begins: Callable[[], None] = lambda: None) -> tuple[bytes, bool]:
+def answer(request: dict[str, Any], memory_mb: int, tell: Callable[[], None] = lambda: None) -> tuple[bytes, bool]:
     """Return the reply to one request, what `prepare` made or why it could not, and whether to go on after it."""
     healthy = True
     if request["version"] != VERSION:
@@ -55,7 +55,7 @@ def answer(request: dict[str, Any], memory_mb: int, begins: Callable[[], None] =
             request["loader"],
             request["later"],
             request["ocr_seconds"],
-            begins,
+            tell,
         )
         return b'{"ok":' + made.to_json() + b"}", healthy
     except RagweaveError as error:
@@ -82,8 +82,10 @@ def end_with(parent: int, scratch: str) -> None:
 
 
 def _reads_pictures(out: BinaryIO, request: dict[str, Any]) -> None:
-    """Tell the parent, by a length of zero, that from here on the longer limit counts."""
-    _within(request["ocr_seconds"] + request["seconds"])
+    """Tell the parent, by a length of zero, that from here on the longer limit counts, or that a picture was read."""
+    if "pictures" not in request:
+        request["pictures"] = True
+        _within(request["ocr_seconds"] + request["seconds"])
     out.write(LENGTH.pack(0))
     out.flush()
 

@@ -30,7 +30,7 @@ TEXTS = {
 }
 
 
-def _read(self: Readers, path: str, source: str, words: int, *more: Any) -> Prepared:
+def _read(self: Readers, path: str, source: str, words: int, *more: Any, **_: Any) -> Prepared:
     return prepare(Path(path), source, words, *more)
 
 

@@ -122,7 +122,7 @@ class Commands:
         embed._load = lambda name, settings: Tiny(name)
         CorporaSettings.lock_wait = 0.5
         if not how.get("readers"):
-            Readers.read = lambda self, path, source, words, *more: prepare(Path(path), source, words, *more)
+            Readers.read = lambda self, path, source, words, *more, **_: prepare(Path(path), source, words, *more)
         if how.get("many"):
             vectors.INDEX_FROM = 1
             vectors.Vectors.stays = True

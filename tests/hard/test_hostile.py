@@ -137,10 +137,10 @@ async def test_hostile_files_are_read_or_refused_and_nothing_else_happens(
     ended: list[str] = []
     read = Readers.read
 
-    def timed(self: Readers, path: str, *given: object) -> object:
+    def timed(self: Readers, path: str, *given: object, **more: object) -> object:
         began = time.monotonic()
         try:
-            return read(self, path, *given)
+            return read(self, path, *given, **more)
         except SourceError as error:
             if "ended the reading process" in str(error):
                 ended.append(path)

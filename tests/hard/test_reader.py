@@ -63,7 +63,7 @@ async def test_every_answer_is_right_while_the_library_changes(
     tmp_path: Path, home: Path, kit: SimpleNamespace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        Readers, "read", lambda self, path, source, words, *more: prepare(Path(path), source, words, *more)
+        Readers, "read", lambda self, path, source, words, *more, **_: prepare(Path(path), source, words, *more)
     )
     rng = random.Random(17)
     notes = tmp_path / "notes"

@@ -64,7 +64,7 @@ async def harbour(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     for name, data in {"crane.png": drawn(40), "gate.png": drawn(180), "note.md": NOTE.encode()}.items():
         (folder / name).write_bytes(data)
     monkeypatch.setattr("ragweave.corpora.images.reader.ocr", Signs)
-    monkeypatch.setattr(Readers, "read", lambda self, path, *more: prepare(Path(path), *more))
+    monkeypatch.setattr(Readers, "read", lambda self, path, *more, **_: prepare(Path(path), *more))
     monkeypatch.setattr(pictures, "_blind", set())
     await index([folder])
     return stores().catalog.library("default").id

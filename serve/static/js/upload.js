@@ -179,6 +179,7 @@ class Board {
     this.rows = new Map();
     this.files = []; // those that this tab has, to be sent again, each behind its name here
     this.before = 0; // files that were over before this tab looked
+    this.pictures = new Map(); // of each file, how many wait
     this.far = new Map(); // of each recording, the share of each stage that is done
     this.stop = () => {};
     this.cancel = h("button.button.small", { type: "button", text: t("cancel"), on: { click: () => this.stop() } });
@@ -223,8 +224,14 @@ class Board {
     if (kind === "bad") this.list.prepend(row);
   }
 
-  /** Tell how far a stage of a recording has come, or that it waits. */
+  /** Tell how far a stage of a recording has come, or that it waits; of another file, how many pictures were read. */
   perceived({ file, stage, done, total }) {
+    if (stage === "picture") {
+      const all = this.pictures.get(file) || 0;
+      if (all) this.far.set(file, new Map([[stage, Math.min(1, done / all)]]));
+      if (all) this.set(file, "busy", t("upload.pictures", { done: Math.min(done, all), total: all }));
+      return;
+    }
     const far = this.far.get(file) || this.far.set(file, new Map()).get(file);
     far.set(stage, total ? Math.min(1, done / total) : 0);
     const open = [...far].filter(([, share]) => share < 1);
@@ -234,7 +241,8 @@ class Board {
   }
 
   /** Tell that a file, or the pictures of a text that is stored, are read when all texts are. */
-  later({ file, total, items }) {
+  later({ file, stage, total, items }) {
+    if (stage === "picture") this.pictures.set(file, total);
     this.set(file, "wait", items ? t("upload.later.pictures", { n: total }) : t("upload.later"));
   }
 

@@ -160,8 +160,9 @@ def test_each_kind_has_its_bar_with_the_time_left_once_it_has_a_pace(monkeypatch
     for event in (Event("started", total=4), Event("done", "a.md"), *later, Event("ready", total=2)):
         watcher.event(event)
     now[0] = 600.0
+    watcher.event(Event("perceived", "b.md", "picture", done=1))
     watcher.event(Event("done", "c.png"))
-    lines = [line.split() for line in "texts 2/3, about 5 min left;pictures 1/4, about 30 min left".split(";")]
+    lines = [line.split() for line in "texts 2/3, about 5 min left;pictures 2/4, about 10 min left".split(";")]
     out = Console(file=io.StringIO(), width=120)
     out.print(watcher.shown())
     assert isinstance(out.file, io.StringIO) and isinstance(err.file, io.StringIO)

@@ -28,7 +28,7 @@ from ragweave.corpora.ingest.run import index
 from ragweave.corpora.ingest.stages import prepare
 from ragweave.corpora.store import commit
 
-Readers.read = lambda self, path, source, words, *more: prepare(Path(path), source, words, *more)
+Readers.read = lambda self, path, source, words, *more, **_: prepare(Path(path), source, words, *more)
 real, seen = commit.bump, []
 
 def bump(connection):

@@ -21,7 +21,7 @@ from ragweave.corpora.ingest.run import index
 from ragweave.corpora.ingest.readers import Readers
 from ragweave.corpora.ingest.stages import prepare
 
-Readers.read = lambda self, path, source, words, *more: prepare(Path(path), source, words, *more)
+Readers.read = lambda self, path, source, words, *more, **_: prepare(Path(path), source, words, *more)
 nth, name = {"second bump": (2, "bump"), "third bump": (3, "bump")}.get(sys.argv[2], (1, sys.argv[2]))
 where = {"bump": commit, "remove_paths": commit.Committer}[name]
 real, calls = getattr(where, name), []

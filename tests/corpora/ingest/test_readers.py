@@ -33,6 +33,8 @@ for line in sys.stdin.buffer:
         Path(request["media"] or died.parent / "media").mkdir(exist_ok=True)
         os.kill(os.getpid(), getattr(signal, name.split("-")[1].removesuffix(".md"))) if "SIG" in name else os._exit(9)
     worker._within(60)
+    if name == "scan.md":
+        sys.stdout.buffer.write(LENGTH.pack(0) * 3)
     if name == "keys.md":
         reply = json.dumps({"what": " ".join(sorted(os.environ)), "remedy": ""}).encode()
     else:
@@ -95,6 +97,13 @@ def test_one_bad_file_gets_its_sentence_and_the_next_file_is_read(readers, tmp_p
     assert (len(died.read_text()) if died.exists() else 0) == tries, "once more where no limit ended it"
     monkeypatch.setattr(WALL, LONG)
     assert readers.read(str(tmp_path / "good.md"), "s", 300).title == "good"
+
+
+def test_each_picture_of_a_file_that_was_read_is_told(readers, tmp_path):
+    (tmp_path / "scan.md").write_text(TEXT)
+    counts = []
+    assert readers.read(str(tmp_path / "scan.md"), "s", 300, tmp_path / "media", seen=counts.append).title == "good"
+    assert counts == [0, 1, 2]
 
 
 def test_the_real_reading_process_keeps_its_limits_and_goes_on(tmp_path, monkeypatch):

@@ -242,7 +242,7 @@ async def test_a_file_that_changes_while_it_is_read_is_stated_and_one_that_vanis
     path = notes / "rome.md"
     path.write_text(CATACOMBS)
 
-    def read(self, where, source, words, *more):
+    def read(self, where, source, words, *more, **_):
         made = prepare(Path(where), source, words)
         if where == str(path):
             path.unlink() if vanishes else path.write_text(CATACOMBS + "And it grew.\n")

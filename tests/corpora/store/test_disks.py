@@ -27,7 +27,7 @@ from ragweave.corpora.store.repair import repair
 from ragweave.corpora.ingest.stages import prepare
 from ragweave.models.errors import RagweaveError
 
-Readers.read = lambda self, path, source, words, *more: prepare(Path(path), source, words, *more)
+Readers.read = lambda self, path, source, words, *more, **_: prepare(Path(path), source, words, *more)
 home, notes = Path(os.environ["RAGWEAVE_HOME"]), Path(sys.argv[1])
 
 def tell(what, found):
