@@ -159,18 +159,22 @@ _SENTENCE_END = re.compile(
 )
 
 
+_QUOTED_END, _GOES_ON = re.compile(r"[!?][\"”’'»]+$"), re.compile(r"[ \t]+[a-zà-öø-ÿ]")
 _AFTER_ORDINAL = re.compile(r"[ \t]+(?:[a-zà-öø-ÿ]|(?:Jan|Feb|Mär|Apr|Mai|Jun|Jul|Aug|Sep|Okt|Nov|Dez)[a-z]*\b)")
 
 
 def sentences(text: str) -> list[tuple[int, int]]:
     """Return [start, end) of each sentence, white space trimmed; together they cover every other character.
 
-    Full stops after initials and common abbreviations do not end a sentence; list items and blank lines do.
+    Full stops after initials and common abbreviations do not end a sentence, nor does the end of a quotation that a
+    small letter follows; list items and blank lines do.
     """
     spans: list[tuple[int, int]] = []
     start = 0
     for m in _SENTENCE_END.finditer(text):
         if m.group().startswith(".") and _is_abbreviation(text, start, m.start(), m.end()):
+            continue
+        if _QUOTED_END.search(m.group()) and _GOES_ON.match(text, m.end()):
             continue
         spans += trimmed(text, start, m.end())
         start = m.end()

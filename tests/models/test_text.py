@@ -51,6 +51,7 @@ def test_words_names_and_numbers_are_found(read: Callable[[str], Iterable[str]],
             ["Am 14. Juni 2025 geht es.", "Im 3. und vierten Kapitel."],
         ),
         ("It costs 14. The end.", ["It costs 14.", "The end."]),
+        ("It asks “Why?” and stops. “Stop!” Then it ends.", ["It asks “Why?” and stops.", "“Stop!”", "Then it ends."]),
     ],
 )
 def test_sentences_end_where_a_reader_ends_them(text: str, found: list[str]) -> None:
