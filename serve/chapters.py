@@ -22,8 +22,9 @@ _WORD = re.compile(r"[^\W\d_]{3,}")
 def chapters_of(lines: Iterable[dict[str, Any]], seconds: float) -> list[dict[str, Any]]:
     """Return `start`, `end` and `title` of each slide of a recording of so many seconds; none where it shows few.
 
-    What came on the screen together is one slide, and its first line that does not run through all of them the heading;
-    one that stays under its heading while points are added goes on. Lines are those of a transcript, in order of time.
+    What came on the screen together is one slide. Its heading is its first line that does not run through all slides;
+    the first slide has its first line. One that stays under its heading while points are added goes on. Lines are those
+    of a transcript, in order of time.
     """
     found: list[dict[str, Any]] = []
     covered = 0.0
@@ -33,7 +34,8 @@ def chapters_of(lines: Iterable[dict[str, Any]], seconds: float) -> list[dict[st
     running = {text for text, n in standing.items() if n >= max(_RUNNING, _RUNS * len(slides))}
     for shown in slides:
         start, end = shown[0]["start"], max(line["end"] for line in shown)
-        title = next((line["text"] for line in shown if line["text"] not in running), shown[0]["text"])
+        own = [line["text"] for line in shown if shown is slides[0] or line["text"] not in running]
+        title = own[0] if own else shown[0]["text"]
         if end - start < _STAYS or sum(len(_WORD.findall(line["text"])) for line in shown) < _WORDS:
             continue
         covered += end - start

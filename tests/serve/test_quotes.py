@@ -109,7 +109,7 @@ def test_each_slide_is_a_chapter_and_signs_or_titles_of_a_film_are_none() -> Non
     assert chapters_of(film, 230) == [] == chapters_of(_shown(0, 60, "The harbour", "with its two moles"), 60)
 
 
-def test_a_line_on_every_slide_names_no_chapter() -> None:
+def test_a_line_on_every_slide_names_the_first_chapter_alone() -> None:
     points = ["Pipes join programs", "Filters read lines", "A shell starts them"] * 3
     slides = [_shown(10 * n, 10 * n + 10, "The course", text, "of 2010") for n, text in enumerate(points)]
-    assert [chapter["title"] for chapter in chapters_of(chain(*slides), 90)] == points
+    assert [chapter["title"] for chapter in chapters_of(chain(*slides), 90)] == ["The course", *points[1:]]
