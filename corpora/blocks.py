@@ -80,7 +80,7 @@ class Parsed:
     The language is an ISO 639-1 code, declared or guessed; a file with `records`, items that it states itself (ids and
     ordinals come later), has no blocks; `hidden` are texts that were left out because no reader of the document sees
     them; `url` is the address that a saved page gives as its own; `parted` says that each heading of
-    level 1 begins a document of its own: a sheet, a mail.
+    level 1 begins a document of its own: a sheet, a mail; `listed`, that it begins an entry of a list: an event.
     """
 
     title: str = ""
@@ -94,6 +94,7 @@ class Parsed:
     hidden: tuple[str, ...] = ()
     url: str = ""
     parted: bool = False
+    listed: bool = False
 
 
 COMMENT = "Comment"

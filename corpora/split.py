@@ -28,7 +28,8 @@ DOCUMENT_WORDS = 4_000
 def split(source: str, file: str, parsed: Parsed) -> list[Item]:
     """Return the items of a file: its paragraphs, none across a heading, its documents, and those it states itself.
 
-    A document is consecutive sections; its `meta["paragraphs"]` lists the ids of their paragraph items.
+    A document is consecutive sections; its `meta["paragraphs"]` lists the ids of their paragraph items. Where a file is
+    of parts or entries, `meta["part"]` numbers the one that an item is of.
     """
     # Where parts are dated, the file is of the day of the last of them, and one without a date is of none.
     of_file = None if parsed.parted and any(b.date for b in parsed.blocks) else parsed.date
@@ -57,6 +58,10 @@ def split(source: str, file: str, parsed: Parsed) -> list[Item]:
 
     parts = list(_parts(parsed.blocks))
     small = [item("paragraph", n, p.heading, p.date, p.piece.text, p.piece.spans) for n, p in enumerate(parts)]
+    if parsed.parted or parsed.listed:
+        number: dict[int, int] = {}
+        rows = [(i, number.setdefault(id(p.top), len(number))) for i, p in zip(small, parts, strict=True)]
+        small = [replace(i, meta={"part": part}) for i, part in rows]
     out, at = list(small), 0
     # A workbook parts at its sheets, a mailbox at its mails: in a document of several none would have its place.
     apart = (list(own) for _, own in groupby(parts, key=lambda p: p.top if parsed.parted else None))
@@ -65,8 +70,10 @@ def split(source: str, file: str, parsed: Parsed) -> list[Item]:
         shared = tuple(a for a, _ in takewhile(lambda ab: ab[0] == ab[1], zip(first, last, strict=False)))
         date = (group[0].top.date if parsed.parted and group[0].top else None) or of_heading(shared)
         whole = item("document", n, shared, date, *_joined(group))
-        out.append(replace(whole, meta={"paragraphs": [i.id for i in small[at : at + len(group)]]}))
-        at += len(group)
+        own = small[at : at + len(group)]
+        part = own[0].meta if parsed.parted else {}
+        out.append(replace(whole, meta={**part, "paragraphs": [i.id for i in own]}))
+        at += len(own)
     return [*out, *_stated(source, parsed)]
 
 

@@ -10,7 +10,7 @@ from ragweave.corpora.store.library import Library
 from ragweave.corpora.types import Item
 
 _SOURCES = 8
-"""Texts, and stretches of recordings, that are read."""
+"""Texts, entries and stretches of recordings that are read."""
 _AROUND, _STRETCH = 8, 1
 """Items of a text, and clips of a recording, that are read before and after a found one."""
 
@@ -18,7 +18,7 @@ _AROUND, _STRETCH = 8, 1
 def read_with_surroundings(library: Library, rows: Sequence[Evidence]) -> list[list[Item]]:
     """Read what was found with its surroundings, in the order of the rows; a web page is one item.
 
-    Each list is of one text, or of one stretch of a recording.
+    Each list is of one text, of one mail of a mailbox or entry of a calendar, or of one stretch of a recording.
     """
     found = library.read([e["id"] for e in rows if e["origin"] == "library"])
     groups: list[list[Item]] = []
@@ -28,18 +28,26 @@ def read_with_surroundings(library: Library, rows: Sequence[Evidence]) -> list[l
             if seen := row.get("seen"):  # behind the item's own text, whose places stay
                 item = replace(item, text="\n\n".join(filter(None, (item.text, seen))))
             _join(groups, item)
-    return [_around(library, items) for items in groups[:_SOURCES]]
+    # A document of several entries says what the found ones say, and runs them together.
+    listed = {group[0].source for group in groups if _part(group[0]) is not None}
+    kept = [group for group in groups if _part(group[0]) is not None or group[0].source not in listed]
+    return [_around(library, items) for items in kept[:_SOURCES]]
 
 
 def _join(groups: list[list[Item]], item: Item) -> None:
-    """Put an item to those of its source that are read with it: a clip, to those within one stretch."""
+    """Put an item to those of its source that are read with it: of one entry, or of one stretch of a recording."""
     for group in groups:
-        if group[0].source != item.source:
+        if group[0].source != item.source or _part(group[0]) != _part(item):
             continue
         first = next((i for i in group if i.corpus == "clip"), item)
         if item.corpus != "clip" or abs(first.ordinal - item.ordinal) <= _STRETCH:
             return group.append(item)
     groups.append([item])
+
+
+def _part(item: Item) -> object:
+    """Return which mail or entry of its source an item is of, None where its source has no such parts."""
+    return item.meta.get("part")
 
 
 def _page_of_web(row: Evidence) -> Item | None:
@@ -61,5 +69,5 @@ def _around(library: Library, items: Sequence[Item]) -> list[Item]:
         return fine
     around = _STRETCH if fine[0].corpus == "clip" else _AROUND
     read = {i.id: i for i in library.around(fine[0].id, around)} | {i.id: i for i in fine}
-    same = [i for i in read.values() if i.corpus == fine[0].corpus]
+    same = [i for i in read.values() if i.corpus == fine[0].corpus and _part(i) == _part(fine[0])]
     return sorted(same, key=lambda i: i.ordinal)

@@ -33,6 +33,11 @@ _DEEPEST = 50
 """Parts inside parts that are read."""
 _INNERMOST = 5
 """Messages inside messages that are read."""
+_ID = re.compile(r"<[^<>\s]+>")
+_LEAD = 3
+"""Most lines that introduce a quoted mail."""
+_REMEMBERED = 100_000
+"""Characters of a mail that are known when an answer to it is read."""
 _APART = {PICTURE: "it is a picture", "eml": "it is a mail of its own", "mbox": "it is a mailbox of its own"}
 """Kinds of attachments that are not read."""
 ODD = (ValueError, LookupError, TypeError, AttributeError, IndexError, KeyError)
@@ -62,7 +67,8 @@ def parse(path: Path) -> Parsed:
 class Mail:
     """What is read of messages and of those inside them.
 
-    A text has the lines where it stands in the file; those of attachments would point nowhere, and are dropped.
+    A text has the lines where it stands in the file; those of attachments would point nowhere, and are dropped. What
+    an answer quotes below its text of a mail that was read before is left out.
     """
 
     def __init__(self, path: Path) -> None:
@@ -71,6 +77,8 @@ class Mail:
         self.hidden: list[str] = []
         self._path = path
         self._bytes = 0
+        self._known: dict[str, str] = {}
+        self._answered = ""
         self._raw, self._at, self._line = b"", 0, 1
 
     def read(
@@ -99,8 +107,10 @@ class Mail:
         told = "\n".join(f"{name}: {value}" for name, value in headers.items() if value)
         if told or not level:
             self.blocks.append(Block(told, "list", line=line))
-        for part in texts:
-            self._text(part, level)
+        ids = _ID.findall(" ".join(_header(message, name) for name in ("References", "In-Reply-To")))
+        self._answered = next((self._known[i] for i in reversed(ids) if i in self._known), "")
+        said = "\n".join(self._text(part, level) for part in texts)
+        self._known[_header(message, "Message-ID")] = _unquoted(said.splitlines())[:_REMEMBERED]
         self._open(files, level + 1)
         for inner in messages:
             if level == _INNERMOST:
@@ -145,12 +155,14 @@ class Mail:
         if said not in self.warnings:
             self.warnings.append(said)
 
-    def _text(self, part: EmailMessage, level: int) -> None:
+    def _text(self, part: EmailMessage, level: int) -> str:
+        """Read a text of a message; return it, if it is a plain one."""
         data, kind = _data(part), part.get_content_type()
         if _is_cut(part):
             self._warn("a part of the mail is cut off, and was read as far as it goes")
         if not data.strip():
-            return
+            return ""
+        said = ""
         if part.get_content_maintype() == "multipart":
             self.warnings.append("the line that parts the message is missing, so all of it was read as one text")
             kind = "text/html" if b"<html" in data[:4096].lower() else "text/plain"
@@ -159,14 +171,15 @@ class Mail:
             if kind == "text/html":
                 found = html.page(data, self._path, charset)
             else:
-                said = as_declared(data, charset)
-                said = decode(data, self._path) if said is None else said.replace("\r\n", "\n")
-                found = Parsed(blocks=text.blocks(said))
+                told = as_declared(data, charset)
+                said = decode(data, self._path) if told is None else told.replace("\r\n", "\n")
+                found = Parsed(blocks=text.blocks(_without_history(said, self._answered)))
         except SourceError as error:
             self.warnings.append(f"a part of the mail was not read: {error.what}")
-            return
+            return ""
         self.blocks += _below(found.blocks, level, self._places(part, kind == "text/plain"))
         self.hidden += found.hidden
+        return said
 
     def _places(self, part: EmailMessage, plain: bool) -> Callable[[int], int]:
         """Return the line of the file for a line of a text, or 0 where the text is not found.
@@ -213,6 +226,28 @@ class Mail:
             self.blocks += _below(found.blocks, level)
             self.warnings += [f"of the attachment {title}: {warning}" for warning in found.warnings]
             self.hidden += found.hidden
+
+
+def _without_history(said: str, answered: str) -> str:
+    """Return a text without the mail that it answers, quoted at its end, and without what introduces that there."""
+    lines = said.rstrip().split("\n")
+    own = len(lines)
+    while own and (lines[own - 1].startswith(">") or not lines[own - 1].strip()):
+        own -= 1
+    quoted = _unquoted(lines[own:])
+    if not quoted or quoted not in answered:
+        return said
+    lead = own
+    while lead and lines[lead - 1].strip() and own - lead <= _LEAD:
+        lead -= 1
+    if own - lead <= _LEAD and lines[own - 1].rstrip().endswith(":"):
+        own = lead
+    return "\n".join(lines[:own]) if any(map(str.strip, lines[:own])) else said
+
+
+def _unquoted(lines: Iterable[str]) -> str:
+    """Return the words of lines without the signs of quotation, whatever their breaks."""
+    return " ".join(" ".join(line.lstrip("> \t") for line in lines).split())
 
 
 def sent(said: str) -> datetime | None:

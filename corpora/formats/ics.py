@@ -51,7 +51,7 @@ def parse(path: Path) -> Parsed:
             first, *more = _shown(name, given, value).strip().split("\n")
             for part in [f"{_LABELS[name]}{f' ({of})' if of else ''}: {first}", *more] if first else ():
                 lines.add(part.strip(), line)
-    return Parsed(title, tuple(b for b in blocks if b.text))
+    return Parsed(title, tuple(b for b in blocks if b.text), listed=True)
 
 
 def _fields(text: str) -> Iterator[tuple[int, re.Match[str]]]:

@@ -180,6 +180,17 @@ async def test_what_stands_around_a_found_paragraph_is_quoted_with_it_and_a_docu
     assert [sentence.text.count(i.text) for i in (first, second)] == [1, 1]
 
 
+async def test_an_entry_of_a_list_is_quoted_alone_and_the_list_is_not_where_an_entry_was_found() -> None:
+    names = ("Nora", "Paolo", "Gerda")
+    entries = [
+        item(f"Phone of the {n}: 555{at}", title="contacts", heading=(name,), ordinal=at, meta={"part": at})
+        for at, (n, name) in enumerate(zip(("archive", "bass", "farm"), names, strict=True))
+    ]
+    whole = item("\n\n".join(i.text for i in entries), corpus="document", ordinal=9)
+    page, _ = await shown("What is Paolo's phone?", [*entries, whole], row(whole), *map(row, entries[1:]))
+    assert [s.text for s in page.sentences] == [entries[1].text, entries[2].text]
+
+
 async def test_pictures_without_a_word_are_shown_for_their_look_alone_and_not_quoted() -> None:
     photo = item("", corpus="image", title="IMG_0", locator={"kind": "image", "file": "/p.png", "image": "m"})
     page, why = await shown("Which photo is gloomy?", [photo], row(photo, looks=0.5))

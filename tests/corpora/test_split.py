@@ -222,6 +222,7 @@ def test_every_sheet_of_a_workbook_is_a_document_so_that_its_rows_are_cited_with
     parsed = parse(tmp_path / "a.xlsx", "xlsx")
     first, second = documents("s", "/a.xlsx", parsed)
     assert (first.heading, second.heading) == (("Members",), ("Fees",))
+    assert {i.meta["part"] for i in paragraphs("s", "/a.xlsx", parsed)} == {first.meta["part"], second.meta["part"]}
     at = second.text.index("Person 75")
     told = second.locate(at, at + 9)
     assert (told["heading"], told["line"]) == (["Fees"], 77)
