@@ -6,6 +6,7 @@ locks the rows that it changes first.
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -22,7 +23,7 @@ from ragweave.models.errors import LibraryError
 SCHEMA = "server_of_ragweave"
 """Schema of a database that holds the tables of its servers, and the steps of their conversations."""
 
-_VERSION = 8
+_VERSION = 9
 _TABLES = """
 CREATE TABLE keys (
     id TEXT PRIMARY KEY, name TEXT NOT NULL, hash TEXT NOT NULL UNIQUE, libraries TEXT,
@@ -61,6 +62,7 @@ CREATE TABLE events (
     data TEXT NOT NULL,
     PRIMARY KEY (run, n)
 );
+CREATE TABLE overviews (library TEXT PRIMARY KEY, generation INTEGER NOT NULL, written TEXT NOT NULL);
 CREATE TABLE rates (who TEXT PRIMARY KEY, due DOUBLE PRECISION NOT NULL);
 """
 """The tables on either engine but for `BLOB`, which PostgreSQL calls `BYTEA`. `PRAGMA user_version`, or the comment of
@@ -114,8 +116,23 @@ class Database:
         with self.writing() as db:
             threads = _asked_of(db, library)
             sent(db, "DELETE FROM runs WHERE library = :library AND thread <> ''", library=library)  # a job ends itself
-            sent(db, "DELETE FROM threads WHERE library = :library", library=library)
+            for table in ("threads", "overviews"):
+                sent(db, f"DELETE FROM {table} WHERE library = :library", library=library)
         return threads
+
+    def overview(self, library: str, generation: int) -> dict[str, Any] | None:
+        """Return what a chat model wrote of a library; None where nothing is, or the library has changed since."""
+        query = "SELECT written FROM overviews WHERE library = :library AND generation = :generation"
+        with self.reading() as db:
+            written = sent(db, query, library=library, generation=generation).scalar_one_or_none()
+        return json.loads(written) if written else None
+
+    def keep_overview(self, library: str, generation: int, written: dict[str, Any]) -> None:
+        """Keep what a chat model wrote of a library, in place of what it wrote before."""
+        with self.writing() as db:
+            sent(db, "DELETE FROM overviews WHERE library = :library", library=library)
+            row = {"library": library, "generation": generation, "written": json.dumps(written)}
+            sent(db, "INSERT INTO overviews VALUES (:library, :generation, :written)", **row)
 
 
 def _asked_of(db: Connection, library: str) -> list[str]:

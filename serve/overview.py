@@ -6,7 +6,7 @@ A question is kept where a search for it finds the passage that it was written f
 from __future__ import annotations
 
 import asyncio
-from collections import Counter, OrderedDict
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
@@ -21,6 +21,7 @@ from ragweave.corpora.types import Item
 from ragweave.graphs import run as graphs
 from ragweave.models.chat import chat
 from ragweave.models.meter import Limits, Meter
+from ragweave.serve.database import Database
 from ragweave.serve.media import with_openings
 from ragweave.serve.problems import Refused
 
@@ -34,25 +35,23 @@ _FIRST = 2
 """A question is kept where its passage is among so many."""
 _TRIES, _TOKENS = 3, 12_000
 """Attempts at the one reply in which a chat model writes, and the tokens that they may take."""
-_KEPT = 32
-"""Libraries of which is kept what was written, until they change."""
 
-_written: OrderedDict[tuple[str, int], dict[str, Any]] = OrderedDict()
 _writing = asyncio.Lock()
 
 
-async def overview(library: LibraryRow) -> dict[str, Any]:
+async def overview(library: LibraryRow, store: Database) -> dict[str, Any]:
     """Return the files of each of the `kinds`, the newest `documents`, and what was written since the last change."""
     sources = await asyncio.to_thread(_sources, library)
     newest = sorted(sources, key=lambda s: (str(s.date or ""), s.indexed_at), reverse=True)[:_DOCUMENTS]
     titles = told_apart([(s.title, s.path) for s in newest])
     rows = zip(newest, titles, strict=True)
     documents = [{"source": s.id, "title": t, "date": str(s.date.date()) if s.date else ""} for s, t in rows]
-    written = _written.get((library.id, library.generation), {"summary": "", "questions": []})
-    return {"kinds": Counter(s.kind for s in sources), "documents": documents, **written}
+    written = await asyncio.to_thread(store.overview, library.id, library.generation)
+    told = written or {"summary": "", "questions": []}
+    return {"kinds": Counter(s.kind for s in sources), "documents": documents, **told}
 
 
-async def rewritten(library: LibraryRow) -> dict[str, Any]:
+async def rewritten(library: LibraryRow, store: Database) -> dict[str, Any]:
     """Return the front page with the summary and questions of the chat model, `by` whom, and the `spent` of one call.
 
     They are kept until the library changes; with the cache of replies on, the same passages cost nothing later either.
@@ -61,7 +60,7 @@ async def rewritten(library: LibraryRow) -> dict[str, Any]:
     if model is None:
         raise Refused(409, "no chat model is set up", "run `ragweave setup`, or set RAGWEAVE_CHAT")
     async with _writing:
-        if key not in _written:
+        if await asyncio.to_thread(store.overview, *key) is None:
             titles, items = await asyncio.to_thread(_read, library)
             meter = Meter(Limits(calls=_TRIES, tokens=_TOKENS))
             summary, rows = await overview_of(titles, [item.text for item in items], model, meter)
@@ -69,10 +68,8 @@ async def rewritten(library: LibraryRow) -> dict[str, Any]:
             if not (summary or kept):
                 raise Refused(502, f"nothing that {model.name} wrote could be used", "ask for it once more")
             told = {"summary": summary, "questions": kept, "by": model.name, "spent": asdict(meter.spent)}
-            _written[key] = told
-            while len(_written) > _KEPT:
-                _written.popitem(last=False)
-    return await overview(library)
+            await asyncio.to_thread(store.keep_overview, *key, told)
+    return await overview(library, store)
 
 
 def _sources(library: LibraryRow) -> list[Source]:

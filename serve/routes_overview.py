@@ -30,9 +30,9 @@ _LONGEST = 240
 
 
 @router.get("/overview")
-async def front_page(row: NamedLibrary) -> dict[str, Any]:
+async def front_page(row: NamedLibrary, app_state: AppStateNow) -> dict[str, Any]:
     """Return the files of a library by kind, the newest of them, and what a chat model wrote of it."""
-    return {"library": row.name, **await overview.overview(row)}
+    return {"library": row.name, **await overview.overview(row, app_state.store)}
 
 
 class Wanted(Body):
@@ -46,7 +46,7 @@ async def write_overview(request: Request, caller: CallerNow, app_state: AppStat
     """Have the chat model introduce a library, in one call; titles and passages are sent to it. Leaving stops it."""
     row = await library_named(caller, body.library)
     with app_state.slots.held():
-        return {"library": row.name, **await unless_left(request, overview.rewritten(row))}
+        return {"library": row.name, **await unless_left(request, overview.rewritten(row, app_state.store))}
 
 
 @router.get("/entities")

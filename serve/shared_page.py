@@ -71,9 +71,13 @@ async def shared_page(library: LibraryRow, title: str, turns: Sequence[Conversat
 async def _turn(
     library: LibraryRow, turn: ConversationTurn, answer: Mapping[str, Any], files: Mapping[str, str]
 ) -> str:
-    cards = [await _card(library, turn.n, c, files.get(c["open"].get("source", ""), "")) for c in answer["citations"]]
+    labels = _labels(answer)
+    places: dict[int, list[Mapping[str, Any]]] = {n: [] for n in labels.values()}
+    for c in answer["citations"]:
+        places[labels[c["n"]]].append(c)
+    cards = [await _card(library, f"{turn.n}-{n}", n, same, files) for n, same in sorted(places.items())]
     titles = {c["n"]: c["title"] for c in answer["citations"]}
-    text = "".join(_sentence(turn.n, s, titles) for s in answer["sentences"])
+    text = "".join(_sentence(turn.n, s, titles, labels) for s in answer["sentences"])
     text = text or f"<p>{with_formulas(answer['text'])}</p>"
     notes = "".join(f'<p class="fine">{with_formulas(note)}</p>' for note in answer["notes"])
     by = "without a language model" if answer["mode"] == "extractive" else f"written by {answer.get('model')}"
@@ -81,8 +85,23 @@ async def _turn(
     return f'<section><h2 dir="auto">{escape(turn.question)}</h2>{head}{text}{notes}{"".join(cards)}</section>'
 
 
-def _sentence(turn: int, sentence: Mapping[str, Any], titles: Mapping[int, str]) -> str:
-    marks = "".join(f'<sup><a href="#s{turn}-{int(n)}">[{int(n)}]</a></sup>' for n in sentence["citations"])
+def _labels(answer: Mapping[str, Any]) -> dict[int, int]:
+    """Return the number that a reader sees of each citation: one for each place, as the text comes to them."""
+    read = [n for s in answer["sentences"] for n in s["citations"]]
+    order = sorted(answer["citations"], key=lambda c: read.index(c["n"]) if c["n"] in read else len(read))
+    seen: dict[object, int] = {}
+    return {c["n"]: seen.setdefault(_place(c) if answer["kind"] == "answer" else c["n"], len(seen) + 1) for c in order}
+
+
+def _place(citation: Mapping[str, Any]) -> object:
+    """Return what tells the place of a citation from those of others, as `placeKey` of the page does."""
+    place = citation["locator"]
+    return citation["title"], *(str(place.get(k)) for k in ("file", "page", "heading", "start", "url"))
+
+
+def _sentence(turn: int, sentence: Mapping[str, Any], titles: Mapping[int, str], labels: Mapping[int, int]) -> str:
+    shown = dict.fromkeys(labels[n] for n in sentence["citations"] if n in labels)
+    marks = "".join(f'<sup><a href="#s{turn}-{n}">[{n}]</a></sup>' for n in shown)
     state = sentence["support"] if sentence["support"] in _STATES else "verified"
     told = f'<span class="state">{_STATES[state]}</span>'
     if state == "quoted":
@@ -95,15 +114,19 @@ def _sentence(turn: int, sentence: Mapping[str, Any], titles: Mapping[int, str])
     return f'<p class="{state}" dir="auto">{with_formulas(sign + sentence["text"])}{marks} {told}</p>'
 
 
-async def _card(library: LibraryRow, turn: int, citation: Mapping[str, Any], file: str) -> str:
-    picture = await _picture(library, citation, file) if citation["open"].get("source") else ""
-    shown = f'<img src="data:image/jpeg;base64,{picture}" alt="The cited place">' if picture else ""
-    title = escape(f"[{citation['n']}] {citation['title'] or 'Untitled'}")
-    place = escape(citation["locator"].get("url") or where(citation["locator"]))
-    return (
-        f'<article id="s{turn}-{int(citation["n"])}"><h3 dir="auto">{title}</h3><p class="fine" dir="auto">{place}</p>'
-        f'<blockquote dir="auto">{with_formulas(citation["quote"])}</blockquote>{shown}</article>'
-    )
+async def _card(
+    library: LibraryRow, key: str, label: int, citations: Sequence[Mapping[str, Any]], files: Mapping[str, str]
+) -> str:
+    """Return what is cited of one place, under its number."""
+    title = escape(f"[{label}] {citations[0]['title'] or 'Untitled'}")
+    place = escape(citations[0]["locator"].get("url") or where(citations[0]["locator"]))
+    parts = [f'<article id="s{key}"><h3 dir="auto">{title}</h3><p class="fine" dir="auto">{place}</p>']
+    for citation in citations:
+        source = citation["open"].get("source")
+        picture = await _picture(library, citation, files.get(source, "")) if source else ""
+        shown = f'<img src="data:image/jpeg;base64,{picture}" alt="The cited place">' if picture else ""
+        parts.append(f'<blockquote dir="auto">{with_formulas(citation["quote"])}</blockquote>{shown}')
+    return "".join([*parts, "</article>"])
 
 
 async def _picture(library: LibraryRow, citation: Mapping[str, Any], path: str) -> str:

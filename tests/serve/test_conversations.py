@@ -32,3 +32,15 @@ async def test_a_deletion_of_a_library_that_is_cut_short_keeps_what_names_the_st
     async with of_the_server() as saver:
         assert (store.threads("owner"), set(await latest(saver, 10))) == ([], {"c"})
     store.close()
+
+
+def test_what_was_written_of_a_library_outlives_the_server_until_the_library_changes_or_goes(home: Path) -> None:
+    for summary in ("Mail of a choir.", "Mail and notes."):
+        store = Store(home / "serve.sqlite")
+        store.keep_overview("old", 3, {"summary": summary})
+        store.close()
+    store = Store(home / "serve.sqlite")
+    assert (store.overview("old", 3), store.overview("old", 4)) == ({"summary": "Mail and notes."}, None)
+    store.forget_library("old")
+    assert store.overview("old", 3) is None
+    store.close()

@@ -13,7 +13,10 @@ import pytest
 from fastapi import FastAPI
 
 from ragweave.corpora.ingest.run import index
+from ragweave.corpora.store.catalog import LibraryRow
 from ragweave.corpora.store.library import delete_library
+from ragweave.serve.shared_page import shared_page
+from ragweave.serve.store import ConversationTurn, now
 from ragweave.tests.serve.conftest import QUESTION
 from ragweave.tests.support.serving import ask_over_http, bearer
 
@@ -120,3 +123,19 @@ async def test_a_server_without_keys_makes_no_links_and_days_have_a_limit(
     _, secret = app.state.keys.create("mine", None)
     for days in (0, 91, "soon"):
         assert (await client.post(at, json={"days": days}, headers=bearer(secret))).status_code == 422, days
+
+
+async def test_a_shared_answer_has_one_number_and_one_card_for_each_place_as_the_page_shows_them() -> None:
+    def cited(n: int, heading: str, quote: str) -> dict[str, Any]:
+        locator = {"kind": "heading", "file": "/a.md", "heading": [heading]}
+        return {"n": n, "title": "Ferry", "locator": locator, "quote": quote, "open": {}}
+
+    citations = [cited(1, "Fares", "It costs 5."), cited(2, "Times", "At nine."), cited(3, "Fares", "Dogs are free.")]
+    told = [("At nine, for 5.", [2, 1]), ("Dogs are free for 5.", [3, 1])]
+    sentences = [{"text": t, "citations": ns, "support": "verified", "sign": ""} for t, ns in told]
+    answer = {"kind": "answer", "mode": "llm", "model": "m", "notes": [], "text": "", "sentences": sentences}
+    turn = ConversationTurn(1, "r", "agent", "Q", "done", {**answer, "citations": citations}, None, now(), [], 0)
+    page = await shared_page(LibraryRow("l", "notes", "", 1, 0), "Q", [turn])
+    marks = [re.findall(r"\[(\d)\]", part) for part in re.findall(r"<p class=\"verified\".*?</p>", page)]
+    cards = [(re.findall(r"\[(\d)\]", c), c.count("<blockquote")) for c in re.findall(r"<article.*?</article>", page)]
+    assert (marks, cards) == ([["1", "2"], ["2"]], [(["1"], 1), (["2"], 2)])

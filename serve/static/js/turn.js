@@ -2,7 +2,7 @@
 
 import { editable } from "./edit.js";
 import { announce, copyText, fill, h, iconButton } from "./dom.js";
-import { numbered } from "./cite.js";
+import { labelOf, numbered, where } from "./cite.js";
 import { known, t } from "./i18n.js";
 import { icon } from "./icons.js";
 import { thumbs } from "./pictures.js";
@@ -16,7 +16,7 @@ import { state } from "./state.js";
 import { Trail } from "./trail.js";
 import { thumbsOf } from "./verdict.js";
 import { filmButton } from "./view_media.js";
-import { cost, lasted, number, providerName } from "./words.js";
+import { cost, lasted, number, providerName, titleOf } from "./words.js";
 
 const SOON = 300; // milliseconds that an answer may take without what was found being shown before
 
@@ -222,8 +222,11 @@ export class Turn {
   }
 
   async copy() {
-    const { text, citations } = this.kept;
-    const rows = citations.map((c) => `[${c.n}] ${[c.title, c.locator.url || (c.locator.page && t("place.page", { n: String(c.locator.page) }))].filter(Boolean).join(", ")}`);
+    const { citations } = this.kept;
+    const label = new Map(citations.map((c) => [String(c.n), labelOf(c)]));
+    const own = (signs) => [...new Set(signs.match(/\d+/g).map((n) => label.get(n) || n))].map((n) => `[${n}]`).join("");
+    const text = this.kept.text.replace(/(?:\[\d+\])+/g, own);
+    const rows = [...new Map(citations.map((c) => [labelOf(c), `[${labelOf(c)}] ${titleOf(c)}, ${c.locator.url || where(c)}`])).values()];
     await copyText([text, ...(rows.length ? ["", ...rows] : [])].join("\n"));
   }
 }
