@@ -42,7 +42,7 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
     "sources": ("sources", "sources show report.pdf", "sources remove report.pdf"),
     "sources list": ("sources list --library work --json",),
     "sources show": ("sources show report.pdf",),
-    "sources remove": ("sources remove report.pdf",),
+    "sources remove": ("sources remove report.pdf", "sources remove ~/notes/old"),
     "export": ("export notes.ragweave --library notes",),
     "import": ("import notes.ragweave --library copy",),
     "doctor": ("doctor", "doctor --json", "doctor --repair"),

@@ -31,7 +31,13 @@ library = typer.Typer(
     cls=Grouped,
 )
 
-SourceArgument = Annotated[str, typer.Argument(metavar="SOURCE", help="Path, id, or the first letters of an id.")]
+SourceArgument = Annotated[str, typer.Argument(metavar="SOURCE", help="Path, name, id, or the first letters of an id.")]
+_NAMED = 3
+"""Files that a question or a message names."""
+
+SourcesArgument = Annotated[
+    list[str], typer.Argument(metavar="SOURCE...", help="Paths of files or folders, names, ids or their first letters.")
+]
 YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
 
 
@@ -90,20 +96,28 @@ def show_source(source: SourceArgument, library: LibraryOption = None, as_json: 
 
 
 @sources.command("remove")
-def remove_source(source: SourceArgument, library: LibraryOption = None, yes: YesOption = False) -> None:
-    """Forget a source and all its items; its file is deleted where it was uploaded, and not touched elsewhere."""
+def remove_sources(wanted: SourcesArgument, library: LibraryOption = None, yes: YesOption = False) -> None:
+    """Forget sources and all their items; what was uploaded is deleted, and no file is touched elsewhere."""
     from ragweave.corpora.settings import corpora_settings
     from ragweave.corpora.store.library import open_library
     from ragweave.corpora.store.objects import uploaded
 
     name = library_name(library)
     opened = run(open_library(name))
-    found = pick(run(opened.sources()), source, name)
-    path = clean(short_path(found.path))
-    sent = listed(clean(short_path(str(p))) for p in uploaded(corpora_settings().home, opened.id, found.paths))
-    common.confirm(f"Forget {path}{f', and delete what was uploaded: {sent}' if sent else ''}?", yes)
-    run(opened.remove(found.id))
-    typer.echo(f"Forgot {path}; {f'deleted what was uploaded: {sent}' if sent else 'the file is where it was'}.")
+    held = run(opened.sources())
+    found = list({s.id: s for each in wanted for s in _below(held, each) or [pick(held, each, name)]}.values())
+    paths = _some([s.path for s in found])
+    home = corpora_settings().home
+    sent = _some([str(p) for s in found for p in uploaded(home, opened.id, s.paths)])
+    common.confirm(f"Forget {paths}{f', and delete what was uploaded: {sent}' if sent else ''}?", yes)
+
+    async def remove() -> None:
+        for s in found:
+            await opened.remove(s.id)
+
+    run(remove())
+    kept = "the file is where it was" if len(found) == 1 else "the files are where they were"
+    typer.echo(f"Forgot {paths}; {f'deleted what was uploaded: {sent}' if sent else kept}.")
 
 
 def show(
@@ -242,11 +256,24 @@ def delete(name: str, yes: YesOption = False) -> None:
         typer.echo(f"Deleted library {name}; the files it was made from are where they were.")
 
 
+def _some(paths: list[str]) -> str:
+    """Name the first of some files, and count the others."""
+    more = len(paths) - _NAMED
+    return listed([*(clean(short_path(p)) for p in paths[:_NAMED]), *([f"{more} more"] if more > 0 else [])])
+
+
+def _below(found: list[Source], folder: str) -> list[Source]:
+    """Return the sources all of whose paths lie in a folder."""
+    path = Path(folder).expanduser().absolute()
+    return [s for s in found if s.paths and all(path in Path(p).parents for p in s.paths)]
+
+
 def pick(found: list[Source], wanted: str, library: str) -> Source:
-    """Return the source that a path, an id or the beginning of an id names."""
+    """Return the source that a path, an id, the beginning of an id or the name of a file names."""
     path = str(Path(wanted).expanduser().absolute())
     matches = [s for s in found if wanted == s.id or path == s.path or path in s.paths]
     matches = matches or [s for s in found if wanted and s.id.startswith(wanted)]
+    matches = matches or [s for s in found if wanted in {Path(p).name for p in (s.path, *s.paths)}]
     return common.one_of(matches, wanted, f"source of library {library!r}", "ragweave sources")
 
 

@@ -148,6 +148,8 @@ def _is_heading(passage: str, start: int, end: int) -> bool:
     part = passage[start:end]
     if not part or end - start > _HEADING or "\n" in part or not part.rstrip("*_ ")[-1:].isalnum():
         return False
+    if ": " in part and passage[end : end + 2] != "\n\n":
+        return False  # the first line of a card: its value is its own
     above = passage[:start].rstrip(" ")
     return passage[end : end + 1] == "\n" and (not above.strip() or above.endswith("\n\n"))
 

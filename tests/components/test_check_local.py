@@ -199,6 +199,13 @@ def test_a_heading_goes_for_the_lines_below_it() -> None:
     assert not support("Ada Quill's birthday is 9 June.", [page]).supported
 
 
+def test_the_first_line_of_a_card_is_no_heading_of_the_others() -> None:
+    card = Passage("contacts", "Nora Stein\n\nPhone: 5550111\nNote: alto\n\nPaolo Ferri\n\nPhone: 5550987\nPaolo: bass")
+    (window,) = support("5550987.", [card], "Phone of Paolo Ferri?").windows
+    assert card.text[slice(*window)] == "Phone: 5550987"
+    assert not support("5550111.", [card], "Phone of Paolo Ferri?").supported
+
+
 def test_words_of_the_question_weigh_less_but_its_names_do_not() -> None:
     evidence = [Passage("", "It opened in Paris.")]
     question = "In which capital city was the exhibition opened?"

@@ -99,13 +99,16 @@ def test_sources_are_listed_shown_and_removed(main: Any, indexed: Path) -> None:
     rows = json.loads(main("sources", "list", "--json")[1])
     ferry = next(r for r in rows if r["path"].endswith("ferry.md"))
 
-    shown = main("sources", "show", ferry["id"][:8])[1]
-    assert ferry["id"] in shown and "Ferry" in shown and ferry["sha256"] in shown
+    for named in (ferry["id"][:8], "ferry.md"):
+        shown = main("sources", "show", named)[1]
+        assert ferry["id"] in shown and "Ferry" in shown and ferry["sha256"] in shown
 
     code, out, _ = main("sources", "remove", "notes/ferry.md", "--yes")
     assert (code, out) == (0, "Forgot notes/ferry.md; the file is where it was.\n")
     assert (indexed / "notes" / "ferry.md").exists()
     assert "ferry.md" not in main("sources")[1]
+    assert "; the files are where they were.\n" in main("sources", "remove", "notes", "--yes")[1]
+    assert main("sources")[1].startswith("0 sources") and any((indexed / "notes").iterdir())
 
 
 def test_libraries_are_made_renamed_and_deleted(main: Any) -> None:
