@@ -36,15 +36,30 @@ class ChatMessage:
 
 def entries(path: Path, form: str) -> Iterator[tuple[str, bytes]]:
     """Yield the entries of a zip file whose names match, or the file itself where it is none."""
-    with path.open("rb") as file:
-        packed = file.read(4) == b"PK\x03\x04"
-    if not packed:
+    if not _is_zip(path):
         yield path.name, read_bytes(path)
         return
     with Archive(path) as archive:
-        for name in archive.names:
-            if re.search(form, name) and not name.startswith("__MACOSX/"):
+        for name in _own(archive):
+            if re.search(form, name):
                 yield name, archive.read(name)
+
+
+def names_of(path: Path) -> list[str]:
+    """Return the names of the files in a zip file; none of any other."""
+    if not _is_zip(path):
+        return []
+    with Archive(path) as archive:
+        return [name for name in _own(archive) if not name.endswith("/")]
+
+
+def _is_zip(path: Path) -> bool:
+    with path.open("rb") as file:
+        return file.read(4) == b"PK\x03\x04"
+
+
+def _own(archive: Archive) -> list[str]:
+    return [name for name in archive.names if not name.startswith("__MACOSX/")]
 
 
 def json_of(data: bytes, name: str) -> Any:

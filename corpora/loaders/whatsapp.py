@@ -13,7 +13,7 @@ from pathlib import Path, PurePosixPath
 
 from ragweave.corpora.blocks import Block, Parsed
 from ragweave.corpora.decode import decode
-from ragweave.corpora.loaders.exports import ChatMessage, chat, entries, latest
+from ragweave.corpora.loaders.exports import ChatMessage, chat, entries, latest, names_of
 from ragweave.models.errors import SourceError
 
 _MESSAGE = re.compile(
@@ -21,18 +21,24 @@ _MESSAGE = re.compile(
     r"(?:[ \u202f\xa0]?([AaPp])\.? ?[Mm]\.?)?(?:\]| -) (?:([^:\n]{1,100}): )?(.*)"
 )
 _OF = re.compile(r"^(?:WhatsApp[- ]Cha?t (?:with|mit|-) ?)|^_chat$", re.I)
+_NAMED = 5
+"""Files of an export that are named where they are not read."""
 _Stamp = tuple[int, int, int, int, int]
 
 
 def parse(path: Path) -> Parsed:
     """Read the messages of a chat, each with all its lines; times are as the phone showed them."""
     blocks: list[Block] = []
+    others = dict.fromkeys(names_of(path))
     for name, data in entries(path, r"\.txt$"):
-        stem = _OF.sub("", PurePosixPath(name).stem) or path.stem
-        blocks += chat(stem, _messages(decode(data, path)))
+        if messages := _messages(decode(data, path)):
+            others.pop(name, None)
+            blocks += chat(_OF.sub("", PurePosixPath(name).stem) or path.stem, messages)
     if not blocks:
         raise SourceError(f"{path.name} is no WhatsApp chat", "export it again, or leave --loader out")
-    return Parsed(blocks=tuple(blocks), date=latest(blocks), parted=True)
+    named = ", ".join([*others][:_NAMED]) + (" ..." if len(others) > _NAMED else "")
+    warnings = (f"{len(others)} of its files are no chats, and were not read: {named}",) if others else ()
+    return Parsed(blocks=tuple(blocks), date=latest(blocks), warnings=warnings, parted=True)
 
 
 def _messages(text: str) -> list[ChatMessage]:

@@ -19,6 +19,7 @@ from ragweave.corpora.store.library import open_library
 from ragweave.corpora.store.stores import stores
 from ragweave.models.errors import MissingExtra
 from ragweave.tests.support.exports import EXPORTS, PLAN
+from ragweave.tests.support.zips import zip_bytes
 
 AT = "[2024-03-02 09:05]"
 GOLDEN: dict[str, list[tuple[str, str]]] = {
@@ -165,3 +166,11 @@ def test_the_page_offers_the_same_loaders_in_every_language() -> None:
     words = {lang: json.loads((static / "lang" / f"{lang}.json").read_text()) for lang in ("en", "de", "zh")}
     assert {k: words["en"].get(f"loader.{k}") for k in LOADERS} == LOADERS
     assert all(f"loader.{kind}" in words[lang] for lang in words for kind in LOADERS)
+
+
+def test_files_beside_the_chat_of_an_export_are_named_and_not_read(tmp_path: Path) -> None:
+    files = {"WhatsApp Chat - Ann.txt": "03.09.25, 08:12 - Ann: Hello\n", "ideas.md": "# Ideas", "IMG-1.jpg": "x"}
+    (tmp_path / "chat.zip").write_bytes(zip_bytes(files))
+    found = load(tmp_path / "chat.zip", "whatsapp")
+    assert [b.text for b in found.blocks if b.kind != "heading"] == ["[2025-09-03 08:12] Ann: Hello"]
+    assert found.warnings == ("2 of its files are no chats, and were not read: ideas.md, IMG-1.jpg",)
