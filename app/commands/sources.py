@@ -110,12 +110,7 @@ def remove_sources(wanted: SourcesArgument, library: LibraryOption = None, yes: 
     home = corpora_settings().home
     sent = _some([str(p) for s in found for p in uploaded(home, opened.id, s.paths)])
     common.confirm(f"Forget {paths}{f', and delete what was uploaded: {sent}' if sent else ''}?", yes)
-
-    async def remove() -> None:
-        for s in found:
-            await opened.remove(s.id)
-
-    run(remove())
+    run(opened.remove(*(s.id for s in found)))
     kept = "the file is where it was" if len(found) == 1 else "the files are where they were"
     typer.echo(f"Forgot {paths}; {f'deleted what was uploaded: {sent}' if sent else kept}.")
 

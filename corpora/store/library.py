@@ -200,32 +200,33 @@ class Library:
         found = await self._told("languages", self.held.catalog.languages)
         return [code for code, n in found.items() if n >= _STRAY * sum(found.values())][:_LANGUAGES]
 
-    async def remove(self, source_id: str) -> None:
-        """Remove a source: its items, its vectors, its words; then from the disk as well what the files still hold.
+    async def remove(self, *source_ids: str) -> None:
+        """Remove sources: their items, vectors and words; then from the disk as well what the files still hold.
 
-        Its file goes only where it was uploaded: left there, the next server would take it for one still to be read.
+        A file goes only where it was uploaded: left there, the next server would take it for one still to be read.
 
         Raises:
-            InputError: the library holds no such source.
+            InputError: the library holds no such source; those that it holds are removed.
             LibraryError: another process writes the library, or the disk has no room to write the catalog anew.
         """
-        await asyncio.to_thread(self._remove, source_id)
+        await asyncio.to_thread(self._remove, source_ids)
 
-    def _remove(self, source_id: str) -> None:
+    def _remove(self, source_ids: Sequence[str]) -> None:
         with locks.writer(self.id, self.name):
             committer = Committer(self.held.catalog, self.held.catalog.row(self.id))
             committer.recover()
             home = corpora_settings().home
-            for source in self.held.catalog.sources(self.id, [source_id]):
+            for source in self.held.catalog.sources(self.id, source_ids):
                 discard(home, self.id, source.paths)
                 arrived(home, self.id, [source.sha256])  # also where it was about to be perceived anew
-            if not committer.remove_source(source_id):
-                raise InputError(
-                    f"The library {self.name!r} holds no source {source_id!r}", "list them with: ragweave sources"
-                )
+            unknown = [id for id in source_ids if not committer.remove_source(id)]
             sweep(home, self.id, (s.sha256 for s in self.held.catalog.sources(self.id)))
             self.held.vectors.forget_indexes(self.id)
             self.held.catalog.kept.compact(self.id)
+        if unknown:
+            raise InputError(
+                f"The library {self.name!r} holds no source {unknown[0]!r}", "list them with: ragweave sources"
+            )
 
 
 async def open_library(name: str = "default") -> Library:
