@@ -79,14 +79,24 @@ def is_amount(text: str) -> bool:
     return letters <= 2 and len(text) <= 24 and any(map(str.isdigit, text))
 
 
+def before_amount(text: str, amount: str) -> bool:
+    """Tell whether a cell is the sign of the amount in the next: a currency, a bracket that opens."""
+    return bool(_SIGN.fullmatch(text)) and is_amount(amount)
+
+
+def after_amount(amount: str, text: str) -> bool:
+    """Tell whether a cell is the sign of the amount before it: a bracket that closes, a percent sign."""
+    return bool(_AFTER.fullmatch(text)) and is_amount(amount)
+
+
 def signed(cells: Iterable[Cell]) -> tuple[Cell, ...]:
     """Join signs that stand in columns of their own with their amounts, and take leaders off labels."""
     out: list[Cell] = []
     for cell in cells:
         before = out[-1] if out else None
-        if before and _SIGN.fullmatch(before.text) and is_amount(cell.text):
+        if before and before_amount(before.text, cell.text):
             out[-1] = Cell(before.left, cell.right, f"{before.text}{cell.text}")
-        elif before and _AFTER.fullmatch(cell.text) and is_amount(before.text):
+        elif before and after_amount(before.text, cell.text):
             out[-1] = Cell(before.left, cell.right, f"{before.text}{cell.text}")
         elif text := _LEADER.sub("", cell.text):
             out.append(replace(cell, text=text))

@@ -6,15 +6,15 @@ and docutils' own writer drops the lines of reStructuredText: so the elements ar
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from itertools import takewhile
 from typing import Any
 
 from lxml import etree
 
 from ragweave.corpora.blocks import Block, Figure, Lines
 from ragweave.corpora.formats.merged import Cell, MergedTable, TableRow, spanned
+from ragweave.corpora.formats.spaced import closed_up, head_rows, signed
 from ragweave.corpora.formats.superscript import around
 
 LINE = "data-line"
@@ -285,7 +285,7 @@ class _Flow:
             self._cells.append((text, down, across))
             self._cell = Lines()
         elif tag == "tr":
-            cells = self._merged.row(self._cells, heads=self._all_header)
+            cells = self._merged.row(signed(self._cells), heads=self._all_header)
             if any(text for text, _, _ in self._cells):
                 table.append(TableRow(cells, self._row_line, self._all_header))
             self._cells = []
@@ -295,12 +295,10 @@ class _Flow:
             self._blocks.append(self._cell.block("text"))
             self._cell = Lines()
         elif tag == "table":
-            self._blocks += self._merged.blocks(table, _heads)
+            if table and (count := head_rows(table)):
+                table = closed_up(table, count)
+            self._blocks += self._merged.blocks(table, head_rows)
             self._table = None
-
-
-def _heads(rows: Sequence[TableRow]) -> int:
-    return sum(1 for _ in takewhile(lambda row: row.heads, rows))
 
 
 def _emphasised(picture: Any) -> Any:

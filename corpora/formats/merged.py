@@ -99,7 +99,7 @@ class MergedTable:
                 at += 1
             # What stands alone in its row is a title, or names the rows below it, and no cell of these columns.
             wide = 1 if alone and (not at or not heads) else min(across, MAX_COLUMNS - at)
-            counts = not stated and not (_names(text) if heads else not _is_number(text))
+            counts = not stated and not (is_name(text) if heads else not _is_number(text))
             beside = "" if counts or not (heads or at) else text
             below = "" if counts and at else text
             placed[at] = text
@@ -153,7 +153,7 @@ class MergedTable:
             return False
         apart = [c in self._over or not any(first[c : c + 1]) for c in range(len(second))]
         return all(
-            _names(s) if new else s in ("", first[c]) for c, (s, new) in enumerate(zip(second, apart, strict=True))
+            is_name(s) if new else s in ("", first[c]) for c, (s, new) in enumerate(zip(second, apart, strict=True))
         )
 
     def _pays(self, text: str) -> bool:
@@ -202,6 +202,8 @@ def _is_title(rows: Sequence[TableRow]) -> bool:
     if len(cells) == 1:
         return any(len(row.cells) > 1 for row in rows[1:4])
     filled = [n for n, cell in enumerate(under) if cell]
+    if not cells[0] and not under[0]:  # both leave the corner free: heads in two lines
+        return False
     return len(filled) > 1 and len(set(filter(None, cells))) == 1 and all(any(cells[n : n + 1]) for n in filled)
 
 
@@ -223,5 +225,6 @@ def _is_number(text: str) -> bool:
     return m is not None and bool(m["open"]) == bool(m["close"]) and not (m["before"] and m["after"])
 
 
-def _names(text: str) -> bool:
+def is_name(text: str) -> bool:
+    """Tell whether a cell may name a column: it is no number, unless that is a year."""
     return not _is_number(text) or bool(YEAR.fullmatch(text))

@@ -95,3 +95,33 @@ def test_a_sheet_of_merged_cells_alone_stays_small(tmp_path: Path, monkeypatch: 
         made.active.cell(row, 100).value = "x"
     made.save(tmp_path / "a.xlsx")
     assert len(parse(tmp_path / "a.xlsx", "xlsx").blocks[-1].text) < 150_000
+
+
+def test_columns_of_a_page_that_hold_signs_or_space_close_up_below_heads_of_two_lines(tmp_path: Path) -> None:
+    space = "<td colspan=2></td>"
+    amount = "<td>$</td><td>{}</td><td></td>".format
+    loss = "<td colspan=2>({}</td><td>)</td>".format
+    head = "<td colspan=3>{}</td>".format
+    rows = [
+        f"{head('')}<td colspan=8>Six Months Ended</td>",
+        f"{head('')}{head('June 30, 2023')}{space}{head('June 30, 2022')}",
+        f"{head('Sales')}{amount('1,370')}{space}{amount('940')}",
+        f"{head('Interest, net')}{loss('17')}{space}{loss('32')}",
+    ]
+    (tmp_path / "a.html").write_text(f"<table>{''.join(f'<tr>{row}</tr>' for row in rows)}</table>", encoding="utf-8")
+    (table,) = parse(tmp_path / "a.html", "html").blocks
+    assert (table.level, table.text.split("\n")) == (
+        1,
+        [
+            " | Six Months Ended June 30, 2023 | Six Months Ended June 30, 2022",
+            "Sales | $1,370 | $940",
+            "Interest, net | (17) | (32)",
+        ],
+    )
+
+
+def test_an_empty_column_with_a_head_of_its_own_stays(tmp_path: Path) -> None:
+    rows = [["", "2022", "Note", "2023"], ["Boats", "4", "", "5"], ["Nets", "", "", "7"]]
+    cells = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in rows)
+    (tmp_path / "a.html").write_text(f"<table>{cells}</table>", encoding="utf-8")
+    assert lines(tmp_path / "a.html", "html") == [" | ".join(row) for row in rows]
