@@ -146,7 +146,8 @@ def _above(rows: Sequence[Rowed], table: Sequence[Rowed]) -> int:
     """
     labels = [r.cells[0] for r in table if r.has_amount] or [table[0].cells[0]]
     left, right = median(c.right for c in labels), max(r.cells[-1].right for r in table)
-    middle = (min(c.left for c in labels) + right) / 2
+    middle = (min(r.cells[0].left for r in table) + right) / 2
+    over = (min((c.left for r in table if r.has_amount for c in r.cells[1:]), default=left) + right) / 2
     count, row = 0, table[0]
     for before in reversed(rows[-2:]):
         cell = before.cells[0]
@@ -154,8 +155,8 @@ def _above(rows: Sequence[Rowed], table: Sequence[Rowed]) -> int:
             break
         if not left < cell.left < cell.right <= right + before.size or len(cell.text) > 60:
             break
-        if abs((cell.left + cell.right) / 2 - middle) < 2 * before.size:
-            break
+        if abs((cell.left + cell.right) / 2 - middle) < abs((cell.left + cell.right) / 2 - over):
+            break  # in the middle of the whole table: its title
         count, row = count + 1, before
     return count
 

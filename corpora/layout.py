@@ -145,7 +145,9 @@ def _is_heading(group: Sequence[PageLine], body: float) -> bool:
     if all(x.size >= body * LARGER for x in group):
         return len(text) <= _HEADING_CHARACTERS and len(group) <= 4
     bold = all(x.bold and x.size >= body * 0.95 for x in group)
-    return bold and len(group) <= 2 and len(text) <= _BOLD_CHARACTERS and not text.endswith((".", ",", ";", ":"))
+    aside = text[0] in "(（" and text[-1] in ")）"  # “(in millions)” qualifies what stands above it
+    short = len(group) <= 2 and len(text) <= _BOLD_CHARACTERS
+    return bold and short and not aside and not text.endswith((".", ",", ";", ":"))
 
 
 def _style(group: Sequence[PageLine], body: float) -> float:

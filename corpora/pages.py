@@ -104,8 +104,11 @@ def without_running_lines(pages: Sequence[tuple[list[PageLine], View]]) -> list[
         # What is larger than the body is a heading at the top of its page.
         return line.size < body * LARGER and (line.bbox[3] > height * (1 - _EDGE) or line.bbox[1] < height * _EDGE)
 
+    def plain(line: PageLine) -> str:
+        return re.sub(r"\d+", "#", line.text.casefold())
+
     def key(line: PageLine) -> tuple[str, int]:
-        return re.sub(r"\d+", "#", line.text.casefold()), round(line.base / 6)
+        return plain(line), round(line.base / 6)
 
     written = sum(bool(lines) for lines, _ in pages)
     counts = Counter(k for lines, view in pages for k in {key(x) for x in lines if at_edge(x, view)})
@@ -130,7 +133,12 @@ def without_running_lines(pages: Sequence[tuple[list[PageLine], View]]) -> list[
             or (numbered and line.page + offset in _folios(line))
         )
 
-    return [x for lines, view in pages for x in lines if not (at_edge(x, view) and is_running(x))]
+    kept = [[x for x in lines if not (at_edge(x, view) and is_running(x))] for lines, view in pages]
+    # A page that its text does not fill has its running line where the text ends, each with a number of its own.
+    last = [lines[-1] for lines in kept if lines and lines[-1].size < body * LARGER]
+    ends = Counter(re.sub(r"\d+", "#", text) for text in {x.text.casefold() for x in last})
+    gone = {id(x) for x in last if ends[plain(x)] >= max(3, written * _REPEATED)}
+    return [x for lines in kept for x in lines if id(x) not in gone]
 
 
 def _folios(line: PageLine) -> list[int]:

@@ -6,8 +6,10 @@ and docutils' own writer drops the lines of reStructuredText: so the elements ar
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from lxml import etree
@@ -27,6 +29,9 @@ _STRUCK = ("del", "s", "strike")
 _HEADINGS = {f"h{n}": n for n in range(1, 7)}
 _LISTS = ("ul", "ol", "dl", "menu")
 _GROUPS = ("thead", "tbody", "tfoot")
+_PAGE_END = re.compile(r"break-(before|after)\s*:\s*(?:always|page|left|right)", re.I)
+_RUNNING = 3, 0.5
+"""At how many ends of pages, and at which share of them, the same line stands where it is a running line."""
 _CELL_CHARACTERS = 400
 """Tables with longer cells on average are layout, not data."""
 
@@ -54,7 +59,7 @@ def flow(start: Any, is_out: Callable[[Any], bool], *, made: bool = False) -> tu
             skipped = element
         else:
             found.start(element)
-    return found.finish(), found.figures
+    return found.finish()
 
 
 @dataclass(slots=True)
@@ -98,7 +103,9 @@ class _Flow:
         self._struck: list[tuple[int, int]] = []
         """Where in `_parts` each open element that is struck out began: parts, and texts of the last."""
         self._withdrawn: list[_Part] = []
-        self.figures: list[Figure] = []
+        self._figures: list[Figure] = []
+        self._pages: list[int] = []
+        """Numbers of blocks before each end of a printed page."""
 
     def start(self, element: Any) -> None:
         """Open an element and take the text right after its tag."""
@@ -108,6 +115,7 @@ class _Flow:
             self._break()
         elif tag not in _INLINE:
             self._flush()
+            self._end_page(element, "before")
             self._open(element)
         elif tag == "img" and not self._pre:
             alt = element.get("alt") or ""
@@ -131,6 +139,7 @@ class _Flow:
         if tag in _INLINE or tag == "br":
             return
         self._flush()
+        self._end_page(element, "after")
         if tag in _HEADINGS:
             self._heading = 0
         elif tag == "pre":
@@ -163,11 +172,28 @@ class _Flow:
             if part.strip() or self._pre or self._parts[-1].texts:
                 self._parts[-1].texts.append(part)
 
-    def finish(self) -> list[Block]:
-        """Return the blocks."""
+    def finish(self) -> tuple[list[Block], list[Figure]]:
+        """Return the blocks without running lines, and the pictures."""
         self._flush()
         self._close_list()
-        return self._blocks
+        running = self._running()
+        kept = [b for n, b in enumerate(self._blocks) if n not in running]
+        return kept, [replace(f, at=f.at - sum(n < f.at for n in running)) for f in self._figures]
+
+    def _end_page(self, element: Any, side: str) -> None:
+        """Note where a printed page ends: before or after an element that says so."""
+        found = _PAGE_END.search(element.get("style") or "")
+        if found is not None and found[1].lower() == side and self._table is None:
+            self._pages.append(len(self._blocks))
+
+    def _running(self) -> set[int]:
+        """Return the numbers of the texts that stand at the ends of most pages, but for the page's own number."""
+        at = {n: re.sub(r"\d+", "#", self._blocks[n].text) for n in self._at_ends() if self._blocks[n].kind == "text"}
+        counts, (least, share) = Counter(at.values()), _RUNNING
+        return {n for n, line in at.items() if counts[line] >= max(least, share * len(self._pages))}
+
+    def _at_ends(self) -> set[int]:
+        return {n for at in self._pages for n in (at - 1, at) if 0 <= n < len(self._blocks)}
 
     def _open(self, element: Any) -> None:
         tag = element.tag
@@ -225,7 +251,7 @@ class _Flow:
         found = around.find(".//figcaption") if around is not None else _emphasised(element)
         caption = " ".join(" ".join(found.itertext()).split()) if found is not None else ""
         alt, title = (" ".join((element.get(name) or "").split()) for name in ("alt", "title"))
-        self.figures.append(Figure(src, len(self._blocks), caption or title, alt, line=self._line))
+        self._figures.append(Figure(src, len(self._blocks), caption or title, alt, line=self._line))
 
     def _break(self) -> None:
         """End the line here, as <br> does."""

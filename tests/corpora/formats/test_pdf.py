@@ -65,6 +65,30 @@ def test_lines_in_the_middle_over_a_table_are_its_caption_and_those_over_its_col
     assert table.text.split("\n")[:2] == [" | Three Months Ended 2023 | Three Months Ended 2022", "Freight | 318 | 342"]
 
 
+def test_a_running_line_that_stands_where_the_text_ends_is_left_out(write: Make) -> None:
+    tides = ("rising", "high", "falling", "low")
+    pages = [
+        [*paragraph([f"The tide is {tide}."], 700), (72, 660 - 40 * n, 9, "F1", f"Harbour Office | Report | {n}")]
+        for n, tide in enumerate(tides, 1)
+    ]
+    parsed = parse(write("a.pdf", pdf_bytes(pages)))
+    assert [b.text for b in parsed.blocks] == [f"The tide is {tide}." for tide in tides]
+
+
+def test_what_stands_in_the_middle_of_a_whole_table_is_its_title_and_no_head(write: Make) -> None:
+    page: list[Any] = [(205, 700, 9, "F2", "(In thousands of crowns)"), (330, 686, 9, "F2", "Year ended May 31")]
+    page += [(right - 20, 672, 9, "F2", text) for right, text in ((340, "2023"), (460, "2022"))]
+    for n, label in enumerate(("Sales of the harbour", "Fees of moorings", "Total")):
+        page += [(72, 658 - 14 * n, 9, "F1", label)]
+        page += [(right - 20, 658 - 14 * n, 9, "F1", str(1400 + n)) for right in (340, 460)]
+    title, table = parse(write("a.pdf", pdf_bytes([page]))).blocks
+    assert title.text == "(In thousands of crowns)"
+    assert table.text.split("\n")[:2] == [
+        " | Year ended May 31 2023 | Year ended May 31 2022",
+        "Sales of the harbour | 1400 | 1400",
+    ]
+
+
 def test_a_password_is_said(write: Make) -> None:
     key = "<" + "5A" * 32 + ">"
     data = pdf_bytes([paragraph(["Secret."], 700)], encrypt=f"/Filter /Standard /V 1 /R 2 /O {key} /U {key} /P -44")
