@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections import Counter
 from collections.abc import Mapping
 from datetime import UTC, datetime
 
@@ -122,6 +123,7 @@ NAMES = {
 """Names of the languages that are told apart, as a model is given them."""
 
 FUNCTION_WORDS = {language: frozenset(listed.split()) for language, listed in _LISTED.items()}
+_FUNCTION = frozenset().union(*FUNCTION_WORDS.values())
 _ENGLISH = frozenset("the and with from this which have".split())
 """Words of English alone: beside one of them, one word of another language, however often, may be English too (den)."""
 _TOKEN = re.compile(r"[^\W\d_]+")
@@ -145,15 +147,16 @@ def guess_language(text: str) -> str:
         return "ja" if kana * 20 > len(sample) else "zh"
     if found != "latin":
         return _BY_SCRIPT.get(found, "")
-    tokens = [t.lower() for t in _TOKEN.findall(sample)]
-    if len(tokens) < 4:
+    said = Counter(t.lower() for t in _TOKEN.findall(sample))
+    count = said.total()
+    if count < 4:
         return ""
+    known = said.keys() & _FUNCTION
     shares = sorted(
-        ((sum(map(listed.__contains__, tokens)) / len(tokens), code) for code, listed in FUNCTION_WORDS.items()),
+        ((sum(said[t] for t in known & listed) / count, code) for code, listed in FUNCTION_WORDS.items()),
         reverse=True,
     )
     (best, code), (second, _) = shares[:2]
     if best < _ENOUGH or best < second * _AHEAD:
         return ""
-    said = set(tokens)
-    return "" if code != "en" and len(said & FUNCTION_WORDS[code]) == 1 and said & _ENGLISH else code
+    return "" if code != "en" and len(known & FUNCTION_WORDS[code]) == 1 and known & _ENGLISH else code

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import date
+from functools import lru_cache
 
 from ragweave.models.calendar import MONTHS
 from ragweave.models.text import fold
@@ -33,6 +34,12 @@ def day(cell: str) -> date | None:
 
 def days(text: str) -> list[tuple[int, int, date]]:
     """Return the dates with a year that stand in a line, each with its place in the folded line, in order."""
+    return [] if text.isascii() and not _YEAR.search(text) else list(_days(text))
+
+
+@lru_cache(maxsize=256)
+def _days(text: str) -> tuple[tuple[int, int, date], ...]:
+    """Return what `days` does; kept, because a document's lines are looked at for one kind of date after another."""
     line = fold(text)
     found: list[tuple[int, int, date]] = []
     near = _near_years(line)
@@ -40,7 +47,7 @@ def days(text: str) -> list[tuple[int, int, date]]:
         when = _date(m)
         if when is not None and not any(a < m.end() and m.start() < b for a, b, _ in found):
             found.append((*m.span(), when))
-    return sorted(found)
+    return tuple(sorted(found))
 
 
 def names_day(said: str) -> bool:

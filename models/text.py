@@ -114,6 +114,8 @@ def words(text: str) -> list[str]:
 @lru_cache(maxsize=20_000)
 def _parts(token: str) -> tuple[str, ...]:
     """Return the words of a folded token; kept, because texts repeat their tokens."""
+    if token.isascii() and token.isalpha():
+        return (token,)
     if UNSPACED_LETTER.match(token):
         return (token,) if len(token) == 1 else tuple(token[i : i + 2] for i in range(len(token) - 1))
     if _NUMBERISH.fullmatch(token):
@@ -128,7 +130,7 @@ def _stems(token: str) -> tuple[str, ...]:
 
 def storable(text: str) -> str:
     """Return a text with lone surrogates replaced, which nothing can store or print; every offset stays."""
-    return text.encode("utf-8", "replace").decode()
+    return text if text.isascii() else text.encode("utf-8", "replace").decode()
 
 
 def terms(text: str) -> list[str]:

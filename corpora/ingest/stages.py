@@ -65,9 +65,8 @@ def prepare(
                 raise
             kind = "json"  # its beginning looked like a transcript, the rest did not
     reader = PictureReader(media, ocr_seconds, tell, later=later)
-    only_pictures = made_of(kind, path.stem, (), max_words)
     if kind == PICTURE and later:
-        return replace(only_pictures, waiting=1)
+        return replace(made_of(kind, path.stem, (), max_words), waiting=1)
     if kind == PICTURE:
         seen = picture_file(path, source, reader)
         made = made_of(
@@ -86,7 +85,7 @@ def prepare(
             raise SourceError("There is no text in it", "leave it out, or give it text")
     except SourceError:
         if reader.waiting:  # it is a scan
-            return replace(only_pictures, waiting=reader.waiting)
+            return replace(made_of(kind, path.stem, (), max_words), waiting=reader.waiting)
         raise
     made = made_of(
         kind,

@@ -17,8 +17,8 @@ from sqlalchemy import Connection, select
 from ragweave.corpora.store.blobs import ENTITIES, SEEN, Matrix
 from ragweave.corpora.store.exact import matrix_of
 from ragweave.corpora.store.prepared import chunks
-from ragweave.corpora.store.rows import unpack
 from ragweave.corpora.store.schema import in_parts, items, mentions, vectors
+from ragweave.corpora.types import Item
 from ragweave.models.text import clip
 
 HNSW = {"space": "cosine", "ef_construction": 100, "ef_search": 500, "max_neighbors": 32}
@@ -114,11 +114,12 @@ def _items(connection: Connection, parts: list[tuple[str, str]], words: int) -> 
     wanted: dict[str, list[str]] = {}
     for id_, part in parts:
         wanted.setdefault(id_, []).append(part)
+    shown = select(*(items.c[name] for name in ("id", "corpus", "source", "title", "text", "locator", "meta")))
     for ids in in_parts(list(wanted)):
-        for row in connection.execute(select(items).where(items.c.id.in_(ids))).mappings():
-            item = unpack(row)
+        for row in connection.execute(shown.where(items.c.id.in_(ids))).mappings():
+            item = Item(**row)
             ranges = chunks(item, words) if words else []
-            where = json.dumps(dict(item.locator), ensure_ascii=False)
+            where = json.dumps(item.locator, ensure_ascii=False)
             for part in wanted[item.id]:
                 at = int(part)
                 text = item.text[slice(*ranges[at])] if at < len(ranges) else clip(item.text, _SHOWN)

@@ -7,7 +7,6 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import datetime
-from functools import cache
 from typing import Any
 
 from ragweave.corpora.parts import above, chunk_ranges, columns, has_parts
@@ -85,10 +84,7 @@ def made_of(
     warnings: Sequence[str] = (),
 ) -> Prepared:
     """Return items ready to be embedded: cut into chunks, their terms taken."""
-    stored = tuple(
-        replace(i, title=storable(i.title), text=storable(i.text), heading=tuple(map(storable, i.heading)))
-        for i in items
-    )
+    stored = tuple(map(_storable, items))
     return Prepared(
         kind=kind,
         title=storable(title) or stored[0].title,
@@ -100,6 +96,13 @@ def made_of(
         chunks=tuple(tuple(chunks(item, max_words)) for item in stored),
         terms=terms_of(stored),
     )
+
+
+def _storable(item: Item) -> Item:
+    texts = (item.title, item.text, *item.heading)
+    title, text, *heading = map(storable, texts)
+    same = (title, text, *heading) == texts
+    return item if same else replace(item, title=title, text=text, heading=tuple(heading))
 
 
 def chunks(item: Item, max_words: int) -> list[tuple[int, int]]:
@@ -115,10 +118,15 @@ def chunks(item: Item, max_words: int) -> list[tuple[int, int]]:
 def terms_of(items: Sequence[Item]) -> tuple[tuple[str, str, str], ...]:
     """Return title, heading and text of each item as the lexical index stores them."""
     # No term crosses a line, and a document's lines are mostly those of its paragraphs: each is cut once.
-    line = cache(indexed)
+    known: dict[str, str] = {}
+
+    def line(text: str) -> str:
+        if text not in known:
+            known[text] = indexed(text)
+        return known[text]
 
     def lines(text: str) -> str:
-        return " ".join(t for t in map(line, text.split("\n")) if t)
+        return " ".join(filter(None, map(line, text.split("\n"))))
 
     rows = (columns(i) if has_parts(i) else (i.title, " ".join(i.heading), i.text) for i in items)
     return tuple((lines(title), lines(heading), lines(text)) for title, heading, text in rows)
