@@ -56,7 +56,8 @@ def write_files(folder: Path, paragraphs: int, each: int) -> None:
 
 def alone(files: list[str]) -> dict[str, float]:
     """Return the seconds of each stage, run by itself."""
-    from ragweave.corpora.ingest.pipeline import COMMIT_CHUNKS, EMBED_BATCH
+    from ragweave.corpora.ingest.embedding import EMBED_BATCH
+    from ragweave.corpora.ingest.pipeline import COMMIT_CHUNKS
     from ragweave.corpora.ingest.readers import Readers
     from ragweave.corpora.settings import corpora_settings
     from ragweave.corpora.store.commit import Committer, FileOutcome

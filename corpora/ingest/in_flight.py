@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Mapping
 
 
 class Budget:
@@ -14,13 +15,14 @@ class Budget:
         self._held: dict[str, int] = {}
         self._changed = threading.Condition()
 
-    def take(self, path: str, size: int) -> None:
-        """Wait until the file fits, or is alone."""
-        cost = max(size, 2**14)  # so that very many tiny files are bounded as well
+    def take(self, sizes: Mapping[str, int]) -> None:
+        """Wait until files fit, or are alone, by their paths."""
+        cost = {path: max(size, 2**14) for path, size in sizes.items()}  # so that very many tiny files are bounded
+        needed = sum(cost.values())
         with self._changed:
-            while self._held and sum(self._held.values()) + cost > self._limit and not self._stop.is_set():
+            while self._held and sum(self._held.values()) + needed > self._limit and not self._stop.is_set():
                 self._changed.wait(timeout=0.2)
-            self._held[path] = cost
+            self._held |= cost
 
     def give(self, path: str) -> None:
         """A file has left the pipeline."""

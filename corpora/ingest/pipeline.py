@@ -10,40 +10,35 @@ import threading
 import time
 from collections.abc import Callable, Container, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-import numpy as np
-
 from ragweave.corpora.ingest.cluster import RayReaders
+from ragweave.corpora.ingest.embedding import embedded, gathered
 from ragweave.corpora.ingest.events import Event, Report, Stage
 from ragweave.corpora.ingest.in_flight import Budget
 from ragweave.corpora.ingest.readers import Readers
 from ragweave.corpora.loaders import LOADERS
 from ragweave.corpora.settings import CorporaSettings
-from ragweave.corpora.store.blobs import Matrix
 from ragweave.corpora.store.commit import Committer, FileOutcome
 from ragweave.corpora.store.files import File, Known, Stat, check_unchanged, identify
 from ragweave.corpora.store.media import Media
-from ragweave.corpora.store.prepared import Prepared, chunked, params_hash, source_id
-from ragweave.corpora.store.schema import in_parts
+from ragweave.corpora.store.prepared import Prepared, params_hash, source_id
 from ragweave.corpora.video.intake import RECORDINGS, Intake, demuxer_of
 from ragweave.corpora.video.job import JobStopped
 from ragweave.corpora.video.perceived import Later
 from ragweave.models.embed import Encoder
 from ragweave.models.errors import SourceError
 
-EMBED_BATCH = 512
-"""Texts of one call of the encoder."""
+SMALL, FEW = 2**15, 16
+"""Bytes up to which a file is read together with others, and how many these are at most."""
 COMMIT_CHUNKS = 1_000
 """Vectors of one commit: the most that an interrupted run repeats, and what a reader may wait for."""
 COMMIT_SECONDS = 1.0
 """Longest that a file that is ready waits for others to be committed with it."""
 IN_FLIGHT = 64 * 2**20
 """Bytes of files between scan and commit."""
-
-_EMPTY: Matrix = np.zeros((0, 0), dtype=np.float32)
 
 
 @dataclass(eq=False)
@@ -91,7 +86,7 @@ class Pipeline:
         self._as_before: list[File] = []
         self._budget = Budget(IN_FLIGHT, self.stop)
         self._to_embed: queue.Queue[FileOutcome | None] = queue.Queue()
-        self._to_commit: queue.Queue[FileOutcome | File | None] = queue.Queue()
+        self._to_commit: queue.Queue[list[FileOutcome] | File | None] = queue.Queue()
         threads = [
             threading.Thread(target=self._guarded, args=(self._scan, files, known, again), name="ragweave-scan"),
             threading.Thread(target=self._guarded, args=(self._embed,), name="ragweave-embed"),
@@ -126,6 +121,7 @@ class Pipeline:
             and k.source not in again
             and (k.kind in RECORDINGS or k.params_hash == self._params)
         }
+        few: list[File] = []
         begun: set[str] = set()  # by this pass: a second copy is not read beside the first one, into its folder
         # Hours of film must not keep the texts waiting: recordings have threads of their own, one for each stage.
         with (
@@ -156,9 +152,19 @@ class Pipeline:
                         self._far(path, stage, 0.0, much)
                     recordings.submit(self._guarded, self._read, file)
                     continue
-                self._budget.take(path, file.stat.size)
-                pool.submit(self._guarded, self._read, file)
+                few.append(file)
+                alone = not self._texts or self.settings.ray or file.stat.size > SMALL or self._loader(path)
+                if alone or len(few) == FEW:
+                    self._submit(pool, few)
+                    few = []
+            self._submit(pool, few)
         self._to_embed.put(None)
+
+    def _submit(self, pool: ThreadPoolExecutor, files: Sequence[File]) -> None:
+        """Have files read when there is room for them."""
+        if files:
+            self._budget.take({file.path: file.stat.size for file in files})
+            pool.submit(self._guarded, *((self._read_some, files) if len(files) > 1 else (self._read, files[0])))
 
     def _identify(self, path: str, before: Known | None, again: bool) -> File | None:
         """Return a file that must be looked into; None where the look from outside, or its failure, is enough."""
@@ -184,7 +190,7 @@ class Pipeline:
             return identify(path, params, most, grows=recording)
         except SourceError as error:
             nameless = File(path, source_id(f"unread\0{path}", self._params), "", Stat(0, 0, 0, 0, 0.0))
-            self._to_commit.put(FileOutcome(nameless, None, _EMPTY, str(error), passing=True))
+            self._to_commit.put([FileOutcome(nameless, None, error=str(error), passing=True)])
             return None
 
     def _as_it_was(self, path: str, before: Known | None, params: str) -> bool:
@@ -217,57 +223,53 @@ class Pipeline:
             return
         except SourceError as failure:
             error, passing = str(failure), isinstance(failure, Later)
+        self._spent("read", began)
+        self._have_read(file, prepared, error, passing)
+
+    def _read_some(self, files: Sequence[File]) -> None:
+        """Read small files together."""
+        if self.stop.is_set():
+            return
+        began = time.monotonic()
+        for file in files:
+            self.tell(Event("staged", file.path, "read"))
+        media = [self.media.staging(file.source) for file in files]
+        some = [(file.path, file.source) for file in files]
+        assert isinstance(self._readers, Readers)  # a cluster reads each file alone
+        replies = self._readers.read_some(some, self.encoder.max_words, media, self._inside)
+        self._spent("read", began)
+        for file, reply in zip(files, replies, strict=True):
+            made = None if isinstance(reply, SourceError) else reply
+            self._have_read(file, made, "" if made else str(reply))
+
+    def _have_read(self, file: File, prepared: Prepared | None, error: str, passing: bool = False) -> None:
+        """Hand on what was read, or why it was not."""
         try:
             check_unchanged(file.path, file.stat, file.sha256 if file.params else "")
         except SourceError as failure:
             prepared, error, passing = None, str(failure), True
         if prepared is None:
             self.media.discard(file.source)
-        self._spent("read", began)
         if prepared is not None and prepared.waiting and not prepared.items:
             self._budget.give(file.path)
             self._left(file.path, "picture", prepared.waiting)
             return
-        self._to_embed.put(FileOutcome(file, prepared, _EMPTY, error, passing))
+        self._to_embed.put(FileOutcome(file, prepared, error=error, passing=passing))
 
     def _loader(self, path: str) -> str:
         before = self._known.get(path)
-        return self.loader or (before.kind if before is not None and before.kind in LOADERS else "")
+        return self.loader or (before.kind if before and before.kind in LOADERS else "")
 
     def _embed(self) -> None:
-        ended = False
-        while not ended and not self.stop.is_set():
-            batch: list[tuple[FileOutcome, list[str]]] = []
-            count = 0
-            while count < EMBED_BATCH:
-                try:
-                    outcome = self._to_embed.get(timeout=0.2) if not batch else self._to_embed.get_nowait()
-                except queue.Empty:
-                    break
-                if outcome is None:
-                    ended = True
-                    break
-                made = outcome.prepared
-                texts = chunked(made.items, made.chunks).texts if made is not None else []
-                batch.append((outcome, texts))
-                count += len(texts)
-            if batch:
-                self._embed_batch(batch)
+        encode = partial(self._readers.embed, self.encoder)
+        for batch in gathered(self._to_embed, self.stop):
+            began = time.monotonic()
+            for path in (outcome.file.path for outcome in batch if outcome.prepared is not None):
+                self.tell(Event("staged", path, "embed"))
+            found = embedded(batch, encode)
+            self._spent("embed", began)
+            self._to_commit.put(found)
         self._to_commit.put(None)
-
-    def _embed_batch(self, batch: Sequence[tuple[FileOutcome, list[str]]]) -> None:
-        began = time.monotonic()
-        for outcome, _ in batch:
-            if outcome.prepared is not None:
-                self.tell(Event("staged", outcome.file.path, "embed"))
-        texts = [text for _, some in batch for text in some]
-        parts = [self._readers.embed(self.encoder, some) for some in in_parts(texts, EMBED_BATCH)]
-        vectors = np.concatenate(parts) if parts else _EMPTY
-        self._spent("embed", began)
-        at = 0
-        for outcome, some in batch:
-            self._to_commit.put(replace(outcome, vectors=vectors[at : at + len(some)]))
-            at += len(some)
 
     def _commit(self) -> list[str]:
         outcomes: list[FileOutcome] = []
@@ -285,8 +287,8 @@ class Pipeline:
                     links.append(got)
                 else:
                     due = due or time.monotonic() + COMMIT_SECONDS
-                    outcomes.append(got)
-                    chunks += len(got.vectors)
+                    outcomes += got
+                    chunks += sum(len(outcome.vectors) for outcome in got)
             if outcomes and (ended or chunks >= COMMIT_CHUNKS or time.monotonic() >= due):
                 links = self._store(outcomes, links)
                 outcomes, chunks, due = [], 0, 0.0
@@ -298,9 +300,8 @@ class Pipeline:
     def _store(self, outcomes: list[FileOutcome], links: list[File]) -> list[File]:
         """Commit a batch, tell about it, and return the links whose source is not there (yet)."""
         began = time.monotonic()
-        for outcome in outcomes:
-            if outcome.prepared is not None:
-                self.tell(Event("staged", outcome.file.path, "commit"))
+        for path in (outcome.file.path for outcome in outcomes if outcome.prepared is not None):
+            self.tell(Event("staged", path, "commit"))
         missing, unread = self.committer.store(outcomes, links)
         self._spent("commit", began)
         for outcome in outcomes:

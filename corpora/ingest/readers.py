@@ -34,6 +34,10 @@ _TIME_IS_UP = {name: int(getattr(signal, name, 0)) for name in ("SIGPROF", "SIGA
 """Signals by which a process ends that took too long, of the processor or by the clock; the next would end as well."""
 
 
+def _nobody(count: int) -> None:
+    """Is told of nothing."""
+
+
 class Readers:
     """Reading processes that are kept warm for one run; what else it does to a file is done in this process."""
 
@@ -60,7 +64,7 @@ class Readers:
         roots: Sequence[str] = (),
         loader: str = "",
         later: bool = False,
-        seen: Callable[[int], None] = lambda count: None,
+        seen: Callable[[int], None] = _nobody,
     ) -> Prepared:
         """Read one file in a free process, `later` without its pictures; waits for one.
 
@@ -75,6 +79,21 @@ class Readers:
             what: dict[str, object] = {"path": path, "source": source, "loader": loader, "later": later}
             how = {"max_words": max_words, "roots": list(roots), "media": str(media) if media else ""}
             return reader.read(what | how, seen)
+        finally:
+            self._idle.put(reader)
+
+    def read_some(
+        self, some: Sequence[tuple[str, str]], max_words: int, media: Sequence[Path], roots: Sequence[str]
+    ) -> list[Prepared | SourceError]:
+        """Read small files, (path, source) each, in one free process, without their pictures; replies come together.
+
+        Where one of them ends the process, those without a reply are read each by itself.
+        """
+        reader = self._idle.get()
+        try:
+            how = {"max_words": max_words, "roots": list(roots), "loader": "", "later": True}
+            places = zip(some, media, strict=True)
+            return reader.read_some([{"path": p, "source": s, "media": str(m)} | how for (p, s), m in places])
         finally:
             self._idle.put(reader)
 
@@ -102,10 +121,30 @@ class _Reader:
         self._closed = False
         self._starting = threading.Lock()
 
-    def read(self, wanted: dict[str, object], seen: Callable[[int], None]) -> Prepared:
+    def read_some(self, wanted: Sequence[dict[str, object]]) -> list[Prepared | SourceError]:
+        replies: list[dict[str, dict[str, object]]] = []
+        try:
+            deadline = time.monotonic() + WALL * self._settings.parse_seconds
+            self._send(json.dumps([self._request(each) for each in wanted]))
+            while len(replies) < len(wanted):
+                replies.append(self._reply(deadline))
+        except (OSError, SourceError):
+            self.stop()
+        found: list[Prepared | SourceError] = []
+        for n, each in enumerate(wanted):
+            try:
+                found.append(self._made(replies[n]) if n < len(replies) else self.read(each))
+            except SourceError as error:
+                found.append(error)
+        return found
+
+    def _request(self, wanted: dict[str, object]) -> dict[str, object]:
         seconds, more = self._settings.parse_seconds, self._settings.ocr_seconds
-        request = {**wanted, "seconds": seconds, "ocr_seconds": more, "version": VERSION}
-        line = json.dumps(request).encode() + b"\n"
+        return {**wanted, "seconds": seconds, "ocr_seconds": more, "version": VERSION}
+
+    def read(self, wanted: dict[str, object], seen: Callable[[int], None] = _nobody) -> Prepared:
+        seconds = self._settings.parse_seconds
+        line = json.dumps(self._request(wanted))
         try:
             try:
                 reply = self._ask(line, time.monotonic() + WALL * seconds, seen)
@@ -134,6 +173,9 @@ class _Reader:
                 "Reading it ended the reading process (out of memory, or the file is damaged)",
                 "check the file, or raise RAGWEAVE_PARSE_MEMORY_MB",
             ) from None
+        return self._made(reply)
+
+    def _made(self, reply: dict[str, dict[str, object]]) -> Prepared:
         if reply.get("ends"):  # it is about to end, and must not be given the next file
             self.stop()
         if "version" in reply:
@@ -154,10 +196,22 @@ class _Reader:
             return "closed"
         return next((name for name, number in _TIME_IS_UP.items() if number and number == ended), "")
 
-    def _ask(self, request: bytes, deadline: float, seen: Callable[[int], None]) -> dict[str, dict[str, object]]:
+    def _ask(self, request: str, deadline: float, seen: Callable[[int], None]) -> dict[str, dict[str, object]]:
+        self._send(request)
+        return self._reply(deadline, seen)
+
+    def _send(self, request: str) -> None:
         process = self._running()
-        assert process.stdin is not None and process.stdout is not None
-        process.stdin.write(request)
+        assert process.stdin is not None
+        data = memoryview(request.encode() + b"\n")
+        while data:
+            data = data[process.stdin.write(data) :]
+
+    def _reply(self, deadline: float, seen: Callable[[int], None] = _nobody) -> dict[str, dict[str, object]]:
+        process = self._process
+        if process is None:  # it was stopped meanwhile
+            raise ConnectionResetError
+        assert process.stdout is not None
         with selectors.DefaultSelector() as selector:
             selector.register(process.stdout, selectors.EVENT_READ)
             exactly = partial(_exactly, process.stdout.fileno(), selector)

@@ -1,10 +1,10 @@
 """The reading process: reads one file after the other under limits, and answers in JSON.
 
-Run as `python -m ragweave.corpora.ingest.worker MEMORY_MB SCRATCH`. A request is one line of JSON on standard input,
-a reply is eight bytes of length and that much JSON on what was standard output; before it a length of zero says that
-the words in pictures are being read, which takes longer. The process never touches the stores, so what a hostile file
-does to it costs the run that file and nothing else. When the run is killed, it ends as well, and takes the folder
-SCRATCH for temporary files with it.
+Run as `python -m ragweave.corpora.ingest.worker MEMORY_MB SCRATCH`. A request is one line of JSON on standard input, or
+a list of several, whose replies come together; a reply is eight bytes of length and that much JSON on what was standard
+output; before it a length of zero says that the words in pictures are being read, which takes longer. The process never
+touches the stores, so what a hostile file does to it costs the run that file and nothing else. When the run is killed,
+it ends as well, and takes the folder SCRATCH for temporary files with it.
 
 Limits are seconds of the processor, of all its threads, so that a machine which is busy elsewhere refuses no file; what
 hangs without using the processor ends after WALL times as many seconds by the clock.
@@ -34,6 +34,8 @@ LENGTH = struct.Struct(">Q")
 
 WALL = 5
 """Seconds by the clock for each of the processor."""
+_TOGETHER = 2**18
+"""Bytes of replies that may wait for those of other files of one request."""
 _LOOK = 0.5
 """Seconds between two looks for the parent."""
 
@@ -104,16 +106,19 @@ def main() -> None:
     memory_mb, scratch = int(sys.argv[1]), sys.argv[2]
     threading.Thread(target=end_with, args=(os.getppid(), scratch), daemon=True).start()
     # Replies get a descriptor of their own: whatever a library prints goes to standard error.
-    out: BinaryIO = os.fdopen(os.dup(1), "wb")
+    out: BinaryIO = os.fdopen(os.dup(1), "wb", _TOGETHER)
     os.dup2(2, 1)
     limit(memory_mb)
     for line in sys.stdin.buffer:
-        request = json.loads(line)
-        _within(request["seconds"])
-        reply, healthy = answer(request, memory_mb, partial(_reads_pictures, out, request))
-        _within(0)
-        out.write(LENGTH.pack(len(reply)))
-        out.write(reply)
+        asked = json.loads(line)
+        for request in asked if isinstance(asked, list) else [asked]:
+            _within(request["seconds"])
+            reply, healthy = answer(request, memory_mb, partial(_reads_pictures, out, request))
+            _within(0)
+            out.write(LENGTH.pack(len(reply)))
+            out.write(reply)
+            if not healthy:
+                break
         out.flush()
         if not healthy:
             return

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +31,7 @@ class FileOutcome:
 
     file: File
     prepared: Prepared | None
-    vectors: Matrix
+    vectors: Matrix = field(default_factory=lambda: np.zeros((0, 0), dtype=np.float32))
     error: str = ""
     passing: bool = False
 

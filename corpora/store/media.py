@@ -46,7 +46,8 @@ class Media:
         folder = self._folder(source, _PART)
         try:
             _remove(folder)
-            self.root.mkdir(parents=True, exist_ok=True)
+            if not self.root.is_dir():
+                self.root.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise unwritable(folder, error) from error
         return folder
@@ -61,6 +62,8 @@ class Media:
         A process that is killed in between leaves the files of before or those of after, which `recover` sorts out.
         """
         part, there, old = (self._folder(source, suffix) for suffix in (_PART, "", _OLD))
+        if not any(map(os.path.lexists, (part, there, old))):  # as of most files
+            return
         with suppress(OSError):
             part.rmdir()  # one that nothing was written into
         staged = part.is_dir()

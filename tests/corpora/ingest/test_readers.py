@@ -17,8 +17,7 @@ import json, os, signal, sys, time
 from pathlib import Path
 from ragweave.corpora.ingest import worker
 from ragweave.corpora.ingest.worker import LENGTH, answer
-for line in sys.stdin.buffer:
-    request = json.loads(line)
+def serve(request):
     name, died = os.path.basename(request["path"]), Path(request["path"] + ".died")
     worker._within(request["seconds"])
     if name == "slow.md":
@@ -41,6 +40,10 @@ for line in sys.stdin.buffer:
         reply, _ = answer(request, 64)
     sys.stdout.buffer.write(LENGTH.pack(10**15) if name == "flood.md" else LENGTH.pack(len(reply)) + reply)
     sys.stdout.buffer.flush()
+for line in sys.stdin.buffer:
+    asked = json.loads(line)
+    for request in asked if isinstance(asked, list) else [asked]:
+        serve(request)
 """
 TEXT = "# good\n\nSome text about good files.\n"
 
@@ -104,6 +107,17 @@ def test_each_picture_of_a_file_that_was_read_is_told(readers, tmp_path):
     counts = []
     assert readers.read(str(tmp_path / "scan.md"), "s", 300, tmp_path / "media", seen=counts.append).title == "good"
     assert counts == [0, 1, 2]
+
+
+@pytest.mark.parametrize("bad", ["spin.md", "die.md", "flood.md", "empty.md"])
+def test_of_files_that_are_read_together_each_gets_its_own_reply(readers, tmp_path, bad, monkeypatch):
+    names = ["good.md", bad, "better.md"]
+    for name in names:
+        (tmp_path / name).write_text("" if name == "empty.md" else TEXT.replace("good", name[:-3]))
+    monkeypatch.setattr(WALL, LONG)
+    some = [(str(tmp_path / name), "s") for name in names]
+    good, failed, better = readers.read_some(some, 300, [tmp_path / name[:-3] for name in names], [])
+    assert (good.title, better.title) == ("good", "better") and isinstance(failed, SourceError)
 
 
 def test_the_real_reading_process_keeps_its_limits_and_goes_on(tmp_path, monkeypatch):

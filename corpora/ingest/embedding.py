@@ -1,0 +1,55 @@
+"""The vectors of what was read: texts of several files go to the encoder together."""
+
+from __future__ import annotations
+
+import queue
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from itertools import accumulate
+
+import numpy as np
+
+from ragweave.corpora.store.blobs import Matrix
+from ragweave.corpora.store.commit import FileOutcome
+from ragweave.corpora.store.prepared import chunked
+from ragweave.corpora.store.schema import in_parts
+
+EMBED_BATCH = 512
+"""Texts of one call of the encoder."""
+_GATHERED = 0.05
+"""Seconds for which texts gather before they are encoded: a call costs as much as a few of them."""
+
+
+def gathered(read: queue.Queue[FileOutcome | None], stop: threading.Event) -> Iterator[list[FileOutcome]]:
+    """Yield what was read, as much as one call of the encoder takes or has come within a moment; None ends it."""
+    ended = False
+    while not ended and not stop.is_set():
+        batch: list[FileOutcome] = []
+        count, waited = 0, False
+        while count < EMBED_BATCH:
+            try:
+                outcome = read.get_nowait() if batch else read.get(timeout=0.2)
+            except queue.Empty:
+                if waited or not batch:
+                    break
+                time.sleep(_GATHERED)
+                waited = True
+                continue
+            if outcome is None:
+                ended = True
+                break
+            batch.append(outcome)
+            count += sum(map(len, outcome.prepared.chunks)) if outcome.prepared is not None else 0
+        if batch:
+            yield batch
+
+
+def embedded(batch: Sequence[FileOutcome], encode: Callable[[Sequence[str]], Matrix]) -> list[FileOutcome]:
+    """Return what was read with the vectors of its chunks."""
+    read = [chunked(o.prepared.items, o.prepared.chunks).texts if o.prepared is not None else [] for o in batch]
+    parts = [encode(some) for some in in_parts([text for texts in read for text in texts], EMBED_BATCH)]
+    vectors = np.concatenate(parts) if parts else np.zeros((0, 0), dtype=np.float32)
+    ends = [0, *accumulate(map(len, read))]
+    return [replace(o, vectors=vectors[a:b]) for o, a, b in zip(batch, ends, ends[1:], strict=False)]
