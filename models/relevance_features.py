@@ -90,7 +90,7 @@ class _Seen:
             if term not in titled:
                 for n in r.holding.get(term, ()):
                     shares[n] += weight
-        joined = sum(w for p, w in pairs.items() if p in r.pairs) / self.asked.paired if pairs else coverage
+        joined = sum(w for p, w in pairs.items() if r.joins(p)) / self.asked.paired if pairs else coverage
         named = sum(map(self.weigh, titled)) / sum(map(self.weigh, r.title)) if titled else 0.0
         return max(shares) / self.asked.total, joined, named, float(bool(r.title) and r.phrase in self.asked.flat)
 

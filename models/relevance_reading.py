@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -44,7 +45,8 @@ class Read:
 
     title: list[str]
     have: set[str]
-    pairs: set[tuple[str, str]]
+    content: list[str]
+    """The stems of the text that carry content, in order."""
     holding: dict[str, list[int]]
     """The sentences that hold each stem, by their number."""
     count: int
@@ -56,6 +58,13 @@ class Read:
     flat: str
     placed: tuple[VectorTable | None, NDArray[np.intp]] = (None, np.zeros(0, np.intp))
     """Where the vectors of `titled` and then of `words` are kept."""
+
+    def joins(self, pair: tuple[str, str]) -> bool:
+        """Tell whether the second of two stems follows the first in the text, or the stem that follows it."""
+        first, second = pair
+        if first not in self.holding or second not in self.holding:
+            return False
+        return any(t == first and second in self.content[n + 1 : n + 3] for n, t in enumerate(self.content))
 
 
 def _flat(words: Sequence[str]) -> str:
@@ -70,18 +79,17 @@ def read(p: Passage) -> Read:
     body = p.text[:LIMIT]
     cut = tables.statements(body) or [body]
     by_sentence = [text.words(s) for s in cut]
-    stems = [[text.stem(w) for w in ws] for ws in by_sentence]
-    body_words = list(chain.from_iterable(by_sentence))
+    stems = [[*map(text.stem, ws)] for ws in by_sentence]
+    body_words = [*chain.from_iterable(by_sentence)]
     title_words = text.words(p.title)
-    content = [t for t in chain.from_iterable(stems) if t not in text.STOP]
-    holding: dict[str, list[int]] = {}
+    holding: defaultdict[str, list[int]] = defaultdict(list)
     for n, sentence in enumerate(stems):
         for stem in set(sentence):
-            holding.setdefault(stem, []).append(n)
+            holding[stem].append(n)
     return Read(
         title=text.content_terms(bare),
         have={*map(text.stem, title_words), *holding},
-        pairs={*pairwise(content), *zip(content, content[2:], strict=False)},
+        content=[t for t in chain.from_iterable(stems) if t not in text.STOP],
         holding=holding,
         count=len(cut),
         titled=[f"{p.title}. {s}" for s in (body, *cut)],
