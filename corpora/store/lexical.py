@@ -42,11 +42,6 @@ def table(corpus: Corpus) -> str:
     return f"{PREFIX}{corpus}"
 
 
-def indexed(text: str) -> str:
-    """Return text as the index stores it: its terms, separated by spaces."""
-    return " ".join(terms(text))
-
-
 def _engine(connection: Connection) -> ModuleType:
     return postings if connection.dialect.name == "postgresql" else fts5
 

@@ -11,8 +11,8 @@ from typing import Any
 
 from ragweave.corpora.parts import above, chunk_ranges, columns, has_parts
 from ragweave.corpora.pieces import fill
-from ragweave.corpora.store.lexical import indexed
 from ragweave.corpora.store.rows import pack, unpack
+from ragweave.corpora.store.words import indexed
 from ragweave.corpora.types import Item, digest
 from ragweave.models.text import storable
 
