@@ -52,16 +52,17 @@ def questions(count: int) -> tuple[list[tuple[str, str]], dict[str, str]]:
 @cache
 def cut_sentences() -> list[tuple[str, str, int]]:
     """Return real sentences, each with its terms and the number of its words."""
-    from ragweave.corpora.store import lexical
+    from ragweave.corpora.store.words import indexed
 
     shared = runpy.run_path(str(HERE / "index.py"))
-    return [(s, lexical.indexed(s), len(s.split())) for s in shared["sentences"](shared["SETS"][1:])]
+    return [(s, indexed(s), len(s.split())) for s in shared["sentences"](shared["SETS"][1:])]
 
 
 def fill(catalog: Catalog, library: str, count: int, gold: dict[str, str], seed: int = 0, put: Any = None) -> None:
     """Fill a library with the gold passages among `count` others of about 120 words."""
     from ragweave.corpora.store import lexical
     from ragweave.corpora.store.schema import items, sources
+    from ragweave.corpora.store.words import indexed
 
     cut, rng, put = cut_sentences(), random.Random(seed), put or lexical.put
     blank = {"source": "s", "corpus": "paragraph", "title": "Notes", "locator": {}, "heading": []}
@@ -83,7 +84,7 @@ def fill(catalog: Catalog, library: str, count: int, gold: dict[str, str], seed:
             connection.execute(
                 items.insert(), [{**blank, "n": n, "id": i, "ordinal": n, "text": t} for n, i, t in last]
             )
-            put(connection, "paragraph", [(n, "note", "", lexical.indexed(t)) for n, _, t in last])
+            put(connection, "paragraph", [(n, "note", "", indexed(t)) for n, _, t in last])
 
 
 class Clock:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ from sqlalchemy import Connection, delete, func, select, update
 from ragweave.corpora.store import blobs, ledger, lexical
 from ragweave.corpora.store.blobs import Matrix
 from ragweave.corpora.store.catalog import Catalog, LibraryRow
-from ragweave.corpora.store.files import File
+from ragweave.corpora.store.files import File, Stat
 from ragweave.corpora.store.media import Media
 from ragweave.corpora.store.prepared import Prepared, chunked
 from ragweave.corpora.store.rows import lying_at, pack
@@ -183,7 +183,9 @@ class Committer:
         """Point paths at their sources; return the sources they pointed at before, where those were others."""
         before = self._sources_at(connection, [file.path for file in files])
         if files:
-            rows = ({"path": file.path, "source": file.source, **asdict(file.stat)} for file in files)
+            looks = [f.name for f in fields(Stat)]
+            seen = ({name: getattr(file.stat, name) for name in looks} for file in files)
+            rows = ({"path": file.path, "source": file.source, **look} for file, look in zip(files, seen, strict=True))
             upsert(connection, paths, *rows)
         return [before[file.path] for file in files if before.get(file.path, file.source) != file.source]
 

@@ -61,9 +61,11 @@ class Media:
 
         A process that is killed in between leaves the files of before or those of after, which `recover` sorts out.
         """
-        part, there, old = (self._folder(source, suffix) for suffix in (_PART, "", _OLD))
-        if not any(map(os.path.lexists, (part, there, old))):  # as of most files
+        if not any(
+            os.path.lexists(f"{self.root}/{source}{suffix}") for suffix in (_PART, "", _OLD)
+        ):  # as of most files
             return
+        part, there, old = (self._folder(source, suffix) for suffix in (_PART, "", _OLD))
         with suppress(OSError):
             part.rmdir()  # one that nothing was written into
         staged = part.is_dir()

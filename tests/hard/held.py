@@ -20,6 +20,7 @@ from ragweave.corpora.store import lexical, postgres
 from ragweave.corpora.store.catalog import Catalog
 from ragweave.corpora.store.media import Media
 from ragweave.corpora.store.prepared import chunked, chunks
+from ragweave.corpora.store.words import indexed
 from ragweave.corpora.types import CORPORA
 from ragweave.models import encoders
 from ragweave.serve.conversations import in_database, latest
@@ -110,7 +111,7 @@ def _library(catalog: Catalog, row: Any, home: Path, wrong: list[str]) -> dict[s
             wrong.append(f"{name}: the words of {corpus} are not its items")
         for n, title, _ in found:
             item = mine.get(numbers.get(n, ""))
-            if item and corpus == "paragraph" and title != lexical.indexed(item.title):
+            if item and corpus == "paragraph" and title != indexed(item.title):
                 wrong.append(f"{name}: {item.id} has the title {item.title!r} and the words {title!r}")
     texts = [i for i in items.values() if i.corpus in ("paragraph", "document", "clip", "video")]
     cut = chunked(texts, [chunks(i, own_encoder.max_words) for i in texts])

@@ -1,8 +1,8 @@
 import json
 
 from ragweave.corpora.ingest.stages import prepare
-from ragweave.corpora.store.lexical import indexed
 from ragweave.corpora.store.prepared import Prepared, chunked
+from ragweave.corpora.store.words import indexed
 
 TEXT = """# The harbour
 

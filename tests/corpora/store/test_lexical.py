@@ -5,8 +5,9 @@ from sqlalchemy import text as sql
 
 from ragweave.corpora.store import lexical
 from ragweave.corpora.store.catalog import Catalog
-from ragweave.corpora.store.lexical import Frequencies, indexed, prune
+from ragweave.corpora.store.lexical import Frequencies, prune
 from ragweave.corpora.store.schema import items, sources
+from ragweave.corpora.store.words import indexed
 
 pytestmark = pytest.mark.both
 

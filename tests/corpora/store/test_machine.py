@@ -27,10 +27,11 @@ from hypothesis.stateful import (
 from ragweave.corpora.store.catalog import Catalog
 from ragweave.corpora.store.commit import Committer, FileOutcome
 from ragweave.corpora.store.files import File, Stat
-from ragweave.corpora.store.lexical import Lexical, indexed
+from ragweave.corpora.store.lexical import Lexical
 from ragweave.corpora.store.media import Media
 from ragweave.corpora.store.prepared import made_of, source_id
 from ragweave.corpora.store.vectors import Vectors
+from ragweave.corpora.store.words import indexed
 from ragweave.corpora.types import Item
 from ragweave.models.errors import LibraryError, LibraryNotFound
 from ragweave.models.settings import model_settings
