@@ -18,7 +18,6 @@ import json
 import os
 import re
 import signal
-import statistics
 import subprocess
 import sys
 import tempfile
@@ -213,24 +212,6 @@ async def client_of(url: str) -> AsyncIterator[httpx.AsyncClient]:
         yield client
 
 
-async def overhead(client: httpx.AsyncClient, total: int) -> dict[str, float]:
-    """Return the median milliseconds of one question: the graph called in this process, and each door."""
-    from ragweave.app import api
-
-    direct: list[float] = []
-    found: dict[str, list[float]] = {"native": [], "langserve": [], "openai": []}
-    doors: dict[str, Ask] = {"native": native, "langserve": langserve_route, "openai": openai_route}
-    for n in range(total + 3):
-        began = time.perf_counter()
-        check((await api.aask(question(n))).text, n)
-        direct.append((time.perf_counter() - began) * 1000)
-        for name, ask in doors.items():
-            found[name].append((await ask(client, n))[1] * 1000)
-    # The first three warm both processes up.
-    medians = {"graph": direct, **found}
-    return {name: round(statistics.median(values[3:]), 1) for name, values in medians.items()}
-
-
 async def measure(home: Path, latency: float, many: int, repeat: int) -> dict[str, Any]:
     """Return all figures."""
     from ragweave.tests.support import ScriptedServer
@@ -239,7 +220,6 @@ async def measure(home: Path, latency: float, many: int, repeat: int) -> dict[st
     with served(home) as (url, pid):
         async with client_of(url) as client:
             await load(client, 2, 6)
-            figures["milliseconds_by_door"] = told(await overhead(client, 40))
             figures["local"] = [told(await load(client, askers, max(40, repeat * askers))) for askers in LEVELS]
             if many:
                 before = megabytes(pid)

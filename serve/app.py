@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import gc
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from fastapi import FastAPI
+from starlette.routing import Route
 
 from ragweave import __version__
 from ragweave.corpora.settings import corpora_settings
 from ragweave.corpora.store.stores import stay
 from ragweave.serve import (
-    langserve,
-    mcp,
     media,
     openai,
     problems,
@@ -33,6 +33,7 @@ from ragweave.serve.access import Keys, Slots
 from ragweave.serve.app_state import opened
 from ragweave.serve.drain import drained
 from ragweave.serve.guard import Guard
+from ragweave.serve.late import LateApp, Made
 from ragweave.serve.pictures import PictureDesk
 from ragweave.serve.settings import ServeSettings, serve_settings
 from ragweave.serve.store import Store
@@ -44,16 +45,18 @@ def create_app(settings: ServeSettings | None = None, *, exposed: bool = False) 
     store = Store(corpora_settings().home / "serve.sqlite")
     keys = Keys(store)
     slots, pictures = Slots(settings.running, settings.run_seconds), PictureDesk()
+    graphs, assistants = LateApp(lambda: _langserve(slots, pictures)), LateApp(lambda: _mcp(slots, pictures))
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         stay()
-        async with opened(settings, store, slots, pictures) as app_state, assistants.session_manager.run():
+        async with opened(settings, store, slots, pictures) as app_state:
             app.state.app_state = app_state
             # What has been imported stays: the collector need not go through it again and again.
             gc.freeze()
             with drained(app_state):
                 yield
+            await asyncio.gather(assistants.close(), graphs.close())
 
     app = FastAPI(title="Ragweave", version=__version__, lifespan=lifespan, docs_url=None, redoc_url=None)
     app.state.keys = keys
@@ -62,8 +65,20 @@ def create_app(settings: ServeSettings | None = None, *, exposed: bool = False) 
     for part in [*parts, routes_film, routes_verdict, shares, tools]:
         app.include_router(part.router)
     app.include_router(routes_ask.plain)
-    langserve.mount(app, slots, pictures)
-    assistants = mcp.mount(app, slots, pictures)
+    app.mount("/langserve", graphs)
+    app.router.routes.append(Route("/mcp", assistants))
     routes_page.mount(app)
     app.add_middleware(Guard, settings=settings, keys=keys, exposed=exposed)
     return app
+
+
+def _langserve(slots: Slots, pictures: PictureDesk) -> Made:
+    from ragweave.serve.langserve import sub_app
+
+    return sub_app(slots, pictures)
+
+
+def _mcp(slots: Slots, pictures: PictureDesk) -> Made:
+    from ragweave.serve.mcp import over_http
+
+    return over_http(slots, pictures)

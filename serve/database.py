@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from contextlib import AbstractContextManager
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -143,7 +144,10 @@ def _asked_of(db: Connection, library: str) -> list[str]:
 
 def sent(db: Connection, statement: str, **given: Any) -> CursorResult[Any]:
     """Send a statement whose parameters are named, as in `:id`."""
-    return db.execute(text(statement), given)
+    return db.execute(_parsed(statement), given)
+
+
+_parsed = lru_cache(maxsize=200)(text)
 
 
 def _make_tables(db: Connection, what: str) -> None:

@@ -6,6 +6,7 @@ import asyncio
 import json
 import logging
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,6 +27,9 @@ class Entry:
     data: str
 
 
+_TOGETHER = 0.05
+"""Seconds for which an event waits for others to be kept with."""
+
 Keep = Callable[[Sequence[Entry]], None]
 """Keeps events for good, or raises; called in a thread."""
 
@@ -42,21 +46,24 @@ class Journal:
         self._told: list[Entry] = []
         self._keep: Keep | None = None
         self._keeping: asyncio.Task[None] | None = None
+        self._closing = asyncio.Event()
         self._more = asyncio.Event()
 
     def kept_by(self, keep: Keep) -> None:
         """From now on keep what is added."""
         self._keep = keep
+        self._closing.clear()
 
     def add(self, event: Mapping[str, Any]) -> None:
         """Append an event; its `type` names its kind."""
         self._tell(event)
-        # What comes while others are being kept goes with the next ones.
+        # What comes within a moment, or while others are being kept, goes in one transaction.
         if self._keeping is None or self._keeping.done():
             self._keeping = asyncio.create_task(self._keep_up())
 
     async def close(self, *last: Mapping[str, Any], keep: Keep) -> None:
         """Append the last events and keep them with all before them, in one go."""
+        self._closing.set()
         if self._keeping is not None:
             await asyncio.wait([self._keeping])
         for event in last:
@@ -90,13 +97,14 @@ class Journal:
         self.closed = True
         self._wake()
 
-    async def follow(self, after: int = 0) -> AsyncIterator[Entry]:
-        """Yield the entries behind number `after`, and then each new one until the journal closes."""
+    async def follow(self, after: int = 0) -> AsyncIterator[list[Entry]]:
+        """Yield the entries behind number `after`, and then the new ones until the journal closes."""
         at = max(0, after)
         while True:
-            while at < len(self.entries):
-                at += 1
-                yield self.entries[at - 1]
+            if some := self.entries[at:]:
+                at += len(some)
+                yield some
+                continue
             if self.closed:
                 return
             await self._more.wait()
@@ -109,6 +117,10 @@ class Journal:
         assert self._keep is not None
         try:
             while len(self.entries) < len(self._told):
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(_TOGETHER):
+                        await self._closing.wait()
+                        return
                 await self._show_kept(self._keep)
         except Exception as error:  # tried again with the next event, and with the last one for good
             logger.warning("what a run told is not kept yet (%s)", error)
@@ -136,8 +148,8 @@ def stream(journal: Journal, request: Request) -> Response:
     if journal.closed and journal.entries and int(given) >= len(journal.entries):
         return Response(status_code=204)
 
-    async def events() -> AsyncIterator[ServerSentEvent]:
-        async for entry in journal.follow(int(given)):
-            yield ServerSentEvent(entry.data, event=entry.type, id=str(entry.id), sep="\n")
+    async def events() -> AsyncIterator[bytes]:
+        async for some in journal.follow(int(given)):
+            yield b"".join(ServerSentEvent(e.data, event=e.type, id=str(e.id), sep="\n").encode() for e in some)
 
     return EventSourceResponse(events(), sep="\n", ping=15)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable
-from contextlib import aclosing
+from contextlib import aclosing, nullcontext
 from functools import partial
 from typing import Annotated, Any, Literal, TypeVar
 
@@ -32,6 +32,7 @@ from ragweave.serve import batch, problems
 from ragweave.serve.access import Caller, Slots, library_for
 from ragweave.serve.app_state import Body
 from ragweave.serve.direct import Events, answering, messages_of, pictures_of, unless_left
+from ragweave.serve.late import Made
 from ragweave.serve.pictures import PictureDesk
 from ragweave.serve.problems import problem
 from ragweave.serve.tools import answer_of
@@ -203,8 +204,8 @@ class ServedGraph(Runnable[Any, dict[str, Any]]):
                 yield event
 
 
-def mount(app: FastAPI, slots: Slots, pictures: PictureDesk) -> None:
-    """Put every graph into an app, as a sub-app of its own."""
+def sub_app(slots: Slots, pictures: PictureDesk) -> Made:
+    """Return the app that serves every graph."""
     served = FastAPI(title="Ragweave over LangServe", docs_url=None, redoc_url=None, openapi_url=None)
     problems.install(served)
     # LangServe reads the body itself, and the parts of a batch.
@@ -214,7 +215,7 @@ def mount(app: FastAPI, slots: Slots, pictures: PictureDesk) -> None:
         graph = ServedGraph(name, slots, pictures)
         add_routes(served, graph, path=f"/{name}", enabled_endpoints=_ENDPOINTS, per_req_config_modifier=with_caller)
     served.add_middleware(_Playground)
-    app.mount("/langserve", served)
+    return served, nullcontext()
 
 
 async def _while_there(config: RunnableConfig | None, work: Awaitable[T]) -> T:

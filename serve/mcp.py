@@ -10,7 +10,7 @@ from pathlib import PurePath
 from typing import Annotated, Any, cast
 from urllib.parse import quote
 
-from fastapi import FastAPI, Request
+from fastapi import Request
 from mcp.server import MCPServer
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ResourceError, ToolError
@@ -27,6 +27,7 @@ from ragweave.models.text import clip
 from ragweave.serve import tools
 from ragweave.serve.access import Caller, Slots, library_for, visible
 from ragweave.serve.direct import unless_left
+from ragweave.serve.late import Made
 from ragweave.serve.pictures import PictureDesk
 from ragweave.serve.problems import NotFound
 from ragweave.serve.routes_library import item_of
@@ -155,12 +156,8 @@ def in_words(kind: type[Exception] = ToolError) -> Iterator[None]:
         raise kind(str(error)) from None
 
 
-def _item(row: LibraryRow) -> tools.Uri:
-    return lambda found: uri(row.name, "items", found["id"])
-
-
-def mount(app: FastAPI, slots: Slots, pictures: PictureDesk) -> MCPServer[Any]:
-    """Put the MCP server into an app at /mcp; its session manager is run by the app's lifespan."""
+def over_http(slots: Slots, pictures: PictureDesk) -> Made:
+    """Return the app for assistants that come over HTTP."""
 
     def caller_of(ctx: Context[Any, Any]) -> Caller:
         return cast(Caller, cast(Request, ctx.request_context.request).state.caller)
@@ -168,6 +165,9 @@ def mount(app: FastAPI, slots: Slots, pictures: PictureDesk) -> MCPServer[Any]:
     server = build(caller_of, slots, pictures)
     # The guard has checked host and origin.
     trusting = TransportSecuritySettings(enable_dns_rebinding_protection=False)
-    inner = server.streamable_http_app(stateless_http=True, transport_security=trusting)
-    app.router.routes.extend(inner.routes)
-    return server
+    server.streamable_http_app(stateless_http=True, transport_security=trusting)
+    return server.session_manager.handle_request, server.session_manager.run()
+
+
+def _item(row: LibraryRow) -> tools.Uri:
+    return lambda found: uri(row.name, "items", found["id"])

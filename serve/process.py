@@ -48,7 +48,6 @@ def settle() -> None:
 
     The command looks for cycles seldom, as befits a process of one question: in a server they would pile up.
     """
-    gc.collect()
     gc.freeze()
     gc.set_threshold(5_000, 10, 10)
 

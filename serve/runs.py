@@ -73,7 +73,7 @@ class Runs:
             Refused: too many answers are under way, or the conversation is being answered.
         """
         self.graph(graph)
-        for record in await asyncio.to_thread(self._records.open, thread.id):
+        for record in () if new else await asyncio.to_thread(self._records.open, thread.id):
             # A question that waits for consent is dropped when the next one is asked.
             if record.status == "waiting" or self.lost(record):
                 await self.cancel(record)
@@ -223,7 +223,7 @@ class Runs:
             # The library was deleted by another process, and the conversation with it: its steps go as well.
             if run.status == "failed" and not await asyncio.to_thread(self._records.kept, run.thread):
                 await self._saver.adelete_thread(run.thread)
-            elif run.status == "done":
+            elif run.status == "done" and run.turn > 1:
                 await forget_steps(self._saver, run.thread, run.id)
         except Exception as error:  # the answer stands whatever becomes of this
             logger.warning("the steps of conversation %s stay (%s)", run.thread, error)
@@ -233,7 +233,8 @@ class Runs:
     async def _follow(self, run: ServedRun, resume: bool | None) -> dict[str, Any]:
         """Tell what happens, and return the last event: the answer, or the question for consent."""
         messages = [*run.earlier, asked_with(run.question, run.pictures)]
-        how: dict[str, Any] = {"durability": "async", "metadata": {"run": run.id}}
+        # Nobody goes on within a turn but after its question for consent, upon which the graph exits as well.
+        how: dict[str, Any] = {"durability": "exit", "metadata": {"run": run.id}}
         how |= {"thread": run.thread, "graph": self.graph(run.graph), "resume": resume}
         last: dict[str, Any] = {}
         writes = has_writer_model(run.context)

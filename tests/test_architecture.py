@@ -187,6 +187,14 @@ def test_a_question_loads_no_package_that_it_does_not_use(tmp_path: Path) -> Non
     assert "1862" in run.stdout and not unused & set(run.stderr.splitlines()[-1].split())
 
 
+def test_a_server_loads_no_door_before_somebody_comes_by_it(tmp_path: Path) -> None:
+    code = "import sys; from ragweave.serve.app import create_app; create_app(); print(*sys.modules)"
+    env = {**os.environ, "RAGWEAVE_HOME": str(tmp_path)}
+    run = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True)
+    late = {"chromadb", "cryptography", "langchain", "langserve", "mcp", "mcp_types", "openai"}
+    assert not late & set(run.stdout.split())
+
+
 @pytest.mark.parametrize("given", [["--version"], ["no-such-command"]])
 def test_the_package_is_run_as_the_command_is(given: list[str]) -> None:
     ways = (["-m", "ragweave", *given], ["-m", "ragweave.app.cli", *given])

@@ -125,13 +125,11 @@ class Catalog(Libraries):
 
     def sources_of(self, library: str, ids: Sequence[str]) -> dict[str, Source]:
         """Return the source of each item id; unknown ids are left out."""
-        belongs: dict[str, str] = {}
-        with self.reading(library) as connection:
-            for part in in_parts(list(dict.fromkeys(ids))):
-                query = select(items.c.id, items.c.source).where(items.c.id.in_(part))
-                belongs.update({row[0]: row[1] for row in connection.execute(query)})
-        by_id = {s.id: s for s in self.sources(library, sorted(set(belongs.values())))}
-        return {item: by_id[source] for item, source in belongs.items() if source in by_id}
+        found = self.items(library, ids)
+        known: dict[str, Source] = self.memory(library).setdefault("sources", {})
+        if missing := {item.source for item in found.values()} - known.keys():
+            known.update({source.id: source for source in self.sources(library, sorted(missing))})
+        return {id: known[item.source] for id, item in found.items() if item.source in known}
 
     def _once(self, library: str, name: str, read: Callable[[Connection], T]) -> T:
         """Return what is read of a library as a whole, which is asked for with each question and seldom changes."""

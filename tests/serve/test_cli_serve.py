@@ -102,7 +102,7 @@ async def test_a_library_that_is_deleted_on_the_command_line_takes_what_a_runnin
     monkeypatch.setattr("ragweave.serve.runs.events_of", slowly)
     late = await begin(client, QUESTION)
     await begun.wait()
-    tables = {"threads", "turns", "shares", "runs", "steps.checkpoints", "steps.writes"}
+    tables = {"threads", "turns", "shares", "runs", "steps.checkpoints"}
     assert _kept(home, [thread, late["thread"]]) == tables
     command = [sys.executable, "-m", "ragweave.app.cli", "library", "delete", "default", "--yes"]
     await asyncio.to_thread(subprocess.run, command, check=True)

@@ -1,0 +1,45 @@
+"""A door whose packages take long to import, and which few ask: it is made when its first request comes."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+Made = tuple[ASGIApp, AbstractAsyncContextManager[None]]
+"""An app, and what is open while it answers."""
+
+
+class LateApp:
+    """An ASGI app that is made in a thread when its first request comes."""
+
+    def __init__(self, make: Callable[[], Made]) -> None:
+        self._make, self._making = make, asyncio.Lock()
+        self._app: ASGIApp | None = None
+        self._living: asyncio.Task[None] | None = None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on."""
+        async with self._making:
+            if self._app is None:
+                app, opened = await asyncio.to_thread(self._make)
+                ready = asyncio.Event()
+                # In one task, as what groups tasks has to be.
+                self._living = asyncio.create_task(_live(opened, ready))
+                await ready.wait()
+                self._app = app
+        await self._app(scope, receive, send)
+
+    async def close(self) -> None:
+        """Close what is open while it answers."""
+        if self._living is not None:
+            self._living.cancel()
+            await asyncio.wait([self._living])
+
+
+async def _live(opened: AbstractAsyncContextManager[None], ready: asyncio.Event) -> None:
+    async with opened:
+        ready.set()
+        await asyncio.Event().wait()
