@@ -16,7 +16,7 @@ from typing import Any
 
 GROUPS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("Ask", ("/api/ask", "/api/graphs", "/api/context", "/api/runs", "/search")),
-    ("Conversations", ("/api/threads", "/api/verdicts", "/api/shares")),
+    ("Conversations", ("/api/threads", "/api/verdicts")),
     ("Libraries and sources", ("/api/libraries", "/api/sources", "/api/upload", "/api/fetch", "/api/jobs")),
     ("Passages", ("/api/items", "/api/open", "/api/overview", "/api/entities")),
     ("Files", ("/media",)),

@@ -46,11 +46,6 @@ CREATE TABLE pictures (
     PRIMARY KEY (thread, turn, n),
     FOREIGN KEY (thread, turn) REFERENCES turns (thread, n) ON DELETE CASCADE
 );
-CREATE TABLE shares (
-    id TEXT PRIMARY KEY, hash TEXT NOT NULL UNIQUE, owner TEXT NOT NULL,
-    thread TEXT NOT NULL REFERENCES threads (id) ON DELETE CASCADE, title TEXT NOT NULL, page TEXT NOT NULL,
-    created TEXT NOT NULL, expires TEXT NOT NULL, made_with TEXT NOT NULL
-);
 CREATE TABLE runs (
     id TEXT PRIMARY KEY, owner TEXT NOT NULL, library TEXT NOT NULL, thread TEXT NOT NULL, turn INTEGER NOT NULL,
     about TEXT NOT NULL, status TEXT NOT NULL, server TEXT NOT NULL, told INTEGER NOT NULL DEFAULT 0,

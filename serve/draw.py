@@ -1,6 +1,6 @@
 """Opens a PDF or a picture for a reader: runs as a process of its own, because a damaged file may end it.
 
-`python -m ragweave.serve.draw MEMORY_MB` reads one JSON object, `{"file": path, "do": picture|text|find|crop|cut, ...}`
+`python -m ragweave.serve.draw MEMORY_MB` reads one JSON object, `{"file": path, "do": picture|text|find, ...}`
 with the arguments of that function, and writes one line of JSON, then the bytes of a picture.
 """
 
@@ -25,14 +25,6 @@ _HITS = 100
 """Places of a search that are told."""
 _AROUND = 40
 """Characters shown before and after a hit."""
-_WIDE = 1_000
-"""Pixels across a picture that goes into a file."""
-_MARGIN = 0.06
-"""Share of a page that is shown above and below the lines of a quote."""
-_RIM = 0.02
-"""Share of a page that is left beside its text."""
-_MARK, _FRAME = (255, 226, 120), (176, 122, 0)
-"""Colours of a marked line and of a box."""
 _SECONDS = 10.0
 """Longest time that a search in one file may take; what was not searched then is told."""
 
@@ -88,45 +80,6 @@ def find(file: str, words: str) -> tuple[dict[str, Any], bytes]:
     return {"count": len(document), "searched": searched, "hits": hits}, b""
 
 
-def crop(file: str, page: int, box: Sequence[float] = (), quote: str = "") -> tuple[dict[str, Any], bytes]:
-    """Return the strip of a page around a quote as a JPEG, without its margins, the lines of the quote marked."""
-    from PIL import Image, ImageChops, ImageDraw
-
-    leaf = _leaf(_document(file), page)
-    row = letters(leaf)
-    marks = [shares(leaf, at) for at in quoted(row, quote, _corners(box))]
-    printed = [shares(leaf, at) for _, at in stretches(row)]
-    sheet = _sheet(leaf, _WIDE)
-    width, height = sheet.size
-    boxes = [(x * width, y * height, (x + w) * width, (y + h) * height) for x, y, w, h in marks]
-    ink = Image.new("RGB", sheet.size, "white")
-    for box_ in boxes:
-        ImageDraw.Draw(ink).rectangle(box_, fill=_MARK)
-    sheet = ImageChops.multiply(sheet.convert("RGB"), ink)
-    top = min((b[1] for b in boxes), default=0.0) - _MARGIN * height
-    bottom = max((b[3] for b in boxes), default=float(height)) + _MARGIN * height
-    left = max(0.0, min((x for x, *_ in printed), default=0.0) - _RIM) * width
-    right = min(1.0, max((x + w for x, _, w, _ in printed), default=1.0) + _RIM) * width
-    return {}, _jpeg(sheet.crop((int(left), max(0, int(top)), int(right), min(height, int(bottom)))))
-
-
-def cut(file: str, box: Sequence[float] = ()) -> tuple[dict[str, Any], bytes]:
-    """Return a picture as a JPEG; `box` is [x0, y0, x1, y1] in pixels, is framed, and what lies far from it goes."""
-    from PIL import Image, ImageDraw, ImageOps
-
-    shown: Any
-    with Image.open(file) as opened:
-        shown = ImageOps.exif_transpose(opened).convert("RGB")
-    if len(box) == 4:
-        x0, y0, x1, y1 = box
-        ImageDraw.Draw(shown).rectangle((x0 - 4, y0 - 4, x1 + 4, y1 + 4), outline=_FRAME, width=3)
-        wide, high = max(x1 - x0, shown.width / 4), max(y1 - y0, shown.height / 4)
-        near = (max(0, x0 - wide), max(0, y0 - high), min(shown.width, x1 + wide), min(shown.height, y1 + high))
-        shown = shown.crop(tuple(map(int, near)))
-    shown.thumbnail((_WIDE, _WIDE))
-    return {}, _jpeg(shown)
-
-
 def _sheet(leaf: Any, width: int) -> Any:
     across, up = leaf.get_size()
     return leaf.render(scale=min(width / across, _TALLEST / up), rev_byteorder=True, maybe_alpha=False).to_pil()
@@ -134,12 +87,6 @@ def _sheet(leaf: Any, width: int) -> Any:
 
 def _corners(box: Sequence[float]) -> Box | None:
     return (box[0], box[1], box[2], box[3]) if len(box) == 4 else None
-
-
-def _jpeg(shown: Any) -> bytes:
-    drawn = io.BytesIO()
-    shown.save(drawn, "JPEG", quality=80)
-    return drawn.getvalue()
 
 
 def _plain(row: Sequence[Any]) -> str:
@@ -163,7 +110,7 @@ def _leaf(document: Any, page: int) -> Any:
     return document[page - 1]
 
 
-_DOES: dict[str, Any] = {f.__name__: f for f in (picture, text, find, crop, cut)}
+_DOES: dict[str, Any] = {f.__name__: f for f in (picture, text, find)}
 
 
 def main(arguments: list[str]) -> int:

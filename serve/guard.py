@@ -25,7 +25,7 @@ logger = logging.getLogger(__name__)
 
 COOKIE = "ragweave_key"
 _PUBLIC = ("/healthz", "/readyz", "/favicon.ico", "/sw.js", "/api/login", "/api/logout")
-_PUBLIC_UNDER = ("/static/", "/open/", "/shared/")
+_PUBLIC_UNDER = ("/static/", "/open/")
 _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 _UPLOAD = "/api/upload"
 _STALL = 30.0
@@ -98,9 +98,7 @@ class Guard:
             status = status or 500
             told = {"request": request, "status": status, "seconds": round(time.monotonic() - began, 4)}
             told["caller"] = getattr(scope["state"].get("caller"), "id", "")
-            # What follows opens an answer to whoever reads it.
-            shown = "/shared/..." if scope["path"].startswith("/shared/") else scope["path"]
-            logger.info("%s %s %s", scope["method"], shown, status, extra=told)
+            logger.info("%s %s %s", scope["method"], scope["path"], status, extra=told)
 
     async def _admit(self, scope: Scope) -> Caller:
         headers = Headers(scope=scope)

@@ -17,7 +17,6 @@ from ragweave.components.context import Context
 from ragweave.corpora.store.catalog import LibraryRow
 from ragweave.graphs import run as graphs
 from ragweave.graphs.settings import run_settings
-from ragweave.graphs.steps import step_of
 from ragweave.models.settings import model_settings
 from ragweave.nodes.condense import check_question
 from ragweave.serve import journal
@@ -99,22 +98,7 @@ def list_graphs() -> dict[str, Any]:
 def _graphs() -> list[dict[str, Any]]:
     # The sentence that opens a graph's module says what it does.
     modules = {name: import_module(module) for name, module in graphs.GRAPHS.items()}
-    return [
-        {"name": n, "description": (m.__doc__ or "").strip().split("\n")[0], **_drawn(m.graph)}
-        for n, m in modules.items()
-    ]
-
-
-def _drawn(graph: Any) -> dict[str, Any]:
-    """Return the steps of a graph, each with its words, and what comes after what."""
-    drawn = graph.get_graph()
-    steps = [
-        {"id": node, "name": step.name or step.words, "words": step.words}
-        for node in drawn.nodes
-        if not node.startswith("__")
-        for step in [step_of(node)]
-    ]
-    return {"steps": steps, "edges": [[e.source, e.target] for e in drawn.edges]}
+    return [{"name": n, "description": (m.__doc__ or "").strip().split("\n")[0]} for n, m in modules.items()]
 
 
 @router.get("/context")

@@ -110,12 +110,11 @@ async def ready(request: Request) -> JSONResponse:
 
 
 @router.get("/api/me")
-async def me(caller: CallerNow, app_state: AppStateNow) -> dict[str, Any]:
-    """Say who asks and by a key or not, who answers, and which web search could be asked."""
+def me(caller: CallerNow) -> dict[str, Any]:
+    """Say who asks, who answers, and which web search could be asked."""
     return {
         "caller": caller.id,
         "may_change": caller.libraries is None,
-        "keyed": await asyncio.to_thread(Keys(app_state.store).locked),
         "version": __version__,
         "chat": model_settings().chat or None,
         "web": providers.available() or None,

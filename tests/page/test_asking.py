@@ -34,7 +34,7 @@ def test_without_a_model_quotes_stand_as_cards_that_open_their_place_under_one_l
     expect(page.get_by_role("dialog", name="Models")).to_be_visible()
 
 
-def test_an_answer_comes_with_its_steps_their_drawing_and_what_it_took(window: Any, ask: Any) -> None:
+def test_an_answer_comes_with_its_steps_and_what_it_took(window: Any, ask: Any) -> None:
     page = window()
     turn = ask(page, QUESTION)
     assert "1874" in page.locator("#live").inner_text()
@@ -46,9 +46,6 @@ def test_an_answer_comes_with_its_steps_their_drawing_and_what_it_took(window: A
         chosen = turn.locator(".bars .chosen").inner_text()
         assert "passages" in chosen and "%" in chosen
         assert turn.locator(".verdict .word").first.inner_text() == "correct"
-        names = turn.locator(".graph .node.done .name").all_inner_texts()
-        assert {"Question", "Order", "Write", "Check"} <= set(names) and "Memory" not in names
-        assert turn.locator(".graph path.taken").count() >= 8
         page.reload()
         turn = page.locator(".turn.over")
     assert page.locator(".thread.here").inner_text().strip() == QUESTION
@@ -153,9 +150,6 @@ def test_while_a_model_writes_what_was_found_is_shown_and_then_what_its_sentence
         expect(turn.locator(".sentence")).to_have_count(1)
         assert now.inner_text() == "Writing the answer" and found.count() == 0
         expect(turn.locator(".sources .source")).to_have_count(1)
-        turn.locator(".trail summary").click()
-        expect(turn.locator(".node.now")).to_have_text("Write")
         page.locator(".turn.over").wait_for()
-    assert turn.locator(".node.now").count() == 0
     assert turn.locator(".answer .cite").all_inner_texts() == ["1", "1"], "two quotes of one place have its number"
     assert turn.locator(".sources .cite").all_inner_texts() == ["1"]

@@ -73,7 +73,7 @@ def test_a_server_that_cannot_begin_says_why(main: Main, home: Path) -> None:
 
 def _kept(home: Path, conversations: Sequence[str]) -> set[str]:
     """Return the tables that hold rows of conversations."""
-    ids = {"threads": "id", "turns": "thread", "shares": "thread", "runs": "thread"}
+    ids = {"threads": "id", "turns": "thread", "runs": "thread"}
     ids |= {"steps.checkpoints": "thread_id", "steps.writes": "thread_id"}
     of = f"IN ({', '.join('?' * len(conversations))})"
     with closing(sqlite3.connect(home / "serve.sqlite")) as db:
@@ -89,7 +89,6 @@ async def test_a_library_that_is_deleted_on_the_command_line_takes_what_a_runnin
     other = (await ask_over_http(client, "How hot is tea brewed?", library="tea room"))[0]["thread"]
     thread = (await ask_over_http(client, QUESTION))[0]["thread"]
     client.headers.update(bearer(app.state.keys.create("mine", None)[1]))
-    url = (await client.post(f"/api/threads/{thread}/share", json={})).json()["url"]
     begun, may = asyncio.Event(), asyncio.Event()
 
     async def slowly(*args: Any, **how: Any) -> AsyncIterator[dict[str, Any]]:
@@ -102,7 +101,7 @@ async def test_a_library_that_is_deleted_on_the_command_line_takes_what_a_runnin
     monkeypatch.setattr("ragweave.serve.runs.events_of", slowly)
     late = await begin(client, QUESTION)
     await begun.wait()
-    tables = {"threads", "turns", "shares", "runs", "steps.checkpoints"}
+    tables = {"threads", "turns", "runs", "steps.checkpoints"}
     assert _kept(home, [thread, late["thread"]]) == tables
     command = [sys.executable, "-m", "ragweave.app.cli", "library", "delete", "default", "--yes"]
     await asyncio.to_thread(subprocess.run, command, check=True)
@@ -110,5 +109,4 @@ async def test_a_library_that_is_deleted_on_the_command_line_takes_what_a_runnin
     may.set()
     await asyncio.wait(under_way, timeout=30)
     assert _kept(home, [thread, late["thread"]]) == set()
-    assert (await client.get(url, headers={"authorization": ""})).status_code == 404
     assert (await client.get(f"/api/threads/{other}")).json()["turns"][0]["status"] == "done"

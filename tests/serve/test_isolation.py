@@ -61,11 +61,10 @@ async def case(tmp_path: Path, home: Path) -> AsyncIterator[SimpleNamespace]:
             sent(db, f"INSERT INTO pictures VALUES {values}", thread=events[0]["thread"], jpeg=b"picture")
         file = {"files": ("x.md", b"# X\n\nA note.\n")}
         uploaded = await their.post("/api/upload", data={"library": "vault"}, files=file)
-        shared = await their.post(f"/api/threads/{events[0]['thread']}/share", json={})
         foreign = SimpleNamespace(
             **{"library": vault.id, "name": "vault", "source": first["id"], "item": found["id"]},
             **{"thread": events[0]["thread"], "run": events[0]["run"], "job": uploaded.json()["job"]},
-            **{"share": shared.json()["id"], "media": f"{first['id']}/page-1.png"},
+            media=f"{first['id']}/page-1.png",
         )
         yield SimpleNamespace(mine=my, theirs=their, foreign=foreign)
 
@@ -106,8 +105,6 @@ def requests(f: SimpleNamespace) -> list[tuple[str, str, dict[str, Any]]]:
         ("GET", f"/api/threads/{f.thread}/turns/1/pictures/1", {}),
         ("PUT", f"/api/threads/{f.thread}/turns/1/verdict", {"json": {"good": True}}),
         ("GET", "/api/verdicts", {"params": {"library": f.name}}),
-        ("POST", f"/api/threads/{f.thread}/share", {"json": {}}),
-        ("DELETE", f"/api/shares/{f.share}", {}),
         ("GET", "/api/models", {}),
         ("POST", "/api/models/writer/test", {"json": {}}),
         ("PATCH", f"/api/threads/{f.thread}", {"json": {"title": "x"}}),
@@ -188,14 +185,14 @@ async def test_what_is_listed_is_ones_own(case: SimpleNamespace) -> None:
 
 def test_the_matrix_names_every_endpoint_that_takes_an_id(app: FastAPI) -> None:
     """A new endpoint fails here until it stands in the matrix."""
-    names = ("library", "name", "source", "item", "thread", "run", "job", "share")
+    names = ("library", "name", "source", "item", "thread", "run", "job")
     f = SimpleNamespace(**{name: f"{{{name}}}" for name in names}, media="{source}/{file}")
     asked = {
         (method, re.sub(r"\{[^}]*\}", "{}", re.sub(r"/(page|turns|pictures)/1\b", r"/\1/{}", path)))
         for method, path, _ in requests(f)
     }
-    public = "/ /open/{library}/{id} /shared/{secret} /favicon.ico /sw.js /healthz /readyz /api/login /api/logout"
-    harmless = "/api/me /api/graphs /api/context /api/libraries /api/shares /api/jobs /v1/models /tools/openapi.json"
+    public = "/ /open/{library}/{id} /favicon.ico /sw.js /healthz /readyz /api/login /api/logout"
+    harmless = "/api/me /api/graphs /api/context /api/libraries /api/jobs /v1/models /tools/openapi.json"
     for route in _routes(app):
         for method in route.methods or ():
             if route.path in public.split() or (route.path in harmless.split() and method == "GET"):

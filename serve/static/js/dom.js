@@ -30,6 +30,14 @@ export function h(tag, props = {}, ...children) {
   return element;
 }
 
+/** An element of a drawing. */
+export function svg(name, attributes, ...children) {
+  const made = document.createElementNS("http://www.w3.org/2000/svg", name);
+  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+  made.append(...children);
+  return made;
+}
+
 /** Put nodes in place of what an element holds. */
 export function fill(element, ...children) {
   element.replaceChildren(...children.filter(Boolean));

@@ -2,8 +2,7 @@
 
 import { call } from "./api.js";
 import { openDialog } from "./dialog.js";
-import { fill, h, toast } from "./dom.js";
-import { svg } from "./graph.js";
+import { fill, h, svg, toast } from "./dom.js";
 import { t } from "./i18n.js";
 import { openCitation } from "./panel.js";
 import { state } from "./state.js";

@@ -23,14 +23,15 @@ export function layQuote(answer, quote, [citation]) {
   let list = answer.lastChild;
   if (!list?.matches?.("ul.quotes")) {
     list = h("ul.quotes", { role: "list", "aria-label": t("quotes") });
-    answer.append(unread(), list);
+    answer.append(unread(t("quotes.unread")), list);
   }
   list.append(card(quote, citation));
 }
 
-function unread() {
+/** Say what there is without a language model, beside the way to one. */
+export function unread(text) {
   const models = state.me?.may_change && h("button.button.small", { type: "button", "aria-haspopup": "dialog", text: t(state.me.chat ? "models" : "quotes.setup"), on: { click: openModels } });
-  return h("div.unread", {}, icon("info"), h("span", { text: t("quotes.unread") }), models);
+  return h("div.unread", {}, icon("info"), h("span", { text }), models);
 }
 
 function card({ text, marked }, citation) {

@@ -1,8 +1,7 @@
 // What an answer rests on: a card for each place, beside its sentence where there is room, else below the answer.
 
 import { chip, placeKey, thumbnail, where } from "./cite.js";
-import { fill, h } from "./dom.js";
-import { svg } from "./graph.js";
+import { fill, h, svg } from "./dom.js";
 import { t } from "./i18n.js";
 import { icon, iconOf } from "./icons.js";
 import { withFormulas } from "./maths.js";

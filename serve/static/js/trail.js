@@ -1,7 +1,6 @@
 // The steps of a run as they happen: a calm line that unfolds into what was decided, hop by hop.
 
 import { h, fill, uid } from "./dom.js";
-import { Graph } from "./graph.js";
 import { known, t } from "./i18n.js";
 import { icon } from "./icons.js";
 import { corpusName, host, hundredths, lasted, share, some } from "./words.js";
@@ -13,34 +12,16 @@ const VERDICTS = { correct: "good", ambiguous: "warn", incorrect: "bad" };
 export class Trail {
   constructor() {
     this.steps = [];
-    this.lane = h("div.lane");
-    this.graph = null;
     this.line = h("span.now", { text: t("trail.begin") });
     this.side = h("span.fine.number");
     this.sign = h("span.spin");
     this.body = h("div.steps");
     const summary = h("summary", {}, this.sign, this.line, this.side, icon("down"));
-    this.element = h("details.trail", {}, summary, this.lane, this.body);
-    this.element.addEventListener("toggle", () => this.element.open && this.drawn());
+    this.element = h("details.trail", {}, summary, this.body);
     this.began = performance.now();
     this.budget = {};
     this.spent = { calls: 0, tokens: 0 };
     this.ticking = 0;
-  }
-
-  /** Draw the graph that answers. */
-  draw(name) {
-    this.name = name;
-    if (this.element.open) this.drawn();
-  }
-
-  /** The drawing, made when it is first looked at: a conversation may have hundreds. */
-  drawn() {
-    if (this.graph || !this.name) return;
-    this.graph = new Graph(this.name);
-    fill(this.lane, this.graph.element);
-    for (const step of this.steps) this.graph.add(step);
-    if (this.sign.className !== "spin") this.graph.go([]);
   }
 
   /** Show what the run spends while it goes on, beside what it may spend. */
@@ -76,7 +57,6 @@ export class Trail {
   /** Show a step that has ended. */
   add(step) {
     this.steps.push(step);
-    this.graph?.add(step);
     if (step.spent) this.spend(step.spent);
     let hop = this.body.lastElementChild;
     const n = Math.max(step.hop, 1);
@@ -102,7 +82,6 @@ export class Trail {
   /** Say that sentences come, in whichever step they are written. */
   write() {
     if (this.sign.className === "spin") this.line.textContent = known("step.reason.next");
-    this.graph?.go(["generate"]);
   }
 
   /** Say that the run waits for its reader. */
@@ -114,7 +93,6 @@ export class Trail {
   /** Say how it ended. */
   end(status, live) {
     this.rest();
-    this.graph?.go([]);
     this.sign.replaceWith((this.sign = h("span.sign", { class: status === "done" ? "" : "bad" }, icon(status === "done" ? "steps" : "alert"))));
     const hops = new Set(this.steps.map((s) => Math.max(s.hop, 1))).size;
     const facts = [hops > 1 && some(hops, "round"), live && lasted((performance.now() - this.began) / 1000)];

@@ -11,7 +11,6 @@ import { found, rail } from "./rail.js";
 import { refusal } from "./refusal.js";
 import { said, told } from "./said.js";
 import { lay, remark, tally, write } from "./sentence.js";
-import { openShares } from "./share.js";
 import { state } from "./state.js";
 import { Trail } from "./trail.js";
 import { thumbsOf } from "./verdict.js";
@@ -60,7 +59,6 @@ export class Turn {
     if (event.type === "start") {
       this.place = { thread: event.thread, turn: event.turn };
       this.run = event.run;
-      this.trail.draw(event.graph);
       this.trail.begin(event.budget);
     } else if (event.type === "step") this.trail.add(event);
     else if (event.type === "found") this.found(event.places);
@@ -76,7 +74,6 @@ export class Turn {
 
   /** Show what the server kept of a turn that has ended. */
   restore(kept) {
-    this.trail.draw(kept.graph);
     this.verdict = kept.verdict;
     for (const event of kept.trail || []) this.apply(event, false);
     if (kept.answer) this.whole(kept.answer, false);
@@ -217,7 +214,7 @@ export class Turn {
     fill(
       this.foot,
       usageTable(models, spent.filter(Boolean).join(" · ")),
-      h("span.actions", {}, judged, iconButton(icon("copy"), t("turn.copy"), () => this.copy(), "bare.small"), filmButton(answer, this.question), state.me?.keyed && iconButton(icon("link"), t("share"), () => openShares(this.place), "bare.small"), iconButton(icon("again"), t("again"), () => this.doing.again(this.question, this.pictures), "bare.small")),
+      h("span.actions", {}, judged, iconButton(icon("copy"), t("turn.copy"), () => this.copy(), "bare.small"), filmButton(answer, this.question), iconButton(icon("again"), t("again"), () => this.doing.again(this.question, this.pictures), "bare.small")),
     );
   }
 
@@ -241,7 +238,7 @@ function writeOn(event) {
 function usageTable(models, line) {
   if (!models.length) return h("p.usage.fine.number", { text: line, dir: "auto" });
   const head = ["step", "model", "calls", "in", "out", "time"].map((name) => t(`usage.${name}`));
-  const rows = models.map((u) => [known(`step.${u.node}.name`, u.node), u.model, number(u.calls), number(u.input_tokens), number(u.output_tokens), lasted(u.seconds)]);
+  const rows = models.map((u) => [known(`step.${u.node}`, u.node), u.model, number(u.calls), number(u.input_tokens), number(u.output_tokens), lasted(u.seconds)]);
   return h(
     "details.usage.fine.number",
     {},

@@ -8,6 +8,7 @@ import { entities } from "./entities.js";
 import { t } from "./i18n.js";
 import { icon } from "./icons.js";
 import { openCitation, openSource } from "./panel.js";
+import { unread } from "./quotes.js";
 import { holds, on, state } from "./state.js";
 import { day, groupOf, nameOf, number } from "./words.js";
 
@@ -87,11 +88,11 @@ async function write(front) {
   load(front);
 }
 
-/** What the chat model wrote of the library, that it is writing, or a button that has it write; nothing without a chat model. */
+/** What the chat model wrote of the library, that it is writing, or a button that has it write; without a chat model, what one is for. */
 function about({ by, summary, spent }, front) {
   const model = state.me?.chat;
   if (by) return h("div.about", {}, h("p", { text: summary, dir: "auto" }), h("p.fine", { text: [t("welcome.written", { model: by }), spent.calls ? t("trail.tokens", { n: spent.input_tokens + spent.output_tokens }) : ""].filter(Boolean).join(" · ") }));
-  if (!model) return null;
+  if (!model) return state.me?.may_change ? unread(t("welcome.quotes")) : null;
   if (writing?.id === state.library.id) return h("p.waiting.fine", { role: "status" }, h("span.spin"), t("welcome.writing", { model }), h("button.button.small", { type: "button", text: t("composer.stop"), on: { click: () => writing.abort() } }));
   return h("div", {}, h("button.button.small", { type: "button", title: t("welcome.write.tell", { model }), on: { click: () => write(front) } }, icon("pen"), t("welcome.write", { model })));
 }
