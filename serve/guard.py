@@ -108,10 +108,14 @@ class Guard:
         path = scope["path"]
         if unsafe:
             _check_content_type(headers, path)
-        caller = await self._caller(headers, path)
-        if unsafe:
-            peer = scope["client"][0] if scope.get("client") else ""
-            await asyncio.to_thread(_count, self._keys.store, f"{caller.id} {peer}", self._settings.per_minute)
+        peer = scope["client"][0] if scope.get("client") else ""
+        return await asyncio.to_thread(self._known, headers, path, peer if unsafe else None)
+
+    def _known(self, headers: Headers, path: str, peer: str | None) -> Caller:
+        """Return who asks; with a peer, the request counts to what they may send in a minute."""
+        caller = self._caller(headers, path)
+        if peer is not None:
+            _count(self._keys.store, f"{caller.id} {peer}", self._settings.per_minute)
         return caller
 
     def _check_host(self, headers: Headers) -> None:
@@ -125,13 +129,13 @@ class Guard:
             what = f"this server is not called {host[:100]!r}"
             raise Refused(421, what, "call it by its address, or set RAGWEAVE_SERVE_NAMES") from None
 
-    async def _caller(self, headers: Headers, path: str) -> Caller:
+    def _caller(self, headers: Headers, path: str) -> Caller:
         secret = key_of(headers)
-        if secret and (caller := await asyncio.to_thread(self._keys.caller, secret)):
+        if secret and (caller := self._keys.caller(secret)):
             return caller
         if path == "/" or path in _PUBLIC or path.startswith(_PUBLIC_UNDER):
             return Caller("nobody", frozenset())
-        if self._exposed or await asyncio.to_thread(self._keys.locked):
+        if self._exposed or self._keys.locked():
             what = "this key is wrong or was revoked" if secret else "this server asks for an API key"
             raise Refused(401, what, "send one that `ragweave keys create` made, as: Authorization: Bearer KEY")
         return Caller()

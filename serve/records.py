@@ -17,12 +17,13 @@ from sqlalchemy import Connection, bindparam, text
 from ragweave.serve.database import sent
 from ragweave.serve.journal import Entry
 from ragweave.serve.problems import Refused
-from ragweave.serve.store import ConversationThread, Store, add_thread, begin_turn, packed, set_turn
+from ragweave.serve.store import ConversationThread, Store, begin_turn, packed, set_turn
 
 Status = Literal["running", "waiting", "done", "failed", "cancelled"]
 
 _KEPT_SECONDS = 900.0
 """How long the journal of an ended run can still be read."""
+_SWEEP_SECONDS = 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +55,7 @@ class Records:
 
     def __init__(self, store: Store, server: str) -> None:
         self._store, self._server = store, server
+        self._swept = 0.0
 
     def mine(self, record: Record) -> bool:
         """Tell whether a run counts as this server's."""
@@ -78,13 +80,11 @@ class Records:
         """
         about = record.about
         with self._store.writing() as db:
-            sent(db, "DELETE FROM runs WHERE ended < :late", late=time.time() - _KEPT_SECONDS)
+            self._sweep(db)
             turn = 0
-            if new is not None:
-                add_thread(db, new)
             if knobs is not None:
                 asked = about["graph"], about["question"], pictures, knobs, replaces, seen
-                turn = begin_turn(db, record.thread, record.id, *asked)
+                turn = begin_turn(db, record.thread, record.id, *asked, new=new)
             sent(
                 db,
                 "INSERT INTO runs (id, owner, library, thread, turn, about, status, server) "
@@ -95,6 +95,12 @@ class Records:
                 server=self._server,
             )
         return turn
+
+    def _sweep(self, db: Connection) -> None:
+        """Forget once a minute the runs that nobody can come back to."""
+        if (at := time.time()) >= self._swept + _SWEEP_SECONDS:
+            sent(db, "DELETE FROM runs WHERE ended < :late", late=at - _KEPT_SECONDS)
+            self._swept = at
 
     def get(self, id: str) -> Record | None:
         """Return a record by id."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -158,9 +158,11 @@ def begin_turn(
     context: dict[str, Any] | None = None,
     replaces: int = 0,
     seen: str = "",
+    new: ConversationThread | None = None,
 ) -> int:
     """Begin a turn within a transaction and return its number; the first one names an untitled conversation.
 
+    A `new` conversation is kept with it.
     The turn that it replaces goes, with those after it; with `seen`, only where that is the run of the last of them.
 
     Raises:
@@ -169,6 +171,20 @@ def begin_turn(
         GoneOn: it has other turns than were seen.
     """
     title, at = clip(" ".join(question.split()), 80), now()
+    if new is not None:
+        add_thread(db, replace(new, title=new.title or title))
+    n = 1 if new is not None else _next_turn(db, thread, title, at, replaces, seen)
+    row = {"thread": thread, "n": n, "run": run, "graph": graph, "question": question, "at": at}
+    columns = "thread, n, run, graph, question, status, created, context"
+    values = ":thread, :n, :run, :graph, :question, 'running', :at, :context"
+    sent(db, f"INSERT INTO turns ({columns}) VALUES ({values})", **row, context=packed(context))
+    for nth, jpeg in enumerate(pictures, 1):
+        sent(db, "INSERT INTO pictures VALUES (:thread, :turn, :n, :jpeg)", thread=thread, turn=n, n=nth, jpeg=jpeg)
+    return n
+
+
+def _next_turn(db: Connection, thread: str, title: str, at: str, replaces: int, seen: str) -> int:
+    """Make room for a turn and return its number."""
     # First what lets nobody else begin one.
     change = "updated = :at, title = CASE title WHEN '' THEN :title ELSE title END"
     if not sent(db, f"UPDATE threads SET {change} WHERE id = :thread", title=title, at=at, thread=thread).rowcount:
@@ -182,14 +198,7 @@ def begin_turn(
         sent(db, "DELETE FROM runs WHERE thread = :thread AND turn >= :n", thread=thread, n=replaces)
         if not sent(db, "DELETE FROM turns WHERE thread = :thread AND n >= :n", thread=thread, n=replaces).rowcount:
             raise NoSuchTurn
-    n = int(sent(db, "SELECT coalesce(max(n), 0) + 1 FROM turns WHERE thread = :thread", thread=thread).scalar_one())
-    new = {"thread": thread, "n": n, "run": run, "graph": graph, "question": question, "at": at}
-    columns = "thread, n, run, graph, question, status, created, context"
-    values = ":thread, :n, :run, :graph, :question, 'running', :at, :context"
-    sent(db, f"INSERT INTO turns ({columns}) VALUES ({values})", **new, context=packed(context))
-    for nth, jpeg in enumerate(pictures, 1):
-        sent(db, "INSERT INTO pictures VALUES (:thread, :turn, :n, :jpeg)", thread=thread, turn=n, n=nth, jpeg=jpeg)
-    return n
+    return int(sent(db, "SELECT coalesce(max(n), 0) + 1 FROM turns WHERE thread = :thread", thread=thread).scalar_one())
 
 
 def set_turn(db: Connection, thread: str, n: int, status: str, **kept: Any) -> None:

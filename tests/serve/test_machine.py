@@ -155,7 +155,7 @@ class Server(RuleBasedStateMachine):
     def ask(self, who: str, data: st.DataObject, web: bool, follow: bool) -> None:
         body: dict[str, Any] = {"question": f"{secrets.token_hex(4)}{'?web' if web else '?'}", "library": "default"}
         if follow and self.threads:
-            body["thread"] = data.draw(st.sampled_from(sorted(self.threads)))
+            body["thread"] = data.draw(st.sampled_from(list(self.threads)))
         owner, turns = self.threads.get(body.get("thread", ""), (who, []))
         got = self.call(who, "POST", "/api/ask", json=body)
         if refusal := self.refusal(who, owner):
@@ -211,7 +211,7 @@ class Server(RuleBasedStateMachine):
     @rule(data=st.data(), who=WHO)
     def delete(self, data: st.DataObject, who: str) -> None:
         if self.threads:
-            thread = data.draw(st.sampled_from(sorted(self.threads)))
+            thread = data.draw(st.sampled_from(list(self.threads)))
             got = self.call(who, "DELETE", f"/api/threads/{thread}")
             assert got.status_code == (self.refusal(who, self.threads[thread][0]) or 204)
             if got.status_code == 204:
