@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence, Set
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import PurePath
@@ -63,6 +63,12 @@ def best_window(text: str, query: str, limit: int = TEXT_LIMIT) -> tuple[int, in
         if (covered, -left) > best:
             best, window = (covered, -left), (spans[left][0], min(end, spans[left][0] + limit))
     return window
+
+
+def without_words(query: str, said: Set[str]) -> str:
+    """Return a query without the words whose terms are said already, where others of its content remain."""
+    left = " ".join(word for word in query.split() if said.isdisjoint(terms(word))) if said else query
+    return left if content_terms(left) else query
 
 
 @lru_cache(maxsize=64)

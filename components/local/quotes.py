@@ -3,7 +3,8 @@
 What was found in one text is read together, so that no two quotes overlap or say the same; of a recording, what lies
 within one stretch, so that the time of a quote is that of its words. A sentence is worth the
 share of the question's words that it holds, by their rarity, what its headings hold of the rest, and how near it is by
-meaning; its neighbours lend it some of theirs. benchmarks/quotes.py measures what stands in the quotes.
+meaning; its neighbours lend it some of theirs. What the title says goes for each sentence: one that says it again, as
+a running line does, is worth no more. benchmarks/quotes.py measures what stands in the quotes.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from numpy.typing import NDArray
 from ragweave.components.answer_builder import AnswerBuilder
 from ragweave.components.closing import nothing_found, show_pictures
 from ragweave.components.local.surroundings import read_with_surroundings
-from ragweave.components.passages import best_window, heading_title, strip_at
+from ragweave.components.passages import best_window, heading_title, strip_at, without_words
 from ragweave.components.phrases import NOTHING, as_heard
 from ragweave.components.protocols import GenerationInput
 from ragweave.components.run_context import RunContext, idf_of
@@ -37,16 +38,14 @@ CHARACTERS = 1_150
 """Characters of all quotes together; titles come on top."""
 _PLACE = 1.0
 """Weight of standing at the time that was asked for."""
-LONGEST = 12_000
-"""Characters of one item that are read: of a longer one the stretch that covers most of the question."""
+LONGEST = 26_000
+"""Characters of one item that are read, a document whole: of a longer one the stretch that covers the question most."""
 NEAR = 0.35
 """Cosine of the best sentence below which nothing is near, where no word is shared either."""
 _BEFORE = 0.3
 """Weight of a word of the question before, beside one of the turn itself."""
-_HEADINGS, _MEANING = 0.5, 0.6
-"""Weights of what the headings hold of a question, and of the cosine, beside the words of the sentence itself."""
-_BESIDE = 0.4
-"""Share of its worth that a sentence lends to each of its neighbours."""
+_HEADINGS, _MEANING, _BESIDE = 0.5, 0.6, 0.4
+"""Weights of what the headings hold, of the cosine, and of each neighbour, beside the words of the sentence itself."""
 _BEST, _RANK = 2.0, 0.15
 """Weight of its best sentence in what a source is worth, and what it loses with each place further down."""
 _NEW, _AGAIN = 0.6, 0.5
@@ -55,12 +54,8 @@ _SOURCE_GAIN = 2.0
 """Weight of the sentence that would be quoted of a source, beside what the source is worth."""
 _JOINED, _LATER = 0.1, 0.03
 """Bonus of a sentence beside a quoted one; what a sentence loses for each quote before its own."""
-_SENTENCE = 500
-"""Characters of one sentence, at most."""
-_HEADING = 60
-"""Characters that a heading has at most."""
-_LEAST = 40
-"""Characters that are left to fill."""
+_SENTENCE, _HEADING, _LEAST = 500, 60, 40
+"""Characters of one sentence and of a heading, at most; and those that are left to fill."""
 
 Idf = Callable[[str], float]
 
@@ -210,21 +205,26 @@ class _Picked:
         return n - 1 in self.places(source) or n + 1 in self.places(source)
 
     def take(self, source: _Source, n: int) -> int:
-        """Quote a sentence; return its length."""
+        """Quote a sentence, with what it introduces; return their length."""
+        own, follows = source.sentences[n], source.sentences[n + 1 : n + 2]
         self._places.setdefault(source.rank, []).append(n)
-        self._texts.add(fold(source.sentences[n].told))
-        self._held |= source.sentences[n].holds
-        return len(source.sentences[n].text) + 1
+        self._texts.add(fold(own.told))
+        self._held |= own.holds
+        length = len(own.text) + 1
+        if follows and own.text.endswith((":", "：")) and own.item is follows[0].item and self.is_new(source, n + 1):
+            length += self.take(source, n + 1)
+        return length
 
 
 def _source(question: str, weights: dict[str, float], items: Sequence[Item], rank: int, asked: Scope) -> _Source | None:
-    sentences: list[_Sentence] = []
+    sentences, lexical = list[_Sentence](), list[float]()
     placed = not asked.whole and any(asked.in_time(i.locator) for i in items)
-    lexical: list[float] = []
+    named: set[str] = set()
     for item in items:
         text = without_orders(item.text)
         cleared = replace(item, text=text)
         low, high = best_window(text, question, LONGEST)
+        named = weights.keys() & set(terms(item.title))
         above = heads = weights.keys() & set(terms(heading_title(item)))
         for start, end in tables.spans(text[low:high]):
             a, b = low + start, low + end
@@ -236,12 +236,12 @@ def _source(question: str, weights: dict[str, float], items: Sequence[Item], ran
                 heads = above | (weights.keys() & set(terms(text[a:b])))
                 continue
             told = tables.told(text, a, b)
-            holds = frozenset(weights.keys() & set(terms(told)))
+            holds = frozenset(named | weights.keys() & set(terms(told)))
             sentences.append(_Sentence(cleared, a, b, told, holds))
             lexical.append(sum(weights[t] for t in holds) + _HEADINGS * sum(weights[t] for t in heads - holds))
     if not sentences:
         return None
-    vectors = embed([question, *(s.told for s in sentences)]).astype(np.float64)
+    vectors = embed([without_words(question, named), *(s.told for s in sentences)]).astype(np.float64)
     cosines = vectors[1:] @ vectors[0]
     own = np.array(lexical) + _MEANING * cosines
     worth = own.copy()

@@ -175,7 +175,9 @@ def _cells(p: Passage, start: int, end: int, often: frozenset[str]) -> Iterator[
         others = frozenset(t for m, h in enumerate(heads) if m != n for t in text.content_terms(h))
         own = WindowPart(f"{subject}: {head} {cell}")
         yield Window(title, (own,), place, often, others - {*title.terms, *own.terms}, bound=True)
-    yield Window(title, (WindowPart(tables.told(p.text, start, end)),), place, often)
+    dated = any(map(str.isdigit, "".join(heads)))  # the numbers of one head are not those of another's cell
+    whole = f"{subject}: {', '.join(filter(None, cells))}" if dated else tables.told(p.text, start, end)
+    yield Window(title, (WindowPart(whole),), place, often)
 
 
 def counts(stem: str) -> bool:

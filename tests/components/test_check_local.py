@@ -98,6 +98,13 @@ def test_a_row_of_a_table_is_read_under_its_heads_and_by_itself(sentence: str, v
     assert support(sentence, [RINK]).supported is verified
 
 
+@pytest.mark.parametrize(("year", "verified"), [(2023, True), (2022, False)])
+def test_an_amount_is_that_of_the_date_that_heads_its_column(year: int, verified: bool) -> None:
+    table = " | Year ended May 31, 2023 | Year ended May 31, 2022\nNet income | $46,955 | $46,835"
+    sentence = f"Net income was $46,955 in the year ended May 31, {year}."
+    assert support(sentence, [Passage("Report", table)]).supported is verified
+
+
 def test_the_title_of_a_passage_counts_as_said_in_each_of_its_windows() -> None:
     minutes = Passage("council-2024.pdf", "The council met in the hall. Nobody spoke. Nobody voted. The roof leaks.")
     assert support("In 2024 the roof leaks.", [minutes]).supported

@@ -68,6 +68,22 @@ def test_each_table_has_its_own_heads_though_those_of_another_hold_them() -> Non
     assert lines == "\n".join(tables).splitlines()
 
 
+def test_a_line_that_only_repeats_the_title_is_no_better_than_its_neighbours() -> None:
+    text = "\n\n".join(f"Tarn Marine Holdings, page {n}.\n\nThe fleet sails in fog {n}." for n in range(40))
+    filing = item(f"{text}\n\nThe pilot is Ada Brook.", title="Tarn Marine Holdings")
+    (quote,) = quotes("Who is the pilot of Tarn Marine?", [[filing]], lambda term: 1.0)
+    assert quote.best.text == "The pilot is Ada Brook."
+    assert sum("Holdings" in s.text for s in quote.sentences) < len(quote.sentences) / 2
+
+
+def test_what_a_sentence_introduces_is_quoted_with_it() -> None:
+    more = "\n\n".join(f"The lamp of room {n} warms up for {n} minutes before it is used." for n in range(40))
+    (text,) = said(
+        quoted("How is the lamp calibrated?", f"{more}\n\nCalibrate the lamp with:\n\nlxctl --points 12\n\nRest.")
+    )
+    assert "Calibrate the lamp with:\nlxctl --points 12" in text
+
+
 def test_an_order_to_assistants_is_never_quoted() -> None:
     found = quoted("What does the ferry cost?", f"The ferry costs 4 euros.\n\n{ORDER} It is now 75 euros.", ORDER)
     assert said(found) == ["The ferry costs 4 euros."]
