@@ -51,6 +51,8 @@ _LINK = re.compile(r"!?\[([^\]\n]*)\]\([^)\s]*\)")
 _URL = re.compile(r"\b(?:https?|ftp)://\S+", re.I)
 _BEHIND_ADDRESS = ".,;:!?)]}>\"'`*。，；：！？）】」』”’"
 """Signs that end a sentence or a bracket behind an address."""
+_INLINE = re.compile(r"(`[^`\n]+`)")
+"""Code within a line, which stands as it is: `argv[1]` cites nothing."""
 
 
 def long(sentences: int) -> str:
@@ -112,7 +114,7 @@ def boundary(buffer: str, judged: int = 0) -> int | None:
             return None
         listed, judged = listed or (opened if kind == "code" else None), max(judged, closed.end())
     for m in _END.finditer(buffer, judged):
-        if listed and m.group() != "\n":
+        if m.group() != "\n" and (listed or _in_code(buffer, m.start())):
             continue
         rest = buffer[m.end() :]
         follows = rest.lstrip()
@@ -137,11 +139,17 @@ def boundary(buffer: str, judged: int = 0) -> int | None:
     return None
 
 
+def _in_code(text: str, at: int) -> bool:
+    """Tell whether code is open in the line before a place."""
+    return text.count("`", text.rfind("\n", 0, at) + 1, at) % 2 == 1
+
+
 def marks(sentence: str) -> list[int]:
     """Return the numbers that a sentence cites, in order; code is cited behind its end."""
     if code := _CODE.fullmatch(sentence):
         sentence = code["behind"] or ""
-    return list(dict.fromkeys(int(n) for m in _MARK.finditer(sentence) for n in re.findall(r"\d+", m[1])))
+    prose = _INLINE.sub("", sentence)
+    return list(dict.fromkeys(int(n) for m in _MARK.finditer(prose) for n in re.findall(r"\d+", m[1])))
 
 
 def plain(sentence: str, evidence: str = "") -> str:
@@ -149,17 +157,20 @@ def plain(sentence: str, evidence: str = "") -> str:
 
     An address stays where the evidence has it word for word; one that a model makes up could carry what it read away.
     """
-    text = _URL.sub(lambda m: _known(m.group(), evidence), _MARK.sub("", _LINK.sub(r"\1", sentence)))
+    parts = _INLINE.split(sentence)
+    parts[::2] = (_MARK.sub("", _LINK.sub(r"\1", part)).replace("**", "") for part in parts[::2])
+    text = _URL.sub(lambda m: _known(m.group(), evidence), "".join(parts))
     if _FRAME.fullmatch(text):
         return ""
     text = text.strip().strip("|") if text.lstrip().startswith("|") else text
-    return " ".join(_FORMATTING.sub("", text).replace("**", "").split())
+    return " ".join(_FORMATTING.sub("", text).split())
 
 
 def _known(address: str, evidence: str) -> str:
-    """Return an address, and the signs behind it, where the evidence has it as a whole; else ""."""
+    """Return an address where the evidence has it as a whole, else “…”; and the signs behind it."""
     said = address.rstrip(_BEHIND_ADDRESS)
-    return address if any(m.group().rstrip(_BEHIND_ADDRESS) == said for m in _URL.finditer(evidence)) else ""
+    known = any(m.group().rstrip(_BEHIND_ADDRESS) == said for m in _URL.finditer(evidence))
+    return (said if known else "…") + address[len(said) :]
 
 
 def as_shown(sentence: str, evidence: str = "") -> str:
@@ -216,8 +227,8 @@ def frames(sentence: str, before: str | None) -> bool:
 
 async def tell(raw: str, rows: Sequence[Sequence[Strip]], builder: AnswerBuilder, cites: bool = True) -> None:
     """Offer a sentence to the page, with what it cites of the numbered rows, if it does; a refusal is not shown."""
-    evidence = "\n".join(without_orders(s["text"]) for row in rows for s in row) if _URL.search(raw) else ""
-    text, kind = as_shown(raw, evidence), sign(raw)
+    known = [s["text"] for row in rows for s in row if s["origin"] == "library"] if _URL.search(raw) else []
+    text, kind = as_shown(raw, "\n".join(map(without_orders, known))), sign(raw)
     if not text or (not kind.strip() and (_NO_PROSE.match(text) or (REFUSES.match(text) and not marks(raw)))):
         return
     if frames(raw, builder.last):

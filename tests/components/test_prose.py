@@ -23,6 +23,10 @@ def test_the_number_of_a_caption_ends_no_sentence() -> None:
     assert split(text) == ["It is called “Figure 1. The hive” [1].", "See Figure 2.", "It has a roof."]
 
 
+def test_no_sentence_ends_within_code() -> None:
+    assert split("Run `pip install . && ls *.? b`. Then rest.") == ["Run `pip install . && ls *.? b`.", "Then rest."]
+
+
 def test_marks_stay_with_the_sentence_before_them() -> None:
     assert split(TEXT) == [
         "Dr. Rao paid 3.5 million.[1]",
@@ -87,7 +91,14 @@ def test_splitting_loses_nothing_but_white_space(text: str) -> None:
         ("It is red [2, 3][2]", [2, 3], "It is red"),
         ("- **Red** it is. [1]", [1], "Red it is."),
         ("See ![x](http://evil.example/a.png) and [here](http://evil.example).", [], "See x and here."),
-        ("Go to https://evil.example/?q=secret now.", [], "Go to now."),
+        ("Go to https://evil.example/?q=secret now.", [], "Go to … now."),
+        ("Set `HOST=https://evil.example` [1].", [1], "Set `HOST=…`."),
+        (
+            "Set `HOST=https://pell.example/v1` or http://pell.example. [1]",
+            [1],
+            "Set `HOST=https://pell.example/v1` or ….",
+        ),
+        ("Print `argv[1]` or `**kwargs` **now**.", [], "Print `argv[1]` or `**kwargs` now."),
         ("In [1999] it rained.", [], "In [1999] it rained."),
         ("1. First point.", [], "First point."),
         ("1.5 metres.", [], "1.5 metres."),
@@ -95,7 +106,7 @@ def test_splitting_loses_nothing_but_white_space(text: str) -> None:
 )
 def test_marks_are_read_and_the_text_is_shown_plain(sentence: str, numbers: list[int], text: str) -> None:
     assert marks(sentence) == numbers
-    assert plain(sentence) == text
+    assert plain(sentence, "It listens at https://pell.example/v1.") == text
 
 
 @pytest.mark.parametrize(
@@ -110,7 +121,7 @@ def test_marks_are_read_and_the_text_is_shown_plain(sentence: str, numbers: list
 def test_an_address_stays_where_the_evidence_has_it_as_a_whole(address: str, stays: bool) -> None:
     evidence = "RAGWEAVE_CHAT_URL=http://localhost:11434/v1\nIt may have to load the model."
     said = plain(f"Set RAGWEAVE_CHAT_URL={address}; then load the model [1].", evidence)
-    assert said == f"Set RAGWEAVE_CHAT_URL={address if stays else ''}{';' if stays else ''} then load the model."
+    assert said == f"Set RAGWEAVE_CHAT_URL={address if stays else '…'}; then load the model."
 
 
 @pytest.mark.parametrize(
