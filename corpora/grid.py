@@ -63,6 +63,7 @@ class PageLine:
         bold: whether most of it is in a bold font.
         hyphen: whether a word is broken at its end, as the format itself marks it.
         cells: its cells, where gaps part it.
+        fixed: whether all of its characters are as wide, as those of code are.
     """
 
     text: str
@@ -74,6 +75,7 @@ class PageLine:
     bold: bool
     hyphen: bool
     cells: tuple[Cell, ...] = ()
+    fixed: bool = False
 
 
 Laid = tuple[list[Rowed], list[str]]

@@ -9,7 +9,7 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Any, Protocol
 
-from ragweave.corpora.blocks import Block, Figure, joint
+from ragweave.corpora.blocks import Block, BlockKind, Figure, joint
 from ragweave.corpora.grid import PageLine, grids
 from ragweave.corpora.pieces import place
 from ragweave.corpora.types import Span, union
@@ -18,6 +18,8 @@ LARGER = 1.15
 """A line is larger than the body text from this ratio of font sizes on."""
 _GAP = 0.22
 """Distance between baselines, in font sizes beyond the usual of the document, that parts paragraphs."""
+_PITCH = 0.6
+"""Width of a character of code, in font sizes."""
 _HEADING_CHARACTERS = 160
 _BOLD_CHARACTERS = 120
 _ITEM = re.compile(r"(?:[•▪◦‣●○■–—*-]|\(?\d{1,3}[.)]|\(?[a-z][.)])\s+\S")
@@ -47,6 +49,8 @@ def blocks(lines: Sequence[PageLine]) -> list[Block]:
     weights: Counter[float] = Counter()
     for x in lines:
         weights[x.size] += len(x.text)
+    if 2 * sum(len(x.text) for x in lines if x.fixed) > weights.total():  # typed, and no code
+        lines = [replace(x, fixed=False) for x in lines]
     body = weights.most_common(1)[0][0]
     usual = _usual_leading(lines, body)
     words = Counter(w.lower() for x in lines for w in re.findall(r"[^\W\d_]+(?:-[^\W\d_]+)*", x.text))
@@ -102,7 +106,11 @@ def _usual_leading(lines: Sequence[PageLine], body: float) -> float:
 
 def _parts(a: PageLine, b: PageLine, usual: float) -> bool:
     """Tell whether a paragraph ends between two lines that follow each other."""
+    if a.page == b.page and a.fixed and b.fixed:
+        return not 0 < a.end - b.base < 2 * max(1.0, b.size)
     if a.page != b.page or abs(a.size - b.size) > 0.12 * max(a.size, b.size) or _ITEM.match(b.text):
+        return True
+    if a.fixed != b.fixed:
         return True
     if a.bold != b.bold and (a.bold or a.text.endswith(_ENDS)):
         return True
@@ -128,6 +136,7 @@ def _across_pages(groups: list[list[PageLine]], body: float) -> list[list[PageLi
             and before[-1].page + 1 == group[0].page
             and not before[-1].text.endswith(_ENDS)
             and (group[0].text[:1].islower() or before[-1].hyphen)
+            and before[-1].fixed == group[0].fixed
             and abs(before[-1].size - group[0].size) < 0.6
             and abs(group[0].size - body) < 0.12 * body
         ):
@@ -160,18 +169,24 @@ def _block(group: Sequence[PageLine], level: int, words: Counter[str]) -> Block:
     """Join the lines of a paragraph; words broken at line ends become one again."""
     text = ""
     spans: list[Span] = []
+    code = not level and all(x.fixed for x in group)
+    left = min(x.bbox[0] for x in group)
     for n, line in enumerate(group):
-        if n:
+        if code:
+            indent = " " * round((line.bbox[0] - left) / max(1.0, _PITCH * line.size))
+            text += ("\n" if n else "") + indent
+        elif n:
             text, gap = _mended(text, group[n - 1].hyphen, line.text, words)
             if spans[-1].end != len(text):
                 spans[-1] = Span(spans[-1].start, len(text), 0, spans[-1].page, spans[-1].bbox)
             text += gap
         start = len(text)
-        text += line.text
+        text += f"{line.text}-" if code and line.hyphen else line.text
         spans.append(Span(start, len(text), 0, line.page, line.bbox))
     first = group[0]
     boxes = [x.bbox for x in group if x.page == first.page]
-    return Block(text, "heading" if level else "text", level, page=first.page, bbox=union(boxes), spans=tuple(spans))
+    kind: BlockKind = "heading" if level else "code" if code else "text"
+    return Block(text, kind, level, page=first.page, bbox=union(boxes), spans=tuple(spans))
 
 
 def _lists(found: Sequence[Block]) -> list[Block]:

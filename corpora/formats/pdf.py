@@ -43,6 +43,8 @@ _ANGLES = 200
 _LEADER = re.compile(r"(?:[.…_]\s?){4,}")
 """Signs that lead from a label to its figure, and belong to neither."""
 _BOLD = re.compile(r"bold|black|heavy|semibold|demi", re.I)
+_FIXED, _FIXED_PITCH = re.compile(r"courier|mono|consol", re.I), 1
+"""Names of fonts whose characters are all as wide, and the flag that says so: a standard font comes without flags."""
 
 _LOCK = threading.Lock()
 """PDFium keeps global state and must not be entered by two threads at once."""
@@ -213,6 +215,7 @@ class _Text:
             bold=sum(map(self._is_bold, samples)) * 2 > len(samples),
             hyphen=hyphen,
             cells=self._cells(text, inked, size, first),
+            fixed=all(map(self._is_fixed, samples)),
         )
 
     def _cells(self, text: str, inked: Sequence[int], size: float, first: int) -> tuple[Cell, ...]:
@@ -263,9 +266,17 @@ class _Text:
     def _is_bold(self, at: int) -> bool:
         if raw.FPDFText_GetFontWeight(self._text, at) >= 600:
             return True
+        return bool(_BOLD.search(self._font(at)[0]))
+
+    def _is_fixed(self, at: int) -> bool:
+        name, flags = self._font(at)
+        return bool(flags & _FIXED_PITCH or _FIXED.search(name))
+
+    def _font(self, at: int) -> tuple[str, int]:
+        """Return the name of the font of a character, and its flags (ISO 32000-1, table 123)."""
         name, flags = ctypes.create_string_buffer(128), ctypes.c_int()
         raw.FPDFText_GetFontInfo(self._text, at, name, 128, ctypes.byref(flags))
-        return bool(_BOLD.search(name.value.decode("utf-8", "replace")))
+        return name.value.decode("utf-8", "replace"), flags.value
 
 
 def _on_ground(page: Any, box: Box) -> bool:

@@ -89,6 +89,16 @@ def test_what_stands_in_the_middle_of_a_whole_table_is_its_title_and_no_head(wri
     ]
 
 
+def test_lines_of_code_stay_lines_with_their_indents_and_a_typed_letter_is_prose(write: Make) -> None:
+    code = [(72, 640, 9, "F3", "for boat in boats:"), (72 + 4 * 0.6 * 9, 629, 9, "F3", "sail(boat)")]
+    prose = paragraph(["The boats of the island sail at once when", "the signal comes, with these commands:"], 680)
+    (text, block) = parse(write("a.pdf", pdf_bytes([[*prose, *code]]))).blocks
+    assert (text.kind, block.kind, block.text) == ("text", "code", "for boat in boats:\n    sail(boat)")
+    typed = [(72, 700, 10, "F3", "Dear Ada, the boats of the"), (72, 688, 10, "F3", "island sail at noon.")]
+    (letter,) = parse(write("b.pdf", pdf_bytes([typed]))).blocks
+    assert (letter.kind, letter.text) == ("text", "Dear Ada, the boats of the island sail at noon.")
+
+
 def test_a_password_is_said(write: Make) -> None:
     key = "<" + "5A" * 32 + ">"
     data = pdf_bytes([paragraph(["Secret."], 700)], encrypt=f"/Filter /Standard /V 1 /R 2 /O {key} /U {key} /P -44")
