@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
 from pathlib import PurePath
 
 from ragweave.corpora.blocks import Block
@@ -23,10 +22,19 @@ _PAGES = 2
 """First pages on which a document says what it is called."""
 _COVER = 60
 """Lines of the cover of a filing."""
-_REGISTRANT = re.compile(r"\(?\s*(?:exact )?name of (?:the )?(?:registrant|issuer) as specified in (?:its|the) ", re.I)
+_REGISTRANT = re.compile(
+    r"\(?\s*(?:exact\s+)?name\s+of\s+(?:the\s+)?(?:registrant|issuer)\s+as\s+specified\s+in\s+(?:its|the)\s", re.I
+)
 _FORM = re.compile(r"\s*(form\s+(?:10-?[KQ]T?|[86]-?K|20-?F|40-?F)(?:/A)?)\s*", re.I)
-_PERIOD = re.compile(r"\b(?:(?:period|year) ended|earliest event reported\)?)\W*(\w.*\b(?:19|20)\d\d)\b", re.I)
+_PERIOD = re.compile(
+    r"\b(?:(?:period|quarter|year)\s+ended|earliest event reported\)?)\W*(\w.*\b(?:19|20)\d\d)\b", re.I
+)
 """What the United States ask the cover of a filing to say (17 CFR 249): whose it is, its form, and of when it is."""
+
+
+def is_given(title: str) -> bool:
+    """Tell whether a person gave a title: it is no name of a program or file, and no number of a form."""
+    return bool(title) and not _JUNK.search(title)
 
 
 def title_of(stated: str, blocks: Sequence[Block], name: str) -> str:
@@ -47,9 +55,11 @@ def title_of(stated: str, blocks: Sequence[Block], name: str) -> str:
 def filed_under(blocks: Sequence[Block]) -> str:
     """Return whose report a filing is, its form and its period, as its cover says them; "" for anything else."""
     lines = list(_lines(blocks))
-    name = next((above for above, line in pairwise(lines) if _REGISTRANT.match(line)), "")
+    cover = "\n".join(lines)
+    named, dated = _REGISTRANT.search(cover), _PERIOD.search(cover)
+    name = cover[: named.start()].rstrip().rpartition("\n")[2] if named else ""
     form = next((m[1] for line in lines if (m := _FORM.fullmatch(line))), "")
-    period = next((m[1] for line in lines if (m := _PERIOD.search(line))), "")
+    period = dated[1] if dated else ""
     return ", ".join(filter(None, (f"{name} {form}", period))) if name and form else ""
 
 

@@ -284,7 +284,7 @@ def joined(quoted: Quote) -> tuple[str, tuple[int, int]]:
         above = tables.heads_above(s.item.text, s.start) if row else ""
         heads = "" if above == under else above
         under = above or (" | ".join(tables.cells(s.text)) if row else "")  # a row may be the heads of the next
-        rows = before is not None and (row or tables.is_row(before.text))
+        rows = before is not None and (row or tables.is_row(before.text) or before.text[-1].isalnum())
         gap = "\n" if rows or "\n" in between else " " if between else ""
         if not follows and not heads:
             gap = "\n…\n" if rows else " … "

@@ -6,8 +6,6 @@ and docutils' own writer drops the lines of reStructuredText: so the elements ar
 
 from __future__ import annotations
 
-import re
-from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -15,6 +13,7 @@ from typing import Any
 from lxml import etree
 
 from ragweave.corpora.blocks import Block, Figure, Lines
+from ragweave.corpora.formats.looks import Weights, ends_page, headed, running
 from ragweave.corpora.formats.merged import Cell, MergedTable, TableRow, spanned
 from ragweave.corpora.formats.spaced import closed_up, head_rows, signed
 from ragweave.corpora.formats.superscript import around
@@ -29,9 +28,6 @@ _STRUCK = ("del", "s", "strike")
 _HEADINGS = {f"h{n}": n for n in range(1, 7)}
 _LISTS = ("ul", "ol", "dl", "menu")
 _GROUPS = ("thead", "tbody", "tfoot")
-_PAGE_END = re.compile(r"break-(before|after)\s*:\s*(?:always|page|left|right)", re.I)
-_RUNNING = 3, 0.5
-"""At how many ends of pages, and at which share of them, the same line stands where it is a running line."""
 _CELL_CHARACTERS = 400
 """Tables with longer cells on average are layout, not data."""
 
@@ -106,16 +102,20 @@ class _Flow:
         self._figures: list[Figure] = []
         self._pages: list[int] = []
         """Numbers of blocks before each end of a printed page."""
+        self._weights, self._bold = Weights(), set[int]()
+        """Which text is bold, and the numbers of the blocks that are bold throughout."""
 
     def start(self, element: Any) -> None:
         """Open an element and take the text right after its tag."""
         tag = element.tag
+        self._weights.start(element)
         self._line = int((element.get(LINE) if self._made else element.sourceline) or self._line)
         if tag == "br":
             self._break()
         elif tag not in _INLINE:
             self._flush()
-            self._end_page(element, "before")
+            if ends_page(element, "before"):
+                self._pages.append(len(self._blocks))
             self._open(element)
         elif tag == "img" and not self._pre:
             alt = element.get("alt") or ""
@@ -130,6 +130,7 @@ class _Flow:
     def end(self, element: Any) -> None:
         """Close an element."""
         tag = element.tag
+        self._weights.end()
         if tag in ("sup", "sub") and self._raised:
             self.text(self._raised.pop())
         if tag in _STRUCK and self._struck:
@@ -139,7 +140,8 @@ class _Flow:
         if tag in _INLINE or tag == "br":
             return
         self._flush()
-        self._end_page(element, "after")
+        if ends_page(element, "after"):
+            self._pages.append(len(self._blocks))
         if tag in _HEADINGS:
             self._heading = 0
         elif tag == "pre":
@@ -160,6 +162,7 @@ class _Flow:
         """Take text, counting its lines."""
         if not text:
             return
+        self._weights.text(text)
         for n, part in enumerate(text.split("\n")):
             if n:
                 self._line += 1
@@ -176,24 +179,10 @@ class _Flow:
         """Return the blocks without running lines, and the pictures."""
         self._flush()
         self._close_list()
-        running = self._running()
-        kept = [b for n, b in enumerate(self._blocks) if n not in running]
-        return kept, [replace(f, at=f.at - sum(n < f.at for n in running)) for f in self._figures]
-
-    def _end_page(self, element: Any, side: str) -> None:
-        """Note where a printed page ends: before or after an element that says so."""
-        found = _PAGE_END.search(element.get("style") or "")
-        if found is not None and found[1].lower() == side and self._table is None:
-            self._pages.append(len(self._blocks))
-
-    def _running(self) -> set[int]:
-        """Return the numbers of the texts that stand at the ends of most pages, but for the page's own number."""
-        at = {n: re.sub(r"\d+", "#", self._blocks[n].text) for n in self._at_ends() if self._blocks[n].kind == "text"}
-        counts, (least, share) = Counter(at.values()), _RUNNING
-        return {n for n, line in at.items() if counts[line] >= max(least, share * len(self._pages))}
-
-    def _at_ends(self) -> set[int]:
-        return {n for at in self._pages for n in (at - 1, at) if 0 <= n < len(self._blocks)}
+        gone = running(self._blocks, self._pages)
+        blocks = self._blocks if self._made else headed(self._blocks, self._bold)
+        kept = [b for n, b in enumerate(blocks) if n not in gone]
+        return kept, [replace(f, at=f.at - sum(n < f.at for n in gone)) for f in self._figures]
 
     def _open(self, element: Any) -> None:
         tag = element.tag
@@ -270,7 +259,7 @@ class _Flow:
             plain = text.rstrip() if self._pre else " ".join(text.split())
             if plain or part.hard:
                 lines.add(plain, part.line, wrapped=not part.hard and not self._pre)
-        self._parts = []
+        self._parts, bold = [], self._weights.all_bold()
         if not lines.text.strip():
             return
         if self._heading:
@@ -283,6 +272,7 @@ class _Flow:
         elif self._depth:
             self._item(lines)
         else:
+            self._bold |= {len(self._blocks)} if bold else set()
             self._blocks.append(lines.block("code" if self._pre else "text"))
 
     def _item(self, lines: Lines) -> None:

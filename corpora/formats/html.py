@@ -13,6 +13,7 @@ from ragweave.corpora.decode import as_declared, decode, read_bytes
 from ragweave.corpora.formats.flow import flow
 from ragweave.corpora.hidden import Styles, addresses_machines
 from ragweave.corpora.meta import first_date, front_matter, iso_date, language_code
+from ragweave.corpora.titles import is_given
 from ragweave.models.errors import SourceError
 
 _CHARSET = re.compile(
@@ -69,6 +70,7 @@ def page(data: bytes, path: Path, charset: str = "") -> Parsed:
         blocks, figures = flow(content.body, lambda e: e.tag in _DROPPED or content.styles.hides(e))
     tops = [b.text for b in blocks if b.kind == "heading" and b.level == 1]
     title = " ".join((root.findtext(".//title") or "").split())
+    title = title if is_given(title) else ""
     canonical = root.xpath("//link[@rel='canonical']/@href")
     dates = [stated(name) for name in _DATES] + [t.get("datetime") or "" for t in root.iter("time")][:3]
     return Parsed(

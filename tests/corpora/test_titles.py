@@ -29,6 +29,16 @@ CAPTION = "(Exact name of Registrant as specified in its charter)"
             "Intel Corporation FORM 8-K, May 4, 2023",
         ),
         (["FORM 20-F", "Nordsee SE", "(Exact name of registrant as specified in its charter)"], "Nordsee SE FORM 20-F"),
+        (
+            [
+                "FORM 10-Q",
+                "For the quarter ended",
+                "April 1, 2023",
+                "Tarn Inc. (Exact name of registrant as",
+                "specified in its charter)",
+            ],
+            "Tarn Inc. FORM 10-Q, April 1, 2023",
+        ),
         (["Lease", "This form 10-Q is quoted here.", "The quarter ended July 1, 2023 was dry."], ""),
         (["FORM 10-Q", "A report without its registrant"], ""),
     ],

@@ -125,10 +125,3 @@ def test_an_empty_column_with_a_head_of_its_own_stays(tmp_path: Path) -> None:
     cells = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in rows)
     (tmp_path / "a.html").write_text(f"<table>{cells}</table>", encoding="utf-8")
     assert lines(tmp_path / "a.html", "html") == [" | ".join(row) for row in rows]
-
-
-def test_lines_that_stand_at_the_ends_of_most_printed_pages_are_left_out(tmp_path: Path) -> None:
-    turn = "<hr style='page-break-after:always'><p><a href='#toc'>Contents</a></p>"
-    pages = [f"<p>The tide is {n}.</p><div>Harbour Office, page {n}</div>" for n in range(1, 5)]
-    (tmp_path / "a.html").write_text(turn.join(pages) + turn + "<p>The end.</p>", encoding="utf-8")
-    assert lines(tmp_path / "a.html", "html") == [*(f"The tide is {n}." for n in range(1, 5)), "The end."]
