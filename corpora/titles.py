@@ -22,6 +22,8 @@ _PAGES = 2
 """First pages on which a document says what it is called."""
 _COVER = 60
 """Lines of the cover of a filing."""
+_LINE = 400
+"""Characters of a line of the cover that are read."""
 _REGISTRANT = re.compile(
     r"\(?\s*(?:exact\s+)?name\s+of\s+(?:the\s+)?(?:registrant|issuer)\s+as\s+specified\s+in\s+(?:its|the)\s", re.I
 )
@@ -54,7 +56,7 @@ def title_of(stated: str, blocks: Sequence[Block], name: str) -> str:
 
 def filed_under(blocks: Sequence[Block]) -> str:
     """Return whose report a filing is, its form and its period, as its cover says them; "" for anything else."""
-    lines = list(_lines(blocks))
+    lines = [line for each in _lines(blocks) if (line := " ".join(each[:_LINE].split()))]
     cover = "\n".join(lines)
     named, dated = _REGISTRANT.search(cover), _PERIOD.search(cover)
     name = cover[: named.start()].rstrip().rpartition("\n")[2] if named else ""
