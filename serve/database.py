@@ -149,7 +149,8 @@ def _make_tables(db: Connection, what: str) -> None:
     """Give a new file or schema its tables, all in one transaction; two processes may begin at once."""
     shared = db.dialect.name == "postgresql"
     if shared:
-        sent(db, "SELECT pg_advisory_xact_lock(:key)", key=postgres.key_of(SCHEMA))
+        # A lock of its own: whoever holds that of the conversations makes an index, which waits for every transaction.
+        sent(db, "SELECT pg_advisory_xact_lock(:key)", key=postgres.key_of(f"{SCHEMA} tables"))
         sent(db, f"CREATE SCHEMA IF NOT EXISTS {SCHEMA}")
         found = sent(db, f"SELECT obj_description(to_regnamespace('{SCHEMA}'), 'pg_namespace')").scalar_one()
     else:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 from unittest.mock import Mock
 
 import pytest
 from langgraph.checkpoint.base import empty_checkpoint
 
+from ragweave.corpora.settings import corpora_settings
+from ragweave.corpora.store import postgres
+from ragweave.corpora.store.locks import held
 from ragweave.serve.conversations import forget_library, latest, of_the_server
+from ragweave.serve.database import SCHEMA
 from ragweave.serve.store import ConversationThread, Store, add_thread, now
 
 pytestmark = pytest.mark.both
@@ -43,4 +48,14 @@ def test_what_was_written_of_a_library_outlives_the_server_until_the_library_cha
     assert (store.overview("old", 3), store.overview("old", 4)) == ({"summary": "Mail and notes."}, None)
     store.forget_library("old")
     assert store.overview("old", 3) is None
+    store.close()
+
+
+async def test_a_server_makes_its_tables_while_another_one_makes_those_of_the_conversations(home: Path) -> None:
+    url = corpora_settings().database
+    other = postgres.server(url).lock(SCHEMA, 0, print) if url else held(home, SCHEMA, 0, "Held by", "wait")
+    with other:
+        # An index that is made concurrently waits for every transaction: one that waited for this lock would never end.
+        store = await asyncio.wait_for(asyncio.to_thread(Store, home / "serve.sqlite"), 20)
+    assert store.threads("owner") == []
     store.close()
