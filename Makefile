@@ -58,12 +58,13 @@ test-hard: export TEST_KILLS ?= 10
 test-hard: export TEST_CHANGES ?= 200
 test-hard: export TEST_STEPS ?= 2000
 test-hard: $(VENV)/.dev
-	@$(BIN)/python -m pytest -n auto --dist loadgroup -rP -m hard tests
+	@$(BIN)/python -m pytest -n auto --dist loadgroup -rP -m hard \
+	  -o faulthandler_timeout=$$((600 + 60 * TEST_KILLS + TEST_CHANGES)) tests
 
 # A thousand questions at each share of bad calls of a model, in virtual time.
 test-faulted: export TEST_QUESTIONS ?= 1000
 test-faulted: $(VENV)/.dev
-	@$(BIN)/python -m pytest -m hard -s tests/graphs/test_faulted_model.py
+	@$(BIN)/python -m pytest -m hard -s -o faulthandler_timeout=7200 tests/graphs/test_faulted_model.py
 
 # What is installed and what lies in the page, as CycloneDX; the licences of it; and, where an index can be reached,
 # what is known against it (pip-audit is fetched into an environment of its own).

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import faulthandler
 import json
 import os
 import queue
@@ -32,8 +31,6 @@ KILLS = int(os.environ.get("TEST_KILLS", "10"))
 CHANGES = int(os.environ.get("TEST_CHANGES", "200"))
 LIMIT = 300.0
 """Seconds that a test waits for a line, or for the end, of a process it has started."""
-LONGEST = 600.0 + 60 * KILLS + CHANGES
-"""Seconds that a test may take; whatever this process waits for is then told, and the run of tests ends."""
 
 PRELUDE = """
 import faulthandler, resource
@@ -199,13 +196,6 @@ class Content:
             "stray folders": self.strays,
             "damage": len(self.damage),
         }
-
-
-@pytest.fixture(autouse=True)
-def _no_hang() -> Iterator[None]:
-    faulthandler.dump_traceback_later(LONGEST, exit=True)
-    yield
-    faulthandler.cancel_dump_traceback_later()
 
 
 @pytest.fixture
