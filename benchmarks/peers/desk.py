@@ -37,6 +37,11 @@ def scripted(prompt: str) -> str:
     if "sub-questions" in prompt:
         asked = prompt.rsplit("<User Question>", 1)[1].split("<Output>")[0].strip()
         return json.dumps({"items": [{"sub_question": asked, "tool_name": "library"}]})
+    if "Sentences to judge:" in prompt:  # Ragweave's check: whatever is asked is stated
+        numbers = re.findall(r"\d+", prompt.rsplit("Sentences to judge:", 1)[1].partition("\n")[0])
+        said = prompt.rsplit("in brackets:", 1)[1].partition("[1]")[0].strip(" .\n")
+        stated = {"passage": 1, "words": said, "verdict": "supported"}
+        return json.dumps({"verdicts": [{"n": int(n)} | stated for n in numbers]})
     if "yes or no" in prompt:
         return "yes"
     said = f"{first_sentence(prompt)} [1]."
@@ -57,7 +62,9 @@ def graph_of(prompt: str) -> str:
 
 def first_sentence(prompt: str) -> str:
     """Return a sentence of the first numbered document, as a model that copies would."""
-    after = re.split(r"\[1\]|Source 1:|\"content\":|-----Sources-----", prompt.replace("like [1]", ""))[-1][:1_500]
+    after = re.split(r"\[1\]|Source 1:|\"content\":|-----Sources-----", prompt.replace("like [1]", ""))[-1]
+    after = after.partition("<<<")[2] or after  # where a title stands before the text
+    after = after[:1_500]
     found = re.findall(r"[A-Z][^.\n\[\]]{30,200}(?=\.)", after)
     return found[0] if found else "It is what the first document says"
 
