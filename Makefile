@@ -37,20 +37,23 @@ links:
 types: $(VENV)/.dev links
 	@$(BIN)/mypy $(ROOMS:%=-p ragweave.%)
 
+# A process of tests that dies ends the run and names its test: one started in its place may wait for ever for work.
+AT_ONCE = -n auto --max-worker-restart=0
+
 lint: $(VENV)/.dev
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check .
 
 test: $(VENV)/.dev links
-	@$(BIN)/python -m pytest -n auto -m "not llm and not hard and not page and not cluster and not evals"
+	@$(BIN)/python -m pytest $(AT_ONCE) -m "not llm and not hard and not page and not cluster and not evals"
 
 # What measures and trains, in a checkout only.
 test-evals: $(VENV)/.dev links
-	@$(BIN)/python -m pytest -n auto -m "evals and not hard" tests/evals
+	@$(BIN)/python -m pytest $(AT_ONCE) -m "evals and not hard" tests/evals
 
 # With servers beside it, each started privately where it can be: Chroma's and whatever else is installed. Ray comes as
 # a package, and the tests that share a cluster of it are given to one process.
 test-cluster: $(VENV)/.cluster
-	@$(BIN)/python -m pytest -n auto --dist loadgroup -rs -m "cluster and not hard" tests
+	@$(BIN)/python -m pytest $(AT_ONCE) --dist loadgroup -rs -m "cluster and not hard" tests
 
 # Kills, hostile files, a reader beside a writer, random programs with faults; what is timed runs one after the other. The long form:
 # make test-hard TEST_KILLS=100 TEST_CHANGES=1000 TEST_STEPS=5000
@@ -58,7 +61,7 @@ test-hard: export TEST_KILLS ?= 10
 test-hard: export TEST_CHANGES ?= 200
 test-hard: export TEST_STEPS ?= 2000
 test-hard: $(VENV)/.dev
-	@$(BIN)/python -m pytest -n auto --dist loadgroup -rP -m hard \
+	@$(BIN)/python -m pytest $(AT_ONCE) --dist loadgroup -rP -m hard \
 	  -o faulthandler_timeout=$$((600 + 60 * TEST_KILLS + TEST_CHANGES)) tests
 
 # A thousand questions at each share of bad calls of a model, in virtual time.
@@ -79,7 +82,7 @@ audit: $(VENV)/.dev
 
 # The page in a headless Chromium, which the system has to have (Debian: apt install chromium-headless-shell, or chromium).
 test-page: $(VENV)/.dev
-	@$(BIN)/python -m pytest -n auto -m page tests/page
+	@$(BIN)/python -m pytest $(AT_ONCE) -m page tests/page
 
 # A thousand random conversations of a scripted model, each to its stated end within its budget.
 test-conversations: export CONVERSATIONS ?= 1000
