@@ -177,14 +177,12 @@ def _scored(
     texts = connection.execute(query.bindparams(bindparam("rows", expanding=True)), {"rows": rows})
     scored = []
     for n, *columns in texts:
-        # Doubled spaces keep two equal neighbours from sharing the space between them.
-        padded = [f" {column.replace(' ', '  ')} " for column in columns]
-        length = sum(column.count(" ") + 1 for column in columns if column)
+        length, counts = 0, dict.fromkeys(weights, 0.0)
+        for column, weight in zip(columns, WEIGHTS, strict=True):
+            words = column.split(" ") if column else []
+            length += len(words)
+            for term in weights.keys() & words:
+                counts[term] += weight * words.count(term)
         norm = K1 * (1 - B + B * length / average)
-        score = 0.0
-        for term, idf in weights.items():
-            needle = f" {term} "
-            count = sum(w * column.count(needle) for w, column in zip(WEIGHTS, padded, strict=True))
-            score += idf * count * (K1 + 1) / (count + norm)
-        scored.append((n, score))
+        scored.append((n, sum(idf * counts[t] * (K1 + 1) / (counts[t] + norm) for t, idf in weights.items())))
     return sorted(scored, key=lambda pair: (-pair[1], pair[0]))
