@@ -12,16 +12,18 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from ragweave.benchmarks.page import CHROMIUM, served
 from ragweave.tests.support.server import Received, ScriptedServer
 
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "chromium-headless-shell"))), None)
 EXAMPLES = Path(__file__).resolve().parents[1] / "examples" / "library"
 DECIDED, LIT = "What did the council decide on 12 March 2024?", "When was the lamp of the lighthouse first lit?"
 TOLD = "How tall is the lighthouse, and when was its lamp first lit?"
@@ -137,6 +139,22 @@ def take(browser: Any, address: str, name: str, path: Path, **options: Any) -> N
     context.close()
 
 
+@contextmanager
+def served(home: Path, **model: str) -> Iterator[str]:
+    """Serve a home, and yield the address."""
+    command = [sys.executable, "-m", "ragweave.app.cli", "serve", "--port", "0", "--log", "none"]
+    env = {**os.environ, "RAGWEAVE_HOME": str(home), "PYTHONUNBUFFERED": "1", **model}
+    process = subprocess.Popen(command, env=env, stdout=subprocess.PIPE, text=True)
+    try:
+        assert process.stdout is not None
+        found = re.search(r"http://[\d.]+:\d+", process.stdout.readline())
+        assert found, "the server did not start"
+        yield found.group()
+    finally:
+        process.send_signal(signal.SIGINT)
+        process.wait(20)
+
+
 def main() -> None:
     """Take the pictures."""
     folder, *wanted = sys.argv[1:]
@@ -148,8 +166,7 @@ def main() -> None:
         chat = {"CHAT": "a-model", "CHAT_URL": model.base_url, "CHAT_KEY": "none", "MODE": "extractive"}
         env = {f"RAGWEAVE_{key}": value for key, value in chat.items()} | {"RAGWEAVE_CHAT_CACHE": "false"}
         with served(Path(home), **env) as address, sync_playwright() as playwright:
-            installed = CHROMIUM or shutil.which("chromium-headless-shell")
-            browser = playwright.chromium.launch(executable_path=installed, args=["--no-sandbox"])
+            browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
             if wanted == ["all"]:
                 for name in STATES:
                     for width, height in SIZES:
