@@ -207,25 +207,3 @@ def mixed(
     if json_out:
         in_training = overlap(head(), [q.text for q in asked])
         write_json(json_out, {**bench.flat(found, len(asked)), "train_overlap": in_training})
-
-
-def corruption(
-    data: Annotated[Path, typer.Option("--data", help="Folder of the public data sets.")],
-    limit: Annotated[int, typer.Option("--limit", min=1, help="Questions of each set.")] = 100,
-    work: Work = WORK,
-    json_out: JsonOut = None,
-) -> None:
-    """Put wrong items in the place of found ones, and see what grading and repair make of it."""
-    from ragweave.evals import corruption as bench
-    from ragweave.evals.corpus import use_home
-    from ragweave.evals.report import table, write_json
-
-    use_home(work.resolve() / "home")
-    found = run(bench.measure(data, work.resolve(), limit))
-    flat: dict[str, float] = {}
-    for name, cells in found.items():
-        rows = [[label, *(c[k] if k in c else "" for k in bench.COLUMNS)] for label, c in cells.items()]
-        typer.echo(f"\n{name}\n{table(['items, way', *bench.COLUMNS], rows)}")
-        flat |= {f"{name}, {label}, {k}": v for label, cell in cells.items() for k, v in cell.items()}
-    if json_out:
-        write_json(json_out, flat)

@@ -153,7 +153,6 @@ for _measure in (
     data.answers,
     data.thresholds,
     data.mixed,
-    data.corruption,
     check.check,
     media.images,
     media.video,
