@@ -1,10 +1,9 @@
-"""A table beside the published one, as Markdown and as a page."""
+"""A table beside the published one, as Markdown."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from html import escape
 
 from ragweave.evals.bench.run import ScoredSet, marks, side
 from ragweave.evals.bench.tables import Paper, Table
@@ -83,24 +82,3 @@ def markdown(grid: Grid) -> str:
     """Return a table as Markdown."""
     lines = [f"**{grid.title}**", "", "| | " + " | ".join(grid.columns) + " |", "|---" * (len(grid.columns) + 1) + "|"]
     return "\n".join([*lines, *(f"| {name} | " + " | ".join(cells) + " |" for name, cells in grid.rows)])
-
-
-def page(title: str, shown: Sequence[Grid], notes: Sequence[str], figure: str = "") -> str:
-    """Return tables, and an SVG below them, as a page that needs nothing else."""
-    parts = [f"<!doctype html><meta charset=utf-8><title>{escape(title)}</title>", _STYLE]
-    for grid in shown:
-        heads = "".join(f"<th>{escape(c)}</th>" for c in grid.columns)
-        parts.append(f"<table><caption>{escape(grid.title)}</caption><thead><tr><th></th>{heads}</tr></thead><tbody>")
-        for name, cells in grid.rows:
-            ours = " class=here" if name.endswith((f", {HERE}", f", {QUOTED}")) else ""
-            row = "".join(f"<td>{escape(c)}</td>" for c in cells)
-            parts.append(f"<tr{ours}><th scope=row>{escape(name)}</th>{row}</tr>")
-        parts.append("</tbody></table>")
-    return "\n".join([*parts, figure, *(f"<p>{escape(n)}</p>" for n in notes)]) + "\n"
-
-
-_STYLE = (
-    "<style>body{font:15px/1.5 system-ui;margin:2rem}table{border-collapse:collapse;margin-bottom:2rem}"
-    "caption{text-align:left;font-weight:600;padding-bottom:.5rem}th,td{padding:.2rem .7rem;text-align:right}"
-    "th[scope=row]{text-align:left;font-weight:400}.here{background:#eef3fb}</style>"
-)

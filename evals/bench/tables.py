@@ -52,7 +52,7 @@ class Set(_Data):
 class Table(_Data):
     """One table. With a `judge`, `published` has a row an aspect; otherwise a row an arm, in the order of columns.
 
-    It is empty where the paper printed a figure alone, in which no number stands; `figure` draws one, and asks no arm.
+    It is empty where the paper printed a figure alone, in which no number stands.
     """
 
     title: str
@@ -61,7 +61,6 @@ class Table(_Data):
     other: Set
     columns: tuple[str, ...] = ()
     judge: Literal["", "pairs", "scores"] = ""
-    figure: Literal["", "gap"] = ""
     answers: dict[str, str] = Field(default_factory=dict)
     published: dict[str, dict[str, list[float]]] = Field(default_factory=dict)
 

@@ -43,7 +43,6 @@ def bench(
     runs: Annotated[int, typer.Option("--runs", min=1, max=20, help="Times that a judge is asked.")] = 5,
     estimate: Annotated[bool, typer.Option("--estimate", help="Say what it would take, and stop.")] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask before a chat model is called.")] = False,
-    html: Annotated[Path | None, typer.Option("--html", metavar="OUT", help="Write the tables as a page.")] = None,
     work: Work = WORK,
     json_out: JsonOut = None,
 ) -> None:
@@ -74,12 +73,6 @@ def bench(
         raise InputError(f"the table has no block “{beside}”", f"use one of: {', '.join(chosen.published)}")
     more = with_settings({}, set_).model_dump(exclude_unset=True)
     asked, missing = _sets(chosen, data, from_ or [], corpus, limit, seed)
-    if chosen.figure:
-        grid, drawing = run(_drawn(of, chosen, asked, work))
-        typer.echo(show.markdown(grid))
-        if html:
-            html.write_text(show.page(grid.title, [grid], [], drawing), encoding="utf-8")
-        return
     extra = [c for a in asked if a.set not in chosen.sets for c in a.set.columns if not chosen.columns]
     speaks = mode != "extractive" and chat("writer") is not None
     mode = mode if speaks or mode == "llm" else "extractive"
@@ -115,22 +108,8 @@ def bench(
     if len(routed) > 1:
         notes.append(f"{', '.join(routed)}: all ran the one router that RAGWEAVE_ROUTER names; see --arms.")
     typer.echo("\n".join(notes))
-    if html:
-        html.write_text(show.page(grids[0].title, grids, notes), encoding="utf-8")
     if json_out:
         write_json(json_out, show.flat(chosen, found, extra))
-
-
-async def _drawn(of: Paper, table: Table, asked: list[BenchSet], work: Path) -> tuple[Grid, str]:
-    """Return what a figure of a paper shows, in numbers and as SVG."""
-    from ragweave.corpora.store.library import open_library
-    from ragweave.evals.bench import gap
-    from ragweave.evals.bench.run import prepared
-
-    sets = await prepared(of, asked, work)
-    questions = [q.text for a in sets for q in a.bundle.questions]
-    found = await gap.vectors(await open_library(sets[0].library), questions)
-    return gap.grid(found, f"{of.title}: {table.title}"), gap.drawing(found)
 
 
 def _sets(
