@@ -30,7 +30,7 @@ async def aindex(
     loader: str = "",
     encoder: str = "",
 ) -> Report:
-    """Index files, folders and addresses of object stores, or a single one; what is unchanged costs a hash.
+    """Index files and folders, or a single one; what is unchanged costs a hash.
 
     `documents` are those of a LangChain loader; their text is kept in the library's own folder. A run that is
     `alone` does not use what other libraries of this home have perceived of the same film. With a `loader`, a key of
@@ -38,13 +38,12 @@ async def aindex(
     it, takes the place of the library's, and its vectors are made anew of the stored text.
     """
     from ragweave.corpora.ingest.documents import kept
-    from ragweave.corpora.ingest.mirror import is_address, mirrored
     from ragweave.corpora.ingest.run import index as run_index
 
     given = [*paths] if isinstance(paths, Iterable) and not isinstance(paths, str) else [paths]
     if strange := [p for p in given if not isinstance(p, str | Path)]:
         raise InputError(f"a path is no text but {type(strange[0]).__name__}", "name files and folders by their paths")
-    several = [await mirrored(str(p)) if is_address(p) else Path(p) for p in given]
+    several = [Path(p) for p in given]
     if documents:
         several += await kept(documents, library)
     models = at_indexing()

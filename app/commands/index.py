@@ -42,7 +42,7 @@ _KINDS = 8
 def index(
     paths: Annotated[
         list[str] | None,
-        typer.Argument(metavar="PATHS", help="Files and folders; or s3://BUCKET/NAME (extra `objects`)."),
+        typer.Argument(metavar="PATHS", help="Files and folders."),
     ] = None,
     library: LibraryOption = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")] = False,
@@ -78,8 +78,6 @@ def index(
         os.environ["RAGWEAVE_RAY"] = ray
         corpora_settings.cache_clear()
     if watch:
-        if any("://" in path for path in paths):
-            raise InputError("a bucket can be indexed, and not watched", "leave that option out")
         _watch([Path(path) for path in paths], library_name(library), loader, quiet=quiet, as_json=as_json)
         return
     watcher = Watcher(console(stderr=True), shown=not quiet and not as_json)

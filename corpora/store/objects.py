@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import timedelta
 from functools import lru_cache
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +21,6 @@ from ragweave.models.errors import InputError, MissingExtra, RagweaveError, Stor
 
 _OURS = ("s3", "gs", "az")
 """Kinds of store that obstore speaks to; others are those that fsspec finds installed."""
-_STATE = ("size", "e_tag", "ETag", "etag", "md5Hash", "last_modified", "mtime")
-"""What kinds of store say of an object, each by names of its own."""
 _PATIENCE = 15.0
 """Seconds after which a store that does not answer counts as away."""
 _PIECE = 8 * 2**20
@@ -96,20 +93,6 @@ class Objects:
             return sorted(name.rstrip("/").rpartition("/")[2] for name in found)
         return []
 
-    def states(self) -> dict[str, str]:
-        """Return what tells one state of an object from another, by the names of all below the address.
-
-        Empty objects that stand for folders are left out; "" is an object at the address itself.
-        """
-        with _told():
-            found = self._fs.find(self._root, detail=True)
-        root = len(self._root.rstrip("/")) + 1
-        rows = {name[root:]: row for name, row in found.items()}
-        for name in folders_among(rows):
-            if rows[name].get("size") == 0:
-                del rows[name]
-        return {name: " ".join(str(row.get(k, "")) for k in _STATE) for name, row in rows.items()}
-
     def remove(self, path: Path) -> None:
         """Remove one object."""
         with _told(), suppress(FileNotFoundError):
@@ -122,12 +105,6 @@ class Objects:
 
     def _name(self, path: Path) -> str:
         return f"{self._root}/{path.relative_to(self._home).as_posix()}"
-
-
-def folders_among(names: Collection[str]) -> set[str]:
-    """Return those of the names below which others lie; "" is the one of what holds all."""
-    above = (name[:at] for name in names for at, letter in enumerate(name) if letter == "/")
-    return {name for name in chain([""], above) if name in names}
 
 
 def objects() -> Objects | None:
