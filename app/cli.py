@@ -13,7 +13,7 @@ from typing import Annotated, Any
 import typer
 
 from ragweave import __version__
-from ragweave.app.commands import care, common, keys, serve, sources
+from ragweave.app.commands import common, keys, serve, sources
 from ragweave.app.commands.ask import ask
 from ragweave.app.commands.chat import chat
 from ragweave.app.commands.doctor import doctor
@@ -60,8 +60,6 @@ def _options(
 
 for command in (index, ask, search, chat, sources.show, serve.serve, serve.mcp, doctor, setup, graph):
     app.command()(command)
-app.command("export")(care.export_library)
-app.command("import")(care.import_library)
 app.add_typer(sources.sources, name="sources")
 app.add_typer(sources.library, name="library")
 app.add_typer(keys.keys, name="keys")

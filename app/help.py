@@ -11,7 +11,7 @@ from typer.core import TyperGroup
 GROUPS: Mapping[str, tuple[str, ...]] = {
     "Begin": ("setup", "index", "ask", "chat", "search", "show"),
     "Serve": ("serve", "mcp", "keys"),
-    "Look after libraries": ("library", "sources", "export", "import", "doctor", "graph"),
+    "Look after libraries": ("library", "sources", "doctor", "graph"),
 }
 """Commands of a user by group, in the order of the help; any other is for a checkout."""
 CHECKOUT = "In a checkout only: measure and train"
@@ -43,8 +43,6 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
     "sources list": ("sources list --library work --json",),
     "sources show": ("sources show report.pdf",),
     "sources remove": ("sources remove report.pdf", "sources remove ~/notes/old"),
-    "export": ("export notes.ragweave --library notes",),
-    "import": ("import notes.ragweave --library copy",),
     "doctor": ("doctor", "doctor --json", "doctor --repair"),
     "graph": ("graph", "graph crag --mermaid", "graph --preset crag"),
 }

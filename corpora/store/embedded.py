@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 import sqlite3
 import threading
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager
 from pathlib import Path
+from typing import Any
 
 from sqlalchemy import Connection, Engine
 
 from ragweave.corpora.store import lexical
 from ragweave.corpora.store.folders import REMEDY, catalog_of, folders
-from ragweave.corpora.store.schema import connect, write
+from ragweave.corpora.store.schema import about, connect, write
 from ragweave.corpora.types import CORPORA
 from ragweave.models.errors import LibraryError, LibraryNotFound
 
@@ -46,24 +44,13 @@ class Files:
         """Begin a transaction that changes a library."""
         return write(self._engine(library))
 
-    def adopt(self, library: str, folder: Path) -> None:
-        """Take in a library that was made in a folder: the catalog in it is the one."""
-
-    def take(self, library: str, path: Path) -> None:
-        """Make a library of a SQLite file, whole or not at all."""
-        place = catalog_of(self._home, library)
-        place.parent.mkdir(parents=True, exist_ok=True)
-        part = place.with_name(".catalog.part")
-        with open(path, "rb") as given, open(part, "wb") as file:
-            shutil.copyfileobj(given, file)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(part, place)
-
-    @contextmanager
-    def file(self, library: str) -> Iterator[Path]:
-        """Lend the catalog as a SQLite file, to be read."""
-        yield catalog_of(self._home, library)
+    def make(self, library: str, folder: Path, named: dict[str, Any]) -> None:
+        """Make the empty catalog of a library in the folder that takes its place, with its row of `about`."""
+        engine = connect(folder / "catalog.sqlite")
+        with write(engine) as connection:
+            lexical.create(connection)
+            connection.execute(about.insert(), named)
+        engine.dispose()
 
     def drop(self, library: str) -> None:
         """Let go of a library, whose file goes with its folder."""

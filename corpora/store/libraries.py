@@ -18,10 +18,10 @@ from typing import Any, get_args
 from sqlalchemy import Connection, select, update
 
 from ragweave.corpora.settings import corpora_settings
-from ragweave.corpora.store import lexical, locks, postgres
+from ragweave.corpora.store import locks, postgres
 from ragweave.corpora.store.embedded import Files
 from ragweave.corpora.store.folders import ANEW, folder_of, unwritable
-from ragweave.corpora.store.schema import about, connect, write
+from ragweave.corpora.store.schema import about
 from ragweave.corpora.store.temporary import forsaken, hold
 from ragweave.corpora.store.watch import CatalogWatch
 from ragweave.corpora.types import MAX_HALF_LIFE, Recency
@@ -230,22 +230,9 @@ class Libraries:
         return row
 
     def create(self, name: str, encoder: str, dim: int) -> LibraryRow:
-        """Make an empty library."""
+        """Make an empty library in a folder of its own, which takes its place: it is there whole or not at all."""
         row = LibraryRow(secrets.token_hex(8), check_name(name), encoder, dim, 0)
-        with self.making(row.id, row.name) as folder:
-            engine = connect(folder / "catalog.sqlite")
-            with write(engine) as connection:
-                lexical.create(connection)
-                # Its id is the name of its folder.
-                connection.execute(about.insert(), {k: v for k, v in asdict(row).items() if k != "id"})
-            engine.dispose()
-        return row
-
-    @contextmanager
-    def making(self, library: str, name: str) -> Iterator[Path]:
-        """Make a library in a folder of its own, which takes its place at the end: it is there whole or not at all."""
-        self.free(name)
-        part = folder_of(self._home, f".{library}.part")
+        part = folder_of(self._home, f".{row.id}.part")
         held = -1
         try:
             with locks.names(self._home):
@@ -253,16 +240,15 @@ class Libraries:
                 for left in part.parent.glob(".*.part"):  # of a process that was killed
                     if forsaken(left):
                         shutil.rmtree(left, ignore_errors=True)
+                self.free(row.name)
                 part.mkdir(parents=True)
                 held = hold(part)
-            yield part
-            with locks.names(self._home):
-                self.free(name)
-                self.kept.adopt(library, part)
+                # Its id is the name of its folder.
+                self.kept.make(row.id, part, {k: v for k, v in asdict(row).items() if k != "id"})
                 try:
-                    os.rename(part, folder_of(self._home, library))
+                    os.rename(part, folder_of(self._home, row.id))
                 except OSError:
-                    self.kept.drop(library)
+                    self.kept.drop(row.id)
                     raise
         except OSError as error:
             raise unwritable(part, error) from error
@@ -270,6 +256,7 @@ class Libraries:
             shutil.rmtree(part, ignore_errors=True)
             if held >= 0:
                 os.close(held)
+        return row
 
     def free(self, name: str) -> None:
         """Refuse a name that a library has."""

@@ -128,9 +128,6 @@ class Media:
         """Return the sources that have media, published or staged, and are not among those given."""
         return sorted({name[:24] for name in self._names()} - set(sources))
 
-    def send(self) -> None:
-        """Take in what an import has put into the folder."""
-
     def _names(self) -> Iterator[str]:
         return (n for n in self._folders() if _SOURCE.match(n) and n[24:] in ("", _PART, _OLD))
 
@@ -184,12 +181,6 @@ class StoredMedia(Media):
         for source in filter(_SOURCE.fullmatch, sources):
             self._store.clear(self._folder(source))
             super().drop([source])
-
-    def send(self) -> None:
-        """Send what an import has put into the folder."""
-        for source in _listed(self.root, os.DirEntry.is_dir):
-            for name in _listed(self.root / source, os.DirEntry.is_file):
-                self._store.put(self.root / source / name, self.root / source / name)
 
     def _folders(self) -> list[str]:
         return sorted({*super()._folders(), *self._store.names(self.root)})

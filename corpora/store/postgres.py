@@ -19,14 +19,13 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Engine, create_engine, event, select, text
+from sqlalchemy import Connection, Engine, create_engine, event, text
 from sqlalchemy.engine import ExceptionContext
 from sqlalchemy.exc import ArgumentError, DBAPIError
 
 from ragweave.corpora.store import lexical
 from ragweave.corpora.store.folders import of_the_disk
-from ragweave.corpora.store.schema import EARLIER, SCHEMA_VERSION, add, connect, metadata, write
-from ragweave.corpora.store.temporary import temporary
+from ragweave.corpora.store.schema import EARLIER, SCHEMA_VERSION, about, metadata
 from ragweave.corpora.types import CORPORA
 from ragweave.models.errors import LibraryError, LibraryNotFound
 
@@ -34,7 +33,6 @@ PREFIX = "ragweave_"
 """How the names of the schemas of libraries begin."""
 _GONE = f"gone_{PREFIX}"
 _ID = re.compile(r"[0-9a-z]{1,40}")
-_AT_ONCE = 2_000
 _OPTIONS = {
     # A process that was killed, or its machine, holds its locks for seconds and not for hours.
     "client_connection_check_interval": "1000",
@@ -48,9 +46,6 @@ _SCHEMAS = """SELECT nspname, obj_description(oid, 'pg_namespace') FROM pg_names
     WHERE starts_with(nspname, :prefix) ORDER BY nspname"""
 _HELD = """FROM pg_locks WHERE locktype = 'advisory' AND granted AND objsubid = 1
     AND (CAST(classid AS bigint) << 32 | CAST(objid AS bigint)) = :key"""
-_USED = "(SELECT coalesce(max(n), 0) AS n FROM {0} UNION ALL SELECT coalesce(max(upto), 0) FROM indexes) AS used"
-"""Numbers of rows up to which none is given anew: an index may hold one whose row was deleted."""
-_LOST = f"SELECT setval(pg_get_serial_sequence('{{0}}', 'n'), (SELECT max(n) + 1 FROM {_USED}), false)"
 
 
 @lru_cache(maxsize=1)
@@ -119,39 +114,15 @@ class Server:
                     raise refused from error
                 raise
 
-    def adopt(self, library: str, folder: Path) -> None:
-        """Take in a library that was made in a folder: its rows go into a schema of their own."""
-        self.take(library, folder / "catalog.sqlite")
-        for left in folder.glob("catalog.sqlite*"):
-            left.unlink()
-
-    def take(self, library: str, path: Path) -> None:
-        """Make a library of the rows of a SQLite file, whole or not at all."""
-        file = connect(path)
-        with file.begin() as given, self._engine.begin() as connection:
+    def make(self, library: str, folder: Path, named: dict[str, Any]) -> None:
+        """Make the empty catalog of a library in a schema of its own, with its row of `about`."""
+        with self._engine.begin() as connection:
             connection.exec_driver_sql(f'CREATE SCHEMA "{PREFIX}{library}"')
             connection.exec_driver_sql(f"COMMENT ON SCHEMA \"{PREFIX}{library}\" IS '{SCHEMA_VERSION}'")
             connection.exec_driver_sql(f'SET LOCAL search_path = "{PREFIX}{library}"')
             metadata.create_all(connection)
             lexical.create(connection)
-            _pour(given, connection)
-            for table in ("vectors", "mentions", "relations"):
-                connection.exec_driver_sql(_LOST.format(table))
-        file.dispose()
-
-    @contextmanager
-    def file(self, library: str) -> Iterator[Path]:
-        """Lend the catalog as a SQLite file, to be read."""
-        with temporary() as folder:
-            file = connect(folder / "catalog.sqlite")
-            with self.reading(library) as given, write(file) as connection:
-                lexical.create(connection)
-                _pour(given, connection)
-                connection.exec_driver_sql("DELETE FROM sqlite_sequence WHERE name = 'vectors'")
-                used = _USED.format("vectors")
-                connection.exec_driver_sql(f"INSERT INTO sqlite_sequence SELECT 'vectors', max(n) FROM {used}")
-            file.dispose()
-            yield folder / "catalog.sqlite"
+            connection.execute(about.insert(), named)
 
     def drop(self, library: str) -> None:
         """Remove a library; what a kill left of others goes as well."""
@@ -256,18 +227,6 @@ def _name() -> str:
 def key_of(name: str) -> int:
     """Return the number of a lock."""
     return int.from_bytes(hashlib.sha256(f"ragweave {name}".encode()).digest()[:7], "big")
-
-
-def _pour(given: Connection, taken: Connection) -> None:
-    """Copy all rows of a library, and its words, from one engine into another."""
-    for table in metadata.sorted_tables:
-        rows = given.execution_options(yield_per=_AT_ONCE).execute(select(table)).mappings()
-        for some in rows.partitions():
-            add(taken, table, [dict(row) for row in some])
-    for corpus in CORPORA:
-        words = text(f"SELECT rowid, title, heading, text FROM {lexical.table(corpus)}")
-        for part in given.execution_options(yield_per=_AT_ONCE).execute(words).partitions():
-            lexical.put(taken, corpus, [(row[0], row[1], row[2], row[3]) for row in part])
 
 
 def _configure(connection: Any, _record: Any) -> None:

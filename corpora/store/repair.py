@@ -6,7 +6,6 @@ import asyncio
 import shutil
 import threading
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from sqlalchemy import Connection, select, text
@@ -22,7 +21,6 @@ from ragweave.corpora.store.rows import unpack
 from ragweave.corpora.store.schema import bump, items
 from ragweave.corpora.store.stores import stores
 from ragweave.corpora.store.visual_search import SEEN, catch_up, pictures_of
-from ragweave.corpora.types import Item
 from ragweave.models import embed
 from ragweave.models.errors import LibraryError
 
@@ -107,7 +105,7 @@ _WRONG = """FROM vectors WHERE space = :encoder AND item IN
     (SELECT item FROM vectors WHERE space = :encoder AND length(data) != :bytes)"""
 
 
-def index_words(connection: Connection, check: Callable[[Item], object] = lambda item: None) -> int:
+def index_words(connection: Connection) -> int:
     """Make the lexical index anew of all items, within a write transaction; return how many these are."""
     lexical.create(connection)
     query = select(items).order_by(items.c.n).limit(_PAGE)
@@ -115,7 +113,6 @@ def index_words(connection: Connection, check: Callable[[Item], object] = lambda
     while rows := connection.execute(query.where(items.c.n > last)).mappings().all():
         some = [unpack(row) for row in rows]
         for row, item, words in zip(rows, some, terms_of(some), strict=True):
-            check(item)
             lexical.put(connection, item.corpus, [(row["n"], *words)])
         last, count = rows[-1]["n"], count + len(rows)
     return count

@@ -25,25 +25,21 @@ _UNHELD = ".ragweave-made-"
 
 
 @contextmanager
-def temporary(where: Path | None = None) -> Iterator[Path]:
-    """Lend a temporary folder, a hidden one where it is to lie in another; those of processes that were killed go.
+def temporary() -> Iterator[Path]:
+    """Lend a temporary folder; those of processes that were killed go.
 
     Raises:
         LibraryError: none can be made.
-        OSError: none can be made in the folder that was given.
     """
-    prefix = f".{_PREFIX}" if where else _PREFIX
     try:
-        made = Path(tempfile.mkdtemp(prefix=_UNHELD, dir=where))
-        for left in made.parent.glob(f"{prefix}*"):
+        made = Path(tempfile.mkdtemp(prefix=_UNHELD))
+        for left in made.parent.glob(f"{_PREFIX}*"):
             if forsaken(left):
                 shutil.rmtree(left, ignore_errors=True)
         held = hold(made)
         # From here on others see it, and see that it is held.
-        folder = made.rename(made.with_name(prefix + made.name.removeprefix(_UNHELD)))
+        folder = made.rename(made.with_name(_PREFIX + made.name.removeprefix(_UNHELD)))
     except OSError as error:
-        if where:
-            raise
         what = f"No temporary folder can be made ({error.strerror or error})"
         raise LibraryError(what, "free some disk, or set TMPDIR to a folder that can be written") from error
     try:

@@ -24,7 +24,7 @@ from ragweave.tests.hard.commands import CUT, Broken, Step
 from ragweave.tests.hard.world import FILES, World
 from ragweave.tests.support.postgres import Postgres, binaries, private_postgres
 
-COMMANDS = {"index": 24, "search": 5, "ask": 3, "chat": 5, "export": 5, "import": 5, "reembed": 4, "delete": 2}
+COMMANDS = {"index": 24, "search": 5, "ask": 3, "chat": 5, "reembed": 4, "delete": 2}
 COMMANDS |= {"repair": 3, "forget": 3, "upload": 10}
 WEIGHTS = {**dict(zip(FILES, (14, 9, 6, 4, 4, 6, 2), strict=True)), **COMMANDS}
 FAULTS = dict(zip([*KINDS, "timed kill"], (8, 2, 3, 3, 1, 2, 3), strict=True))

@@ -81,15 +81,12 @@ def test_a_life_without_settings_opens_no_connection_and_leaves_no_word_in_a_log
     (notes / "broken.pdf").write_bytes(b"%PDF-1.4 canarydocument")
     name = ["--library", "canarylibrary"]
     asked = "When was the beacon of canarydocument 2 lit, canaryquestion?"
-    bundle = str(tmp_path / "x.ragweave")
     logs = []
     for argv, text in (
         (["index", str(notes), *name], ""),
         (["ask", asked, *name], ""),
         (["search", "canaryquery beacon", *name], ""),
         (["chat", *name], "When was the beacon of canarydocument 1 lit?\nAnd canaryfollowup?\n"),
-        (["export", bundle, *name], ""),
-        (["import", bundle, "--library", "other"], ""),
         (["doctor", "--repair"], ""),
         (["doctor"], ""),
     ):

@@ -28,13 +28,12 @@ class World(Commands):
     seen: set[str] = field(default_factory=set)
     synced: dict[str, dict[str, str]] = field(default_factory=dict)
     turns: dict[str, int] = field(default_factory=dict)
-    bundles: dict[str, list[str]] = field(default_factory=dict)
     accepted: dict[str, str] = field(default_factory=dict)
     """Digests of the uploads that were accepted and not removed, by path."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for folder in "a", "b", "out", "sent":
+        for folder in "a", "b", "sent":
             (self.root / folder).mkdir()
         for name in "ab":  # a file that stays as it is: a run that can read nothing at all ends with another code
             self._put(self.root / name / ANCHOR, _ANCHOR_TEXT)
@@ -130,31 +129,6 @@ class World(Commands):
         if said is not None and "Go on with: ragweave chat --thread " in said and "error:" not in said:
             kept = said.rpartition("--thread ")[2].split()[0]
             self.turns[kept] = self.turns.get(kept, 0) + 2
-
-    def _export(self, step: Step, rng: random.Random) -> None:
-        if not (name := self._library(rng)):
-            return
-        path = self.root / "out" / f"{rng.randint(1, 2)}.ragweave"
-        files = self._read(name)
-        if self._command(step, ["export", str(path), "-l", name, "--force"], name) is not None:
-            self.bundles[str(path)] = files
-            if left := [p.name for p in path.parent.iterdir() if p.name.startswith(".")]:
-                raise Broken(f"left beside the bundle: {left}")
-        elif path.exists() and str(path) not in self.bundles:
-            self.bundles[str(path)] = files  # killed after its last rename: it must be whole
-
-    def _import(self, step: Step, rng: random.Random) -> None:
-        if not self.bundles:
-            return
-        path, name = rng.choice(sorted(self.bundles)), rng.choice("cd")
-        if name in self.state["libraries"]:
-            self._command({"op": "delete"}, ["library", "delete", name, "--yes"], name)
-        if self._command(step, ["import", path, "-l", name], name) is not None or name in self.state["libraries"]:
-            if (got := self._read(name)) != self.bundles[path]:
-                raise Broken(f"{len(got)} files in {name}, {len(self.bundles[path])} in its bundle")
-            left = [n for n in self.state["left"] if n.endswith(".part")]
-            if left and step.get("fault") != "eio":  # the removal may be what failed; the next one sweeps
-                raise Broken(f"half libraries beside one that was made whole: {left}")
 
     def _reembed(self, step: Step, rng: random.Random) -> None:
         if name := self._library(rng):

@@ -1,4 +1,4 @@
-"""`ragweave export`, `import`, `doctor --repair` and `index --watch` over real files."""
+"""`ragweave doctor --repair` and `index --watch` over real files."""
 
 from __future__ import annotations
 
@@ -12,10 +12,8 @@ from typing import Any
 
 import pytest
 
-from ragweave.corpora.store.stores import close_stores
 from ragweave.models import embed
 from ragweave.models.encoders import normalise
-from ragweave.models.settings import model_settings
 
 
 @pytest.fixture
@@ -28,20 +26,6 @@ def notes(main: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     assert main("index", "notes", "--quiet")[0] == 0
     return folder
-
-
-def test_a_library_travels_in_one_file(main: Any, notes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    code, out, _ = main("export", "notes.ragweave")
-    assert code == 0 and "Wrote library default: 2 sources, 4 items, 4 vectors of wordllama" in out
-    assert main("export", "notes.ragweave")[0] == 2
-    written = json.loads(main("export", "notes.ragweave", "--force", "--json")[1])
-    assert written["sha256"] in out
-    close_stores()
-    monkeypatch.setenv("RAGWEAVE_HOME", str(notes.parent / "elsewhere"))
-    model_settings.cache_clear()
-    code, out, _ = main("import", "notes.ragweave", "--library", "carried", "--files", "notes")
-    assert code == 0 and "Opened library carried: 2 sources" in out
-    assert "2 unchanged" in main("index", "notes", "-l", "carried")[1]
 
 
 def test_index_with_another_encoder_says_what_to_set(main: Any, notes: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,7 +14,6 @@ from ragweave.corpora.ingest.run import index as run_index
 from ragweave.corpora.knowledge import unify
 from ragweave.corpora.knowledge.facts import Entity, Extractor, Found, Relation, key_of
 from ragweave.corpora.settings import corpora_settings
-from ragweave.corpora.store.bundle import export_library, import_library
 from ragweave.corpora.store.library import delete_library, open_library
 from ragweave.models.errors import ModelError
 from tests.corpora.knowledge.conftest import entities, graph, led_to, vectors, write
@@ -110,11 +109,3 @@ async def test_an_entity_that_the_question_names_leads_to_its_clips_within_the_s
     found = led_to("Ada Ostrander and Boris Tamm", bread, by_vectors=True)
     assert {recording for recording, _ in found} == {"bread"}
     assert led_to("zzz") == []
-
-
-async def test_a_bundle_carries_the_graph(indexed: Path, tmp_path: Path) -> None:
-    bundle = tmp_path / "talks.ragweave"
-    await export_library("default", bundle)
-    await import_library(bundle, "copy", files=indexed)
-    assert entities("copy") == entities() != [] and vectors("copy") == vectors()
-    assert (await index(indexed, library="copy")).extracted == 0

@@ -6,11 +6,8 @@ from pathlib import Path
 import pytest
 
 from ragweave.corpora.settings import corpora_settings
-from ragweave.corpora.store.bundle import export_library, import_library
-from ragweave.corpora.store.library import delete_library, open_library
 from ragweave.corpora.store.media import Media
 from ragweave.corpora.store.objects import Objects, objects
-from ragweave.corpora.store.repair import repair
 from ragweave.corpora.store.stores import close_stores
 from ragweave.models.errors import InputError, LibraryError, MissingExtra, StorageError
 from ragweave.tests.support.objects import bucket
@@ -155,20 +152,6 @@ def test_an_object_is_read_in_the_pieces_that_are_asked_for(at_home, home, monke
     store.remove(path)
     assert store.size(path) is None and store.size(path.with_name("a 1.md")) == 10
     assert store.size(Path("/etc/passwd")) is None and store.size(path.parent) is None
-
-
-@stored
-async def test_a_library_goes_into_a_bundle_and_comes_back_with_its_pictures(at_home, notes, tmp_path):
-    library = await open_library("default")
-    source = (await library.sources())[0].id
-    publish(Media.of(library.id), source, one=b"1")
-    await export_library("default", tmp_path / "bundle.zip")
-    await import_library(tmp_path / "bundle.zip", "copy")
-    copy = await open_library("copy")
-    assert objects().names(Media.of(copy.id).root) == [source]
-    assert (await repair("copy")).without_media == 0
-    await delete_library("copy")
-    assert objects().names(Media.of(copy.id).root) == [] != objects().names(Media.of(library.id).root)
 
 
 def test_a_store_that_is_away_or_none_is_told_in_a_sentence(monkeypatch, tmp_path):
