@@ -13,20 +13,20 @@ import threading
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from sqlalchemy import Connection, delete, func, select
+from sqlalchemy import Connection, delete, select
 
 from ragweave.corpora.settings import CorporaSettings
 from ragweave.corpora.store import blobs, locks
-from ragweave.corpora.store.blobs import SEEN, Matrix, entity_space, item_of
+from ragweave.corpora.store.blobs import SEEN, Matrix, item_of
 from ragweave.corpora.store.chroma import Broken, FolderIndexes, Index, IndexLost, Near
-from ragweave.corpora.store.chroma_rows import CollectionChange, collection_of
+from ragweave.corpora.store.chroma_rows import collection_of
 from ragweave.corpora.store.chroma_server import ServerIndexes
 from ragweave.corpora.store.exact import Held, matrix_of, nearest
+from ragweave.corpora.store.index_state import alive_of, changes_of, living_of, rows_of
 from ragweave.corpora.store.libraries import Libraries
-from ragweave.corpora.store.schema import about, bump, in_parts, indexes, upsert, vectors
+from ragweave.corpora.store.schema import bump, in_parts, indexes, upsert, vectors
 from ragweave.corpora.types import Corpus
 from ragweave.models.errors import LibraryError
 
@@ -104,13 +104,13 @@ class Vectors:
 
     def ids(self, library: str, corpus: Corpus, space: str) -> list[str]:
         """Return the ids of every chunk, in order."""
-        query = select(vectors.c.item, vectors.c.part).where(*_mine(corpus, space)(vectors))
+        query = select(vectors.c.item, vectors.c.part).where(*rows_of(corpus, space)(vectors))
         with self._catalog.reading(library) as connection:
             return sorted(f"{item}~{part}" for item, part in connection.execute(query))
 
     def has(self, library: str, corpus: Corpus, space: str) -> bool:
         """Say whether there are vectors of a corpus in a space."""
-        query = select(vectors.c.n).where(*_mine(corpus, space)(vectors)).limit(1)
+        query = select(vectors.c.n).where(*rows_of(corpus, space)(vectors)).limit(1)
         with self._catalog.reading(library) as connection:
             return connection.execute(query).first() is not None
 
@@ -125,7 +125,7 @@ class Vectors:
         found: dict[str, list[bytes]] = {}
         with self._catalog.reading(library) as connection:
             for some in in_parts(list(items)):
-                query = select(vectors.c.item, vectors.c.data).where(*_mine(corpus, space)(vectors))
+                query = select(vectors.c.item, vectors.c.data).where(*rows_of(corpus, space)(vectors))
                 for item, data in connection.execute(query.where(vectors.c.item.in_(some)).order_by(vectors.c.n)):
                     found.setdefault(item, []).append(data)
         return {item: matrix_of(rows[:PER_ITEM]) for item, rows in found.items()}
@@ -161,7 +161,7 @@ class Vectors:
         """Remove the index where it holds vectors that were deleted, so that these leave the disk now."""
         with self._catalog.reading(library) as connection:
             rows = connection.execute(select(indexes)).mappings().all()
-            living = sum(change.count - change.new for change in _changes(connection, rows))
+            living = sum(change.count - change.new for change in changes_of(connection, rows))
         if sum(row["count"] for row in rows) > living:
             self._forget(library)
             self._sweep(library)
@@ -195,7 +195,7 @@ class Vectors:
         """
         near: list[Near] = [[] for _ in unit]
         with self._catalog.reading(library, anew=again) as connection:
-            mine, after = _mine(corpus, space), 0
+            mine, after = rows_of(corpus, space), 0
             memory, key = self._catalog.memory(library), f"index {corpus} {space}"
             if key not in memory:
                 memory[key] = connection.execute(select(indexes).where(*mine(indexes))).mappings().first()
@@ -223,13 +223,13 @@ class Vectors:
         """Return what an index finds, without what has gone since; more is asked for until enough of it lives."""
         memory, key = self._catalog.memory(library), f"whole {index['corpus']} {index['space']}"
         if key not in memory:  # of most generations the index holds nothing that has gone
-            memory[key] = _living(connection, index) == index["count"]
+            memory[key] = living_of(connection, index) == index["count"]
         asked = most
         while True:
             near = self._indexes.query(library, index, unit, asked, sources)
             if memory[key]:
                 return [[(item_of(id_), cosine) for id_, cosine in hits] for hits in near]
-            alive = _alive(connection, index, {item_of(id_) for hits in near for id_, _ in hits})
+            alive = alive_of(connection, index, {item_of(id_) for hits in near for id_, _ in hits})
             kept = [[(item_of(id_), cosine) for id_, cosine in hits if id_ in alive] for hits in near]
             short = any(len(k) < most and len(h) == asked for k, h in zip(kept, near, strict=True))
             if not short or asked >= index["count"]:
@@ -263,7 +263,7 @@ class Vectors:
     def _stale(self, library: str, connection: Connection, rows: Sequence[Index]) -> bool:
         """Return whether an index differs so much from the catalog that it is worth writing."""
         there = self._indexes.there(library)
-        changes = _changes(connection, [row for row in rows if row["name"] in there])
+        changes = changes_of(connection, [row for row in rows if row["name"] in there])
         if sum(change.count for change in changes) < INDEX_FROM:
             return bool(rows)
         named = {(change.space, change.corpus) for change in changes}
@@ -286,12 +286,12 @@ class Vectors:
             with self._catalog.writing(library) as connection:
                 connection.execute(delete(indexes).where(indexes.c.name.not_in([row["name"] for row in usable])))
         with self._catalog.reading(library) as connection:
-            changes = _changes(connection, usable)
+            changes = changes_of(connection, usable)
             wanted = {change.collection: change.space for change in changes}
             if not self._indexes.in_place and any(
                 wanted.get(collection_of(row["space"], row["corpus"])) != row["space"] for row in usable
             ):
-                usable, changes = [], _changes(connection, [])
+                usable, changes = [], changes_of(connection, [])
             if sum(change.count for change in changes) < INDEX_FROM:
                 changes = []
             name, digest = self._indexes.write(library, connection, changes, usable, words) if changes else ("", "")
@@ -310,44 +310,3 @@ class Vectors:
         with self._catalog.reading(library) as connection:
             kept = set(connection.execute(select(indexes.c.name)).scalars())
         self._indexes.keep(library, kept)
-
-
-def _mine(corpus: str, space: str) -> Any:
-    return lambda table: (table.c.space == space, table.c.corpus == corpus)
-
-
-def _groups(connection: Connection) -> list[tuple[str, str, int, int]]:
-    """Return space, corpus, last row and number of the vectors that questions ask for."""
-    encoder = connection.execute(select(about.c.encoder)).scalar_one()
-    query = select(vectors.c.space, vectors.c.corpus, func.max(vectors.c.n), func.count())
-    rows = connection.execute(query.group_by(vectors.c.space, vectors.c.corpus)).all()
-    asked = (encoder, entity_space(encoder))
-    return [(row[0], row[1], int(row[2]), int(row[3])) for row in rows if row[0] in asked or row[0].startswith(SEEN)]
-
-
-def _changes(connection: Connection, rows: Sequence[Index]) -> list[CollectionChange]:
-    """Return what the collections of these rows lack of the catalog; those of others lack all."""
-    old = {(row["space"], row["corpus"]): row for row in rows}
-    changes = []
-    for space, corpus, upto, count in _groups(connection):
-        row = old.get((space, corpus))
-        living = _living(connection, row) if row else 0
-        after, gone = (int(row["upto"]), row["count"] - living) if row else (0, 0)
-        changes.append(CollectionChange(space, corpus, after, max(upto, after), count, count - living, gone))
-    return changes
-
-
-def _living(connection: Connection, index: Index) -> int:
-    """Return how many rows of an index are in the catalog as they were when it was made."""
-    query = select(func.count()).where(*_mine(index["corpus"], index["space"])(vectors), vectors.c.n <= index["upto"])
-    return int(connection.execute(query).scalar_one())
-
-
-def _alive(connection: Connection, index: Index, items: set[str]) -> set[str]:
-    """Return the ids of chunks of items that are in the catalog as they were when the index was made."""
-    found: set[str] = set()
-    mine = (*_mine(index["corpus"], index["space"])(vectors), vectors.c.n <= index["upto"])
-    for part in in_parts(sorted(items)):
-        query = select(vectors.c.item, vectors.c.part).where(*mine, vectors.c.item.in_(part))
-        found.update(f"{item}~{part}" for item, part in connection.execute(query))
-    return found
