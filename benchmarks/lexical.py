@@ -1,11 +1,10 @@
 """Lexical search at size: what it finds and takes at 100,000 items in FTS5, and in PostgreSQL where it is installed.
 
-    python benchmarks/lexical.py [--items 100000] [--ways fts5 postings gin] [--json OUT]
+    python benchmarks/lexical.py [--items 100000] [--ways fts5 postings] [--json OUT]
 
-`fts5` and `postings` are the product's; `gin` is a tsvector of the same terms under a GIN index (gin.py), ordered by
-ts_rank, or by BM25 over the same rows. `first` asks a term for the first time in a generation, so its document
-frequency is read as well; `pruned` is what the product does; `whole` searches every content term, as a plain OR query
-would. `cpu` is the time of a processor, that of PostgreSQL's process included, where /proc tells it.
+`first` asks a term for the first time in a generation, so its document frequency is read as well; `pruned` is what the
+product does; `whole` searches every content term, as a plain OR query would. `cpu` is the time of a processor, that of
+PostgreSQL's process included, where /proc tells it.
 """
 
 from __future__ import annotations
@@ -24,7 +23,6 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import gin
 from printed import a_source, options, tell
 
 if TYPE_CHECKING:
@@ -33,7 +31,7 @@ if TYPE_CHECKING:
     from ragweave.corpora.store.catalog import Catalog
 
 HERE = Path(__file__).resolve().parent
-WAYS = ("fts5", "postings", "gin")
+WAYS = ("fts5", "postings")
 
 
 def questions(count: int) -> tuple[list[tuple[str, str]], dict[str, str]]:
@@ -120,8 +118,6 @@ def measure(way: str, count: int, home: Path, database: str) -> dict[str, float]
         clock.serves(connection)
         wall, cpu = clock.read()
         lexical.put(connection, corpus, rows)
-        if way == "gin" and rows[-1][0] >= count + len(gold):
-            gin.finish(connection, lexical.table(corpus))
         after = clock.read()
         spent[0] += after[0] - wall
         spent[1] += after[1] - cpu
@@ -162,15 +158,8 @@ def measure(way: str, count: int, home: Path, database: str) -> dict[str, float]
     with catalog.reading(library) as connection:
         known = lexical.Frequencies(connection)
     run("first", lexical.BUDGET, known)
-    if way == "gin":
-        run("ts_rank pruned", lexical.BUDGET, known)
-        gin.RANK = "bm25"
-        run("bm25 pruned", lexical.BUDGET, known)
-        gin.RANK = "ts_rank"
-        run("ts_rank whole", 10**9, known)
-    else:
-        run("pruned", lexical.BUDGET, known)
-        run("whole", 10**9, known)
+    run("pruned", lexical.BUDGET, known)
+    run("whole", 10**9, known)
     catalog.delete(library)
     catalog.close()
     return figures
@@ -189,19 +178,14 @@ def size(catalog: Catalog, library: str) -> int:
 
 def ways(given: Sequence[str], count: int, home: Path) -> dict[str, Any]:
     """Measure each way, in a library of its own."""
-    from ragweave.corpora.store import lexical
     from ragweave.tests.support.postgres import binaries, private_postgres
 
     figures: dict[str, Any] = {"items": count}
     with ExitStack() as beside:
-        found = binaries() if {"postings", "gin"} & {*given} else None
+        found = binaries() if "postings" in given else None
         database = beside.enter_context(private_postgres(found)).url("postgres") if found else ""
         for way in given if found else ["fts5"]:
-            product = lexical.postings
-            if way == "gin":
-                lexical.postings = gin
             figures |= measure(way, count, home, "" if way == "fts5" else database)
-            lexical.postings = product
     return figures
 
 
