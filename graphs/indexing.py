@@ -26,16 +26,14 @@ async def aindex(
     *,
     documents: Sequence[Document] = (),
     on_event: Callable[[Event], None] | None = None,
-    alone: bool = False,
     loader: str = "",
     encoder: str = "",
 ) -> Report:
     """Index files and folders, or a single one; what is unchanged costs a hash.
 
-    `documents` are those of a LangChain loader; their text is kept in the library's own folder. A run that is
-    `alone` does not use what other libraries of this home have perceived of the same film. With a `loader`, a key of
-    `ragweave.corpora.loaders.LOADERS`, the files are exports of that kind. An `encoder`, named as RAGWEAVE_EMBED names
-    it, takes the place of the library's, and its vectors are made anew of the stored text.
+    `documents` are those of a LangChain loader; their text is kept in the library's own folder. With a
+    `loader`, a key of `ragweave.corpora.loaders.LOADERS`, the files are exports of that kind. An `encoder`, named as
+    RAGWEAVE_EMBED names it, takes the place of the library's, and its vectors are made anew of the stored text.
     """
     from ragweave.corpora.ingest.documents import kept
     from ragweave.corpora.ingest.run import index as run_index
@@ -47,9 +45,7 @@ async def aindex(
     if documents:
         several += await kept(documents, library)
     models = at_indexing()
-    return await run_index(
-        several, library, on_event=on_event, models=models, alone=alone, loader=loader, encoder=encoder
-    )
+    return await run_index(several, library, on_event=on_event, models=models, loader=loader, encoder=encoder)
 
 
 def captioner(meter: Meter | None = None) -> Captioner | None:

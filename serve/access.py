@@ -224,11 +224,6 @@ class Keys:
         with self.store.reading() as db:
             return sent(db, "SELECT 1 FROM keys LIMIT 1").scalar() is not None
 
-    def bound(self) -> bool:
-        """Whether there has ever been a key that is bound to libraries: then they may belong to several people."""
-        with self.store.reading() as db:
-            return sent(db, "SELECT 1 FROM keys WHERE libraries IS NOT NULL LIMIT 1").scalar() is not None
-
     def caller(self, secret: str) -> Caller | None:
         """Return whose key that is; None for one that is wrong or revoked."""
         at = now()[:16]

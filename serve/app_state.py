@@ -14,7 +14,7 @@ from fastapi import Depends, Request
 from pydantic import BaseModel, ConfigDict, model_validator
 
 from ragweave.models.text import storable
-from ragweave.serve.access import Keys, Slots
+from ragweave.serve.access import Slots
 from ragweave.serve.conversations import of_the_server
 from ragweave.serve.jobs import Jobs
 from ragweave.serve.pictures import PictureDesk
@@ -90,7 +90,7 @@ async def opened(settings: ServeSettings, store: Store, slots: Slots, pictures: 
     followed = Followed(records)
     async with of_the_server() as saver:
         runs = Runs(records, followed, saver, slots)
-        jobs = Jobs(records, followed, Keys(store).bound)
+        jobs = Jobs(records, followed)
         app_state = AppState(settings, slots, store, runs, jobs, saver, pictures)
         await _look_round(replica, records, app_state)
         await jobs.take_over()

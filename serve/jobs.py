@@ -6,7 +6,7 @@ import asyncio
 import logging
 import secrets
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path, PurePath
@@ -55,14 +55,10 @@ class Job:
 
 
 class Jobs:
-    """The indexing jobs of this server, and a way to those of the others.
+    """The indexing jobs of this server, and a way to those of the others."""
 
-    Where libraries may belong to several people (`apart`), no job uses what was perceived for another library: how long
-    it takes would tell that somebody there has the same film.
-    """
-
-    def __init__(self, records: Records, followed: Followed, apart: Callable[[], bool]) -> None:
-        self._records, self._followed, self._apart = records, followed, apart
+    def __init__(self, records: Records, followed: Followed) -> None:
+        self._records, self._followed = records, followed
         self._jobs: dict[str, Job] = {}
         self._turns: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
 
@@ -166,8 +162,7 @@ class Jobs:
                 # With what an earlier job could not finish, and without what was removed while it waited.
                 paths, name = await asyncio.to_thread(_due, job)
                 if paths:
-                    alone = await asyncio.to_thread(self._apart)
-                    await aindex(paths, name, on_event=lambda event: job.journal.add(told(event)), alone=alone)
+                    await aindex(paths, name, on_event=lambda event: job.journal.add(told(event)))
             status = "done"
         except asyncio.CancelledError:
             status = "cancelled"

@@ -67,7 +67,6 @@ async def index(
     on_event: Listener | None = None,
     wait: float | None = None,
     models: Models | None = None,
-    alone: bool = False,
     loader: str = "",
     id: str = "",
     encoder: str = "",
@@ -82,9 +81,7 @@ async def index(
     is recorded with its reason and tried again by the next run; the others go on. Cancelling stops the run after the
     batch in hand; the next run continues it. `on_event` is told on the event loop of the caller; `wait` are seconds to
     wait while another process writes the library, None takes the setting; without `models` nobody is asked for captions
-    and entities. A film that another library of this home has perceived is not perceived again, unless this one stays
-    `alone`, for the time that it takes tells that somebody has it. With a `loader` all files are read as exports of its
-    kind, in later runs without one as well.
+    and entities. With a `loader` all files are read as exports of its kind, in later runs without one as well.
 
     Raises:
         InputError: a path does not exist, or there is no such loader.
@@ -93,7 +90,7 @@ async def index(
     """
     name, tell = check_name(library), on_this_loop(on_event)
     return await stoppable(
-        lambda stop: _index(paths, name, tell, stop, wait, models or Models(), alone, check_loader(loader), id, encoder)
+        lambda stop: _index(paths, name, tell, stop, wait, models or Models(), check_loader(loader), id, encoder)
     )
 
 
@@ -104,7 +101,6 @@ def _index(
     stop: threading.Event,
     wait: float | None,
     models: Models,
-    alone: bool,
     loader: str,
     id: str,
     encoder: str,
@@ -142,7 +138,6 @@ def _index(
             report,
             tell,
             stop,
-            alone,
             loader,
         )
         files, unread = run.walk(roots)
@@ -196,7 +191,6 @@ class _Run:
     report: Report
     tell: Listener
     stop: threading.Event
-    alone: bool
     loader: str
 
     def walk(self, roots: Sequence[Path]) -> tuple[list[str], set[str]]:
@@ -221,9 +215,7 @@ class _Run:
 
         Of the `texts` alone it returns what it left: recordings, pictures, and documents with pictures in them.
         """
-        intake = Intake(
-            self.settings, self.library, self.encoder.max_words, self.models.captioner, self.stop, self.alone
-        )
+        intake = Intake(self.settings, self.library, self.encoder.max_words, self.models.captioner, self.stop)
         pipeline = Pipeline(
             self.settings,
             self.encoder,

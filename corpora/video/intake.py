@@ -20,7 +20,7 @@ from ragweave.corpora.video.cues import read_transcript
 from ragweave.corpora.video.items import CLIP_SECONDS, items_of
 from ragweave.corpora.video.job import FINE, Tell, Work
 from ragweave.corpora.video.perceive import fitting, perceive
-from ragweave.corpora.video.perceived import Later, Perceived, folder_of, take_over
+from ragweave.corpora.video.perceived import Later, Perceived, folder_of
 from ragweave.corpora.video.quality import understood
 from ragweave.corpora.video.recording import Cue, Frame, Recording
 from ragweave.corpora.video.sidecars import companion, others, tagged
@@ -58,8 +58,7 @@ def installed() -> bool:
 class Intake:
     """Takes recordings in, up to three at a time, each in another stage. Safe among threads.
 
-    Without a captioner clips have no captions. One that is `alone` does not look for what other libraries of this home
-    have perceived of the same bytes.
+    Without a captioner clips have no captions.
     """
 
     settings: CorporaSettings
@@ -67,7 +66,6 @@ class Intake:
     max_words: int
     captioner: Captioner | None
     stop: threading.Event
-    alone: bool = True
     understood: list[tuple[str, str]] = field(default_factory=list, init=False)
     """(path, how well it was understood) of each recording that was taken in."""
     _whole: set[str] = field(default_factory=set, init=False)
@@ -140,8 +138,6 @@ class Intake:
         if listens is not None:
             listens.check()
         title = container.tags.get("title", "")
-        if not self.alone:
-            take_over(self.settings.home, self.library, file.sha256)
         kept = Perceived(folder_of(self.settings.home, self.library, file.sha256))
         try:
             kept.begin(file.path)

@@ -13,11 +13,11 @@ import shutil
 import sqlite3
 import threading
 from collections.abc import Iterable, Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from ragweave.corpora.store.folders import STAGES, begin, folders
+from ragweave.corpora.store.folders import STAGES, begin
 from ragweave.corpora.store.folders import folder_of as folder_of_library
 from ragweave.models.errors import SourceError
 
@@ -135,34 +135,3 @@ def _kept_on_disk() -> Iterator[None]:
 def folder_of(home: Path, library: str, sha256: str) -> Path:
     """Return the folder of a recording by the digest of its bytes."""
     return folder_of_library(home, library) / "perceived" / sha256[:32]
-
-
-def take_over(home: Path, library: str, sha256: str) -> bool:
-    """Take what another library of this home has perceived of the same bytes, where this one has nothing of them yet.
-
-    The outcomes are copied, and the frames get a second name: what either library forgets, the other one keeps. What
-    cannot be copied is perceived again.
-    """
-    mine = folder_of(home, library, sha256)
-    if (mine / STAGES).exists():
-        return False
-    for theirs in (folder_of(home, other, sha256).absolute() for other in folders(home) if other != library):
-        part = mine / f"{STAGES}.part"
-        with suppress(OSError, sqlite3.Error):
-            if not (theirs / STAGES).is_file():
-                continue
-            (mine / "frames").mkdir(parents=True, exist_ok=True)
-            # The outcomes first: whatever frames they name lie there by then.
-            with (
-                closing(sqlite3.connect(f"{(theirs / STAGES).as_uri()}?mode=ro", uri=True)) as given,
-                closing(sqlite3.connect(part)) as taken,
-            ):
-                given.backup(taken)
-            for frame in (theirs / "frames").glob("*.jpg"):
-                with suppress(FileExistsError):
-                    os.link(frame, mine / "frames" / frame.name)
-            os.replace(part, mine / STAGES)
-            return True
-        with suppress(OSError):
-            part.unlink(missing_ok=True)
-    return False

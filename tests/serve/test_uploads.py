@@ -9,11 +9,9 @@ import os
 import zipfile
 from pathlib import Path
 from typing import Any
-from unittest.mock import AsyncMock
 
 import httpx
 import pytest
-from fastapi import FastAPI
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -23,7 +21,7 @@ from ragweave.corpora.store.objects import discard
 from ragweave.corpora.store.stores import stores
 from ragweave.models.errors import InputError
 from ragweave.serve import jobs, uploads
-from ragweave.tests.support.serving import bearer, parse_events
+from ragweave.tests.support.serving import parse_events
 
 MILL = ("mill.md", b"# The mill\n\nThe mill was built in 1702 by Odo Marsh.\n")
 
@@ -175,22 +173,6 @@ async def test_a_job_that_is_cancelled_leaves_no_file_that_was_not_read_but_one_
     told = parse_events((await client.get(f"/api/jobs/{second}/events")).text)
     assert [e["indexed"] for e in told if e["type"] == "finished"] == [1]
     assert parse_events((await client.get(f"/api/jobs/{alone}/events")).text)[-1]["status"] == "cancelled"
-
-
-async def test_no_job_uses_what_was_perceived_for_another_library_once_a_key_is_bound_to_libraries(
-    client: httpx.AsyncClient, app: FastAPI, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async def send(name: str, key: str) -> None:
-        note = [("files", (name, b"# A note\n"))]
-        sent = await client.post("/api/upload", data={"library": "default"}, files=note, headers=bearer(key))
-        await client.get(f"/api/jobs/{sent.json()['job']}/events", headers=bearer(key))
-
-    monkeypatch.setattr(jobs, "aindex", indexed := AsyncMock())
-    _, everything = app.state.keys.create("everything", None)
-    await send("two.md", everything)
-    app.state.keys.create("tenant", ((await open_library()).id,))
-    await send("three.md", everything)
-    assert [call.kwargs["alone"] for call in indexed.await_args_list] == [False, True]
 
 
 async def test_a_deleted_source_or_library_takes_its_uploads_along_and_nothing_else(

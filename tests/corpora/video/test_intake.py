@@ -107,25 +107,6 @@ async def test_progress_tells_each_stage_and_every_recording_waits_to_be_heard_b
     assert told[-1].kind == "finished"
 
 
-@pytest.mark.parametrize("alone", [False, True])
-async def test_a_film_is_perceived_once_for_all_libraries_unless_they_are_to_be_apart(
-    film: Film, hears: Hears, alone: bool
-) -> None:
-    engine = ScriptedAsr("hello there")
-    hears(engine)
-    path = film(seconds=12)
-    await index([path.parent], "first")
-    heard = len(engine.heard)
-    report = await index([path.parent], "second", alone=alone)
-    assert report.indexed == 1 and len(engine.heard) == (2 * heard if alone else heard)
-    first, second = await items("first"), await items("second")
-    assert [i.text for i in first] == [i.text for i in second] and second[0].frames
-    path.unlink()
-    path.with_name("note.txt").write_text("A note that stays.")
-    assert (await index([path.parent], "first")).removed == 1
-    assert await items("second") == second
-
-
 async def test_another_recogniser_hears_again_only_what_the_one_before_was_not_sure_of_and_looks_at_nothing(
     film: Film, hears: Hears, monkeypatch: pytest.MonkeyPatch
 ) -> None:

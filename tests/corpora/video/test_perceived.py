@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 from ragweave.corpora.store.folders import arrived, sweep
-from ragweave.corpora.video.perceived import Perceived, folder_of, take_over
+from ragweave.corpora.video.perceived import Perceived, folder_of
 
 A, B = "a" * 64, "b" * 64
 
@@ -75,15 +75,3 @@ def test_what_was_begun_of_a_file_is_kept_while_that_lies_there_as_it_did_and_no
     assert sweep(tmp_path, "lib", []) == 0
     arrived(tmp_path, "lib", [A])
     assert sweep(tmp_path, "lib", []) == 1, "what the library has held goes with it"
-
-
-def test_what_another_library_has_perceived_of_the_same_bytes_is_taken_over_and_outlives_it(tmp_path: Path) -> None:
-    (kept(tmp_path, "broken", A) / "stages.sqlite").write_bytes(b"no database at all" * 100)
-    assert not take_over(tmp_path, "mine", A) and not list(folder_of(tmp_path, "mine", A).glob("stages*"))
-    sweep(tmp_path, "mine", [])
-    kept(tmp_path, "theirs", A, x={"text": "hello"})
-    assert not take_over(tmp_path, "mine", B)
-    assert take_over(tmp_path, "mine", A) and not take_over(tmp_path, "mine", A)
-    kept(tmp_path, "theirs", A, x={"text": "changed"})
-    assert sweep(tmp_path, "theirs", []) == 1
-    assert heard(folder_of(tmp_path, "mine", A), "x") == {"text": "hello"}
