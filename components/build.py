@@ -44,9 +44,6 @@ def build(context: Context) -> Components:
     Raises:
         ModelError: if a language model is asked for and none is configured.
     """
-    strips = context.method.refine_by
-    if strips == "auto":
-        strips = "local" if context.grade_by == "auto" else context.grade_by
     opinion = "local" if context.check_by == "off" else context.check_by
     second = either(context, llm_check.doubt, llm_check.check, opinion)
     recaller = either(context, recall.nothing, recall.recall, role="writer")
@@ -60,7 +57,7 @@ def build(context: Context) -> Components:
         expander=either(context, local_expand.expand, llm_expand.expand),
         web_querist=either(context, local_search_web.web_query, llm_search_web.web_query),
         evaluator=_graded(context, by, graded, llm_grade.grade, llm_grade.grade_by_checkpoint),
-        strip_evaluator=_graded(context, strips, passages, llm_grade.passages, llm_grade.passages_by_checkpoint),
+        strip_evaluator=_graded(context, by, passages, llm_grade.passages, llm_grade.passages_by_checkpoint),
         reasoner=either(context, local_reason.reason, llm_reason.reason, role="reasoner"),
         recaller=None if recaller.alone else recaller,
         writer=either(context, local_quotes.write, llm_write.write, role="writer"),

@@ -47,10 +47,9 @@ class Method(BaseModel):
         description="How a chat model is asked for the answer: in our form with citations, or in that of a paper "
         "without.",
     )
-    phrasing: Literal["diverse", "rephrase", "seed", "article"] = Field(
+    phrasing: Literal["diverse", "seed", "article"] = Field(
         "diverse",
-        description="Rewrites look from different angles, say the same in other words, or come from the prompt of "
-        "RAG-Fusion's program or article.",
+        description="Rewrites look from different angles, or come from the prompt of RAG-Fusion's program or article.",
     )
     pool: int = Field(50, ge=1, le=500, description="Candidates per list before fusion and reranking.")
     fusion: Literal["scores", "rrf", "dense"] = Field(
@@ -79,13 +78,10 @@ class Method(BaseModel):
     )
     upper: float | None = Field(None, ge=-1, le=1, description="CRAG upper threshold; empty uses the evaluator's own.")
     lower: float | None = Field(None, ge=-1, le=1, description="CRAG lower threshold; empty uses the evaluator's own.")
-    refine_by: Literal["auto", "local", "llm", "checkpoint"] = Field(
-        "auto", description="Evaluator of strips and web pages; auto: whichever grade_by names, else local."
-    )
     strips: int = Field(10, ge=1, le=50, description="Strips kept per hop after refinement (CRAG top-k).")
-    strip_mode: Literal["auto", "sentences", "fixed", "whole"] = Field(
+    strip_mode: Literal["auto", "sentences", "whole"] = Field(
         "auto",
-        description="Strips are three sentences, fifty words, or whole items; auto: sentences, for a chat model whole.",
+        description="Strips are three sentences, or whole items; auto: sentences, for a chat model whole.",
     )
     strip_threshold: float = Field(-0.5, ge=-1, le=1, description="Strips below this relevance are dropped.")
     strip_each: bool = Field(True, description="Keep the best strip of every kept item, however low it is.")

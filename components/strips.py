@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from ragweave.components.evidence import Evidence, Strip
@@ -10,20 +9,14 @@ from ragweave.components.method import Method
 from ragweave.components.passages import best_window, heading_title, pieces, strip_at
 from ragweave.corpora.types import Item
 from ragweave.models import tables
-from ragweave.models.text import UNSPACED, content_terms, fold, terms, words
+from ragweave.models.text import content_terms, fold, terms, words
 
 GROUP = 3
 """Sentences per strip."""
-WINDOW = 50
-"""Words per strip of fixed length; a character of a script without spaces counts as a word."""
 _SHORT = 5
 """A sentence of fewer words joins its neighbour."""
-_TAIL = 10
-"""A last window of fewer words joins the one before it."""
 _MOST = 64
 """Strips of one item that are scored: of a very long item those that share most words with the query."""
-
-_WORD = re.compile(rf"[{UNSPACED}]|[^\s{UNSPACED}]+")
 
 Span = tuple[int, int]
 
@@ -33,7 +26,7 @@ def cut(text: str, mode: str, query: str) -> list[Span]:
 
     Args:
         text: whole text of an item or page.
-        mode: `sentences`, `fixed` or `whole`; a long item as a whole is the stretch that covers the query best.
+        mode: `sentences` or `whole`; a long item as a whole is the stretch that covers the query best.
         query: what the strips will be judged against.
     """
     if mode == "whole":
@@ -42,7 +35,7 @@ def cut(text: str, mode: str, query: str) -> list[Span]:
         start = text.index(shown, a)
         spans = [(start, start + len(shown))] if shown else []
     else:
-        spans = windows(text) if mode == "fixed" else groups(text)
+        spans = groups(text)
     fitting = [part for a, b in spans for part in pieces(text, a, b)]
     return fitting if len(fitting) <= _MOST else _likeliest(text, fitting, query)
 
@@ -58,15 +51,6 @@ def groups(text: str, size: int = GROUP) -> list[Span]:
             joined.append((start, end))
     spans = [(joined[i][0], joined[min(i + size, len(joined)) - 1][1]) for i in range(0, len(joined), size)]
     if len(spans) > 1 and len(joined) % size == 1:
-        spans[-2:] = [(spans[-2][0], spans[-1][1])]
-    return spans
-
-
-def windows(text: str, size: int = WINDOW, tail: int = _TAIL) -> list[Span]:
-    """Return windows of a fixed number of words; a tail of fewer than `tail` words joins the window before it."""
-    found = [m.span() for m in _WORD.finditer(text)]
-    spans = [(found[i][0], found[min(i + size, len(found)) - 1][1]) for i in range(0, len(found), size)]
-    if len(spans) > 1 and 0 < len(found) % size < tail:
         spans[-2:] = [(spans[-2][0], spans[-1][1])]
     return spans
 

@@ -88,8 +88,7 @@ def _calls(graph: str, context: Context, asked: int, filmed: bool, documents: bo
         case "crag":
             graded = asked + GRADED * min(GRADED_MOST, context.kept)
             refined = [asked + GRADED * GRADED_MOST] * (1 + (context.web != "off"))
-            by = context.grade_by if method.refine_by == "auto" else method.refine_by
-            calls += [graded] * (context.grade_by == "llm") + refined * (by == "llm") + [asked] * (context.web != "off")
+            calls += [graded, *refined] * (context.grade_by == "llm") + [asked] * (context.web != "off")
         case "auto_rag":
             # Each turn holds the rounds before it, and is asked for again where it repeats a query.
             again = SAID + method.turn_passages * PASSAGE

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import itertools
 import re
 from typing import Any
 
@@ -11,7 +10,7 @@ from hypothesis import strategies as st
 from ragweave.components.evidence import TEXT_LIMIT, Strip
 from ragweave.components.method import Method
 from ragweave.components.passages import evidence_of
-from ragweave.components.strips import cut, select, strip_of, windows
+from ragweave.components.strips import cut, select, strip_of
 from ragweave.corpora.types import Item, Span
 from ragweave.tests.support.rows import strip
 
@@ -25,16 +24,7 @@ def chosen(rows: list[Strip], **knobs: Any) -> list[str]:
 
 
 SENTENCE = "This is a sentence with eight words inside."
-MODES = ("sentences", "fixed", "whole")
-
-
-@pytest.mark.parametrize(
-    ("count", "expected"),
-    [(0, []), (1, [1]), (9, [9]), (50, [50]), (59, [59]), (60, [50, 10]), (100, [50, 50]), (109, [50, 59])],
-)
-def test_fixed_windows_hold_fifty_words_and_a_tail_below_ten_joins_the_last(count: int, expected: list[int]) -> None:
-    text = " ".join(f"w{n}" for n in range(count))
-    assert [len(text[a:b].split()) for a, b in windows(text)] == expected
+MODES = ("sentences", "whole")
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -48,16 +38,6 @@ def test_an_item_of_fifty_thousand_words_gives_few_strips_and_keeps_what_was_ask
     assert all(0 < b - a <= TEXT_LIMIT for a, b in spans)
     if gap:
         assert any("Tolly Brandt" in text[a:b] for a, b in spans)
-
-
-@given(st.text(alphabet="ab .!?\n茶", max_size=300), st.integers(1, 8))
-def test_windows_cover_everything_but_white_space_in_order(text: str, size: int) -> None:
-    _covers(text, windows(text, size, tail=3))
-
-
-def _covers(text: str, spans: list[tuple[int, int]]) -> None:
-    assert "".join("".join(text[a:b].split()) for a, b in spans) == "".join(text.split())
-    assert all(one[1] <= two[0] for one, two in itertools.pairwise(spans))
 
 
 @given(st.lists(st.sampled_from([SENTENCE, "Yes.", "x" * 2_500, "茶。" * 900, "\n\n"]), max_size=8), st.data())

@@ -75,7 +75,7 @@ async def test_incorrect_without_the_web_keeps_no_knowledge_and_quotes_the_close
 async def test_grading_and_refining_by_a_model_are_one_call_each(play: Any) -> None:
     model = play(grade=play.grades("relevant"))
     with override(writer=model):
-        state, _ = await walk(KNOWN, mode="auto", grade_by="llm", refine_by="llm", strip_mode="sentences")
+        state, _ = await walk(KNOWN, mode="auto", grade_by="llm", strip_mode="sentences")
     assert play.parts(model) == ["grade", "grade", "generate"]
     assert state["grade"]["by"] == "llm"
     assert "1931" in state["answer"].text

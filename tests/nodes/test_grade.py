@@ -177,13 +177,10 @@ async def test_a_missing_or_broken_checkpoint_is_noted_and_the_small_evaluator_d
     [
         ({}, "local"),
         ({"grade_by": "llm"}, "llm"),
-        ({"grade_by": "llm", "refine_by": "local"}, "local"),
         ({"grade_by": "checkpoint"}, "checkpoint"),
-        ({"grade_by": "checkpoint", "refine_by": "local"}, "local"),
-        ({"refine_by": "llm"}, "llm"),
     ],
 )
-async def test_strips_are_graded_by_the_evaluator_that_was_chosen_unless_another_is_set(
+async def test_strips_are_graded_by_the_evaluator_that_was_chosen(
     runtime: Any, monkeypatch: pytest.MonkeyPatch, shelf: Any, knobs: Any, maker: str
 ) -> None:
     use_checkpoint(monkeypatch, [0.1])
