@@ -28,9 +28,8 @@ class ServeSettings(Settings):
     per_minute: int = Field(600, ge=1, description="Requests with an effect that one caller may make in a minute.")
     running: ClassVar[int] = 64
     """Answers that may be under way at once."""
-    run_seconds: float = Field(
-        900, gt=0, description="Longest time one answer may take, waiting for consent not counted."
-    )
+    run_seconds: ClassVar[float] = 900.0
+    """Longest time one answer may take, waiting for consent not counted."""
     workers: int = Field(1, ge=1, le=64, description="Processes that answer on the port of one server.")
     shutdown_seconds: int = Field(8, ge=0, description="Seconds that answers have to end when the server stops.")
 
