@@ -85,17 +85,6 @@ def listed(value: object) -> tuple[str, ...]:
     return tuple(str(v) for v in many if v is not None and v != "")
 
 
-def text_sets(data: Path) -> tuple[list[dict[str, Any]], list[dict[str, Any]], list[dict[str, Any]]]:
-    """Return the questions of XQuAD and of HotpotQA, and the passages of both, which are searched together."""
-    squad, hotpot = data / "squad_xquad_en", data / "multihop_hotpotqa"
-    passages = [
-        *read_jsonl(squad / "passages.jsonl", ["id", "text"]),
-        *read_jsonl(hotpot / "corpus.jsonl", ["id", "text"]),
-    ]
-    fields = ["id", "question", "answers", "gold"]
-    return read_jsonl(squad / "queries.jsonl", fields), read_jsonl(hotpot / "queries.jsonl", fields), passages
-
-
 def sample(rows: Sequence[T], count: int, seed: int = 0) -> list[T]:
     """Return `count` rows drawn by a seed from the whole list, in its order; all of them for 0, or where so many are.
 

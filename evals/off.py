@@ -29,23 +29,6 @@ NODE_OF: dict[Off, str] = {
     **dict.fromkeys(("correct", "ambiguous", "incorrect"), "grade"),
 }
 """The node in which a part of a method happens, where the part is no node of its own."""
-NODES: tuple[Off, ...] = tuple(name for name in OFF if name not in NODE_OF)
-"""What is left out where nobody says what."""
-
-WITHOUT: dict[Off, str] = {
-    "route": "the finest granularity of each modality is searched",
-    "expand": "the query is asked as it is",
-    "fuse": "the nearest items by vector alone, in that order",
-    "grade": "everything found counts as correct",
-    "refine": "items go to the writer whole",
-    "reason": "one round",
-    "rewrite": "the web is asked the question as it stands",
-    "select": "every part of the web pages is kept",
-    "correct": "what was correct is ambiguous",
-    "ambiguous": "one threshold, half way between the two, tells correct from incorrect",
-    "incorrect": "what was incorrect is ambiguous",
-}
-"""What a run does in a node's place."""
 
 
 def without(builder: Builder, names: Collection[Off]) -> Builder:

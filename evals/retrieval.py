@@ -188,8 +188,3 @@ def ranker(prepared: PreparedLibrary, method: Method, hops: int = 3) -> Callable
     if method in SINGLE:
         return partial(ranking, prepared.library, method=method)
     return partial(by_graph, prepared, method=method, hops=hops)
-
-
-async def compare(prepared: PreparedLibrary, queries: Sequence[Query]) -> dict[str, Figures]:
-    """Measure every single-search method on the same queries."""
-    return {m: await measure(prepared, queries, ranker(prepared, m)) for m in SINGLE}

@@ -27,12 +27,8 @@ Work = Annotated[
     typer.Option("--work", help="Folder for evaluation libraries; they are reused while their data stay the same."),
 ]
 WORK = Path(".cache/evals")
-Questions = Annotated[
-    Path | None, typer.Option("--questions", help="JSON Lines with id, question and answers (docs/evaluation.md).")
-]
 Folder = Annotated[Path | None, typer.Option("--folder", help="Folder to index and ask.")]
 LibraryName = Annotated[str, typer.Option("--library", help="Library to ask, instead of a folder.")]
-Data = Annotated[Path | None, typer.Option("--data", help="Folder of the public data sets, instead of questions.")]
 Graph = Annotated[str, typer.Option("--graph", help="Graph that answers.")]
 ModeName = Annotated[str, typer.Option("--mode", help="extractive, llm or auto.")]
 Set = Annotated[
@@ -54,9 +50,7 @@ class QuestionSource:
     name_of: Callable[[str], str]
 
 
-def source(
-    questions: Path | None, folder: Path | None, library: str, data: Path | None, work: Path, limit: int = 0
-) -> QuestionSource:
+def source(questions: Path, folder: Path | None, library: str, work: Path) -> QuestionSource:
     """Index what is to be asked, where it is not a library of the user's own, and read the questions.
 
     Raises:
@@ -65,33 +59,21 @@ def source(
     import hashlib
 
     from ragweave.corpora.ingest.run import index
-    from ragweave.evals.ablate import public_set
-    from ragweave.evals.answers import conversations, read_questions
-    from ragweave.evals.corpus import prepare, use_home
-    from ragweave.evals.data import sample
+    from ragweave.evals.answers import read_questions
+    from ragweave.evals.corpus import use_home
     from ragweave.models.errors import InputError
 
-    if sum(bool(given) for given in (folder, library, data)) != 1:
-        raise InputError("give one of --folder, --library and --data", "name what is to be asked")
-    if (questions is None) != (data is not None):
-        raise InputError("--folder and --library need --questions; --data brings its own", "see docs/evaluation.md")
-    work = work.resolve()
-    if data is not None:
-        use_home(work / "home")
-        passages, asked = public_set(data, limit or 100)
-        prepared = run(prepare(passages, "ablate", work))
-        return QuestionSource(prepared.library.name, asked, prepared.id_of)
-    assert questions is not None
+    if (folder is None) == (not library):
+        raise InputError("give one of --folder and --library", "name what is to be asked")
     rows = read_questions(questions)
     name = library
     if folder is not None:
         if not folder.is_dir():
             raise InputError(f"{folder} is not a folder", "name one that holds the files")
         name = "answers-" + hashlib.sha256(str(folder.resolve()).encode()).hexdigest()[:10]
-        use_home(work / "home")
+        use_home(work.resolve() / "home")
         run(index([folder], name))
-    drawn = [turn for turns in sample(conversations(rows), limit) for turn in turns]
-    return QuestionSource(name, drawn, lambda file: Path(file).name)
+    return QuestionSource(name, rows, lambda file: Path(file).name)
 
 
 def builder(graph: str) -> Callable[[], Any]:

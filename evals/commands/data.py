@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -102,17 +103,19 @@ def answers(
 
     A run that is stopped goes on where it was when the same command is given again.
     """
-    from ragweave.evals.ablate import AblationBench
-    from ragweave.evals.answers import by_kind, figures, write_answers
+    from ragweave.corpora.store.library import open_library
+    from ragweave.evals.answers import ask_all, by_kind, figures, write_answers
     from ragweave.evals.report import of_rows
 
     build = builder(graph)
-    asked = source(questions, folder, library, None, work)
+    asked = source(questions, folder, library, work)
 
     async def measure() -> list[Any]:
         with runner(work, width) as made:
             context = context_of(asked.library, mode, set_)
-            return await AblationBench(asked.questions, context, asked.name_of, made).ask(graph, build)
+            of = {"library": asdict(await (await open_library(context.library)).about())}
+            name_of = asked.name_of
+            return await ask_all(build, asked.questions, context, name_of=name_of, runner=made, name=graph, of=of)
 
     outcomes = run(measure())
     if out:

@@ -156,7 +156,6 @@ for _measure in (
     check.check,
     media.images,
     media.video,
-    runs.ablate,
     runs.judge,
 ):
     eval_app.command()(_measure)

@@ -1,72 +1,13 @@
-"""`ragweave eval ablate` and `judge`: whole runs compared."""
+"""`ragweave eval judge`: answers compared."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from ragweave.evals.commands.common import (
-    WORK,
-    Data,
-    Folder,
-    Graph,
-    JsonOut,
-    LibraryName,
-    ModeName,
-    Questions,
-    Set,
-    Width,
-    Work,
-    builder,
-    context_of,
-    report,
-    run,
-    runner,
-    source,
-)
-
-Limit = Annotated[int, typer.Option("--limit", min=0, help="Questions of each set; 0 means all, or 100 of --data.")]
-
-
-def ablate(
-    questions: Questions = None,
-    folder: Folder = None,
-    library: LibraryName = "",
-    data: Data = None,
-    off: Annotated[
-        list[str] | None, typer.Option("--off", metavar="NODE", help="Node to leave out; default: each in turn.")
-    ] = None,
-    graph: Graph = "agent",
-    mode: ModeName = "auto",
-    set_: Set = None,
-    width: Width = 2,
-    limit: Limit = 0,
-    work: Work = WORK,
-    json_out: JsonOut = None,
-) -> None:
-    """Ask the same questions with each node left out in turn, and print paired differences."""
-    from ragweave.evals import ablate as runs
-    from ragweave.evals.off import NODES, WITHOUT, check_off, node_of
-    from ragweave.evals.report import table
-
-    build, left_out = builder(graph), check_off(off or NODES)
-    left_out = [name for name in left_out if node_of(name) in build().nodes]
-
-    asked = source(questions, folder, library, data, work, limit)
-
-    async def measure() -> dict[str, list[Any]]:
-        with runner(work, width) as made:
-            bench = runs.AblationBench(asked.questions, context_of(asked.library, mode, set_), asked.name_of, made)
-            return await runs.ablate(bench, build, left_out)
-
-    found = run(measure())
-    typer.echo(table(runs.COLUMNS, runs.rows_of(found)))
-    for node in left_out:
-        typer.echo(f"  without {node}: {WITHOUT[node]}")
-    typer.echo("")
-    report(runs.flat(found), json_out)
+from ragweave.evals.commands.common import WORK, JsonOut, Work, report, run, runner
 
 
 def judge(
