@@ -4,7 +4,7 @@ Costs are milliseconds of processor for a graph of 300 and of 10,000 entities, e
 reading it once a generation, then the neighbours of one entity beside the same asked of the catalog in SQL. For the
 ranking twelve episodes of a podcast from DATA, the folder of the public data sets, are indexed with an extractor that
 takes capitalised names and joins those that follow each other. Told is the share of questions whose clip is among one,
-ten and fifty, for the ranking by neighbours and for personalised PageRank from the entities that matched.
+ten and fifty.
 """
 
 from __future__ import annotations
@@ -91,16 +91,6 @@ async def cost(folder: Path, many: int) -> dict[str, float]:
     }
 
 
-def pagerank(graph: Any, ranked: Mapping[str, float]) -> dict[str, float]:
-    """Return the scores that a personalised PageRank gives to all other entities."""
-    import networkx as nx
-
-    if not ranked:
-        return {}
-    found = nx.pagerank(graph, personalization=dict(ranked), weight="weight")
-    return {key: score * sum(ranked.values()) for key, score in found.items() if key not in ranked}
-
-
 async def by_names(text: str) -> Any:
     """Stand in for a language model: capitalised names, each joined with the one before."""
     from ragweave.corpora.knowledge.facts import Entity, Relation
@@ -110,10 +100,10 @@ async def by_names(text: str) -> Any:
 
 
 async def ranks(data: Path, folder: Path) -> dict[str, float]:
-    """Return how often the clip of the answer is among ten and fifty, by neighbours and by PageRank."""
+    """Return how often the clip of the answer is among one, ten and fifty."""
     from ragweave.corpora.ingest.run import Models, index
-    from ragweave.corpora.knowledge import search as module
     from ragweave.corpora.knowledge.facts import Extractor
+    from ragweave.corpora.knowledge.search import ask_graph
     from ragweave.corpora.store.library import open_library
     from ragweave.evals.video import NEAR, distance
 
@@ -121,17 +111,15 @@ async def ranks(data: Path, folder: Path) -> dict[str, float]:
     await index([folder / "podcast"], "podcast", models=Models(extractor=Extractor("names", by_names)))
     library = await open_library("podcast")
     out: dict[str, float] = {"questions": len(questions)}
-    for way, neighbours in {"neighbours": module._neighbours, "PageRank": pagerank}.items():
-        module._neighbours = neighbours  # type: ignore[assignment]
-        hits: Counter[int] = Counter()
-        begin = time.process_time()
-        for q in questions:
-            found = await module.ask_graph(library, q.text, q.text)
-            items = await library.items([id for id, _ in found])
-            right = [items[id].title in q.videos and distance(items[id].locator, q.at) <= NEAR for id, _ in found]
-            hits.update({k: any(right[:k]) for k in (1, 10, 50)})
-        out |= {f"{way} clip R@{k}": hits[k] / len(questions) for k in (1, 10, 50)}
-        out[f"{way} ms a question"] = (time.process_time() - begin) * 1000 / len(questions)
+    hits: Counter[int] = Counter()
+    begin = time.process_time()
+    for q in questions:
+        found = await ask_graph(library, q.text, q.text)
+        items = await library.items([id for id, _ in found])
+        right = [items[id].title in q.videos and distance(items[id].locator, q.at) <= NEAR for id, _ in found]
+        hits.update({k: any(right[:k]) for k in (1, 10, 50)})
+    out |= {f"clip R@{k}": hits[k] / len(questions) for k in (1, 10, 50)}
+    out["ms a question"] = (time.process_time() - begin) * 1000 / len(questions)
     return out
 
 
