@@ -20,7 +20,7 @@ GROUPS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("Libraries and sources", ("/api/libraries", "/api/sources", "/api/upload", "/api/fetch", "/api/jobs")),
     ("Passages", ("/api/items", "/api/open", "/api/overview", "/api/entities")),
     ("Files", ("/media",)),
-    ("Other programs", ("/v1", "/tools")),
+    ("Other programs", ("/v1",)),
 )
 """Titles of the tables, with the beginnings of the paths in each."""
 REST = "Server, models and keys"

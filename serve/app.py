@@ -26,7 +26,6 @@ from ragweave.serve import (
     routes_page,
     routes_pdf,
     routes_verdict,
-    tools,
 )
 from ragweave.serve.access import Keys, Slots
 from ragweave.serve.app_state import opened
@@ -61,7 +60,7 @@ def create_app(settings: ServeSettings | None = None, *, exposed: bool = False) 
     app.state.keys = keys
     problems.install(app)
     parts = [media, openai, responses, routes_ask, routes_library, routes_models, routes_overview, routes_pdf]
-    for part in [*parts, routes_film, routes_verdict, tools]:
+    for part in [*parts, routes_film, routes_verdict]:
         app.include_router(part.router)
     app.include_router(routes_ask.plain)
     app.mount("/langserve", graphs)

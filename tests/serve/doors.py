@@ -70,12 +70,6 @@ async def _page(client: httpx.AsyncClient, asked: Asked, headers: Headers) -> Re
     return Reply(last["problem"]["status"], told.text) if failed else _of_answer(told.text, last["answer"])
 
 
-async def _tools(client: httpx.AsyncClient, asked: Asked, headers: Headers) -> Reply:
-    body = {"question": asked.question, "library": asked.library or ""}
-    told = await client.post("/tools/ask", json=body, headers=headers)
-    return _of_answer(told.text, told.json()) if told.status_code == 200 else Reply(told.status_code, told.text)
-
-
 async def _mcp(client: httpx.AsyncClient, asked: Asked, headers: Headers) -> Reply:
     given = {"question": asked.question, "library": asked.library or "", "pictures": list(asked.pictures)}
     call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "ask", "arguments": given}}
@@ -137,7 +131,6 @@ def _door(ask: Callable[[httpx.AsyncClient, Asked, Headers], Awaitable[Reply]]) 
 
 DOORS: dict[str, Callable[..., Awaitable[Reply]]] = {
     "page": _door(_page),
-    "tools": _door(_tools),
     "mcp": _door(_mcp),
     "chat": _door(partial(_chat, False)),
     "chat streamed": _door(partial(_chat, True)),

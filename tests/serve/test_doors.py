@@ -24,7 +24,7 @@ SAYS = "first lit on 3 October 1874."
 WITH_HISTORY = ("page", "chat", "responses", "langserve")
 WITH_PICTURES = ("page", "chat", "langserve", "mcp")
 WITH_KNOBS = ("page", "chat", "responses", "langserve", "langserve streamed")
-LEFT = ("tools", "mcp", "chat", "chat streamed", "responses", "responses streamed", "langserve", "langserve streamed")
+LEFT = ("mcp", "chat", "chat streamed", "responses", "responses streamed", "langserve", "langserve streamed")
 
 
 async def test_a_question_gets_the_same_quote_and_citation_and_the_note(client: httpx.AsyncClient) -> None:
@@ -82,7 +82,6 @@ async def test_half_a_character_is_replaced_and_answered(client: httpx.AsyncClie
     asked = QUESTION.replace("lamp", "lamp\\ud800")
     bodies = {
         "/search": f'{{"query": "{asked}"}}',
-        "/tools/ask": f'{{"question": "{asked}"}}',
         "/v1/chat/completions": f'{{"model": "agent", "messages": [{{"role": "user", "content": "{asked}"}}]}}',
         "/v1/responses": f'{{"model": "agent", "input": "{asked}"}}',
         "/langserve/agent/invoke": f'{{"input": {{"question": "{asked}"}}}}',

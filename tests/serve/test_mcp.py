@@ -1,4 +1,4 @@
-"""MCP with the official client, over HTTP and standard input; and the same tools as they are described in OpenAPI."""
+"""MCP with the official client, over HTTP and standard input."""
 
 from __future__ import annotations
 
@@ -8,16 +8,13 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import AsyncMock
 
-import httpx
 import httpx2
 import pytest
 from fastapi import FastAPI
 from mcp import Client, MCPError, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
-from pydantic import TypeAdapter
 
 from ragweave.corpora.store.library import open_library
-from ragweave.serve.tools import Answered, FoundPassage
 from ragweave.tests.support.serving import bearer, on_loopback
 
 QUESTION = {"question": "When was the lamp of the lighthouse first lit?"}
@@ -100,34 +97,3 @@ async def test_the_command_speaks_over_standard_input_and_output(notes: Path, ho
     async with Client(command) as client:
         assert "1874" in structured(await client.call_tool("ask", QUESTION))["text"]
         assert structured(await client.call_tool("list_libraries", {})) == ["default"]
-
-
-async def test_the_description_has_what_its_readers_need_and_each_tool_is_called_by_it(
-    client: httpx.AsyncClient, app: FastAPI
-) -> None:
-    told = (await client.get("/tools/openapi.json")).json()
-    assert told["openapi"].startswith("3.1") and told["info"]["title"] and told["info"]["description"]
-    assert told["servers"] == [{"url": "http://127.0.0.1:8765"}]
-    assert told["components"]["securitySchemes"]["key"] == {"type": "http", "scheme": "bearer"}
-    calls = {"ask_library": QUESTION, "search_library": {"query": "ferry", "limit": 1}}
-    given = {}
-    for path, methods in told["paths"].items():
-        ((method, operation),) = methods.items()
-        assert operation["summary"] == operation["description"] and "parameters" not in operation
-        (content,) = operation["requestBody"]["content"].values()
-        sent = content["schema"]
-        assert "$ref" not in str(sent) and all(p["type"] and p["description"] for p in sent["properties"].values())
-        assert len(sent["required"]) == 1
-        id = operation["operationId"]
-        given[id] = (await client.request(method, told["servers"][0]["url"] + path, json=calls[id])).json()
-    answer = Answered.model_validate(given["ask_library"])
-    assert answer.found and answer.quotes[0].uri == answer.citations[0].uri
-    assert (await client.get(answer.citations[0].uri)).status_code == 303
-    (passage,) = TypeAdapter(list[FoundPassage]).validate_python(given["search_library"])
-    assert "four times" in passage.text and passage.uri.startswith("http://127.0.0.1:8765/open/")
-    for path, body in (("ask", QUESTION), ("search", {"query": "x"})):
-        refused = await client.post(f"/tools/{path}", json={**body, "sources": []})
-        assert refused.status_code == 422 and "leave it out to search all" in refused.json()["title"]
-    assert (await client.post("/tools/search", json={"query": "x", "limit": 51})).status_code == 422
-    app.state.keys.create("an assistant", None)
-    assert (await client.get("/tools/openapi.json")).status_code == 401
