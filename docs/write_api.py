@@ -18,7 +18,7 @@ GROUPS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("Ask", ("/api/ask", "/api/graphs", "/api/context", "/api/runs", "/search")),
     ("Conversations", ("/api/threads", "/api/verdicts")),
     ("Libraries and sources", ("/api/libraries", "/api/sources", "/api/upload", "/api/fetch", "/api/jobs")),
-    ("Passages", ("/api/items", "/api/open", "/api/overview", "/api/entities")),
+    ("Passages", ("/api/open", "/api/overview", "/api/entities")),
     ("Files", ("/media",)),
     ("Other programs", ("/v1",)),
 )

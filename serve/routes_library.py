@@ -233,12 +233,6 @@ async def cancel_job(caller: CallerNow, app_state: AppStateNow, id: str) -> None
     await app_state.jobs.cancel(await app_state.jobs.get(caller, id))
 
 
-@router.get("/items/{id}")
-def item(row: NamedLibrary, id: str) -> dict[str, Any]:
-    """Return the text of an item, its place, and what to open."""
-    return item_of(row, id)
-
-
 @router.get("/open/{library}/{id}")
 def item_to_open(row: LibraryOfId, id: str) -> dict[str, Any]:
     """Return an item by the id of its library, as the links in answers name it."""

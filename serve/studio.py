@@ -55,7 +55,6 @@ def _inside() -> FastAPI:
         ("/readyz", routes_page.ready),
         ("/api/libraries", routes_library.list_libraries),
         ("/api/sources", routes_library.list_sources),
-        ("/api/items/{id}", routes_library.item),
         ("/api/open/{library}/{id}", routes_library.item_to_open),
         ("/open/{library}/{id}", open_source),
     ):

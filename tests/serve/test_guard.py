@@ -148,13 +148,13 @@ async def test_a_key_stands_in_no_log_and_no_error(
     with caplog.at_level(logging.DEBUG), caplog.at_level(logging.DEBUG, logger="ragweave.serve"):
         told = [
             await client.get("/api/libraries", headers=bearer(secret)),
-            await client.get(f"/api/items/{secret}?library=x", headers=bearer(secret)),
+            await client.get(f"/api/sources/{secret}?library=x", headers=bearer(secret)),
             await client.post("/api/login", json={"key": secret, "more": 1}, headers=bearer(secret)),
             await client.post("/api/ask", content=b"{", headers={**JSON, **bearer(secret)}),
         ]
     lines = [WordsFormatter().format(r) for r in caplog.records if r.name.startswith("ragweave")]
     assert any("request=" in line for line in lines)
-    assert not any(secret in line for line in lines if "/api/items/" not in line)
+    assert not any(secret in line for line in lines if "/api/sources/" not in line)
     assert not any(secret in answer.text for answer in told)
 
 

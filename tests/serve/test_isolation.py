@@ -93,8 +93,6 @@ def requests(f: SimpleNamespace) -> list[tuple[str, str, dict[str, Any]]]:
         ("POST", "/api/upload", {"data": {"library": "new"}, "files": file}),
         ("GET", f"/api/jobs/{f.job}/events", {}),
         ("POST", f"/api/jobs/{f.job}/cancel", {"json": {}}),
-        ("GET", f"/api/items/{f.item}", {"params": {"library": f.name}}),
-        ("GET", f"/api/items/{f.item}", {"params": {"library": "mine"}}),
         ("GET", f"/api/open/{f.library}/{f.item}", {}),
         ("POST", f"/media/{f.library}/film", {"json": {"moments": [{"id": f.item, "start": 0, "end": 1}]}}),
         ("GET", f"/api/open/{f.library}/{f.item}/around", {}),

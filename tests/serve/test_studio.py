@@ -58,7 +58,6 @@ async def test_a_key_is_needed_from_other_machines_and_opens_its_libraries_alone
         assert "default" not in (await client.get("/ragweave/api/libraries")).json()["libraries"][0]["name"]
         for path in (
             "api/sources?library=default",
-            f"api/items/{source['id']}?library=default",
             f"api/open/{id}/{source['id']}",
             f"open/default/{source['id']}",
             f"media/{id}/source/{source['id']}",
