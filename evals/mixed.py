@@ -1,4 +1,4 @@
-"""Routing over a mixed library: routed against oracle, unified, random and each corpus alone (UniversalRAG, 4.2)."""
+"""Routing over a mixed library: routed against oracle and unified (UniversalRAG, 4.2)."""
 
 from __future__ import annotations
 
@@ -30,15 +30,9 @@ DEPTH = 5
 """Items that count: recall@5."""
 POOL = 50
 """Items of a list that plain RRF reads, as many as a search."""
-ROUTED, HARD, SURE, COARSE = "routed", "routed, hard", "routed, first choice only", "routed, four labels"
+ROUTED, HARD = "routed", "routed, hard"
 ORACLE = "oracle"
 UNIFIED, RRF = "unified", "unified, plain RRF"
-ONE_SPACE, RANDOM = "unified, one vector space", "random corpus"
-KNOBS: dict[str, dict[str, Any]] = {
-    COARSE: {"method": {"granularity": "modality"}, "route_by": "hard"},
-    UNIFIED: {"route_by": "unified"},
-}
-"""Ways of the graph beside the default, by what they set."""
 MAIN = (ROUTED, HARD, UNIFIED, RRF, ORACLE)
 
 
@@ -92,12 +86,11 @@ async def prepare(rows: Sequence[Mapping[str, Any]], work: Path, also: str = "")
 
 
 class MixedBench:
-    """Asks the mixed library; a search of the same corpora for the same question is made once."""
+    """Asks the mixed library."""
 
     def __init__(self, library: Library, context: Context) -> None:
         self.library = library
         self.base = {**context.model_dump(exclude_unset=True), "library": library.name, "expand_when": "never"}
-        self._found: dict[tuple[str, tuple[str, ...]], tuple[list[str], float]] = {}
 
     async def routed(self, question: str, **knobs: Any) -> tuple[list[str], list[str], float]:
         """Return the rows found, the corpora searched, and milliseconds of CPU, as the graph does it.
@@ -113,21 +106,6 @@ class MixedBench:
         corpora = [c for c in state["routes"][-1]["corpora"] if c != "none"]
         return await self.keys(state.get("candidates", [])), corpora, ms
 
-    async def of(self, question: str, corpora: Sequence[str]) -> tuple[list[str], float]:
-        """Return the rows found in these corpora, and milliseconds."""
-        key = question, tuple(c for c in CORPORA if c in corpora)
-        if key not in self._found:
-            found, _, ms = await self.routed(question, corpora=key[1], route_by="local")
-            self._found[key] = found, ms
-        return self._found[key]
-
-    async def one_space(self, question: str, corpora: Sequence[Corpus]) -> tuple[list[str], float]:
-        """Return the rows nearest to the question in one vector space, whatever their kind."""
-        began = time.process_time()
-        hits = [h for c in corpora for h in (await self.library.search(c, [question], DEPTH))[0].dense]
-        best = sorted(hits, key=lambda h: (-h.score, h.id))[:DEPTH]
-        return await self.keys([h.id for h in best]), (time.process_time() - began) * 1000
-
     async def plain(self, question: str, corpora: Sequence[Corpus]) -> tuple[list[str], float]:
         """Return the rows that reciprocal ranks over the lists of all corpora put first, and milliseconds of CPU."""
         began = time.process_time()
@@ -135,8 +113,8 @@ class MixedBench:
         ranked = fuse_ranks([(1.0, [(h.id, h.score) for h in hits]) for hits in found])
         return await self.keys([i for i, _ in ranked]), (time.process_time() - began) * 1000
 
-    async def ways(self, q: MixedQuestion, held: Sequence[Corpus], every: bool = True) -> dict[str, Way]:
-        """Ask one question in every way, or in the main ones, one after another."""
+    async def ways(self, q: MixedQuestion, held: Sequence[Corpus]) -> dict[str, Way]:
+        """Ask one question in every way, one after another."""
 
         def way(found: Sequence[str], corpora: Sequence[str], ms: float) -> Way:
             first, recall = (recall_at(found, q.gold, k) for k in (1, DEPTH))
@@ -144,29 +122,12 @@ class MixedBench:
 
         found, corpora, ms = await self.routed(q.text)
         out = {ROUTED: way(found, corpora, ms)}
-        found, corpora, ms = await self.routed(q.text, route_by="hard")
-        out[HARD] = way(found, corpora, ms)
-        chosen = corpora[:1]
-        for name, knobs in KNOBS.items():
-            if not every and name not in MAIN:
-                continue
-            out[name] = way(*await self.routed(q.text, **knobs))
-        found, ms = await self.of(q.text, [q.corpus])
-        out[ORACLE] = way(found, [q.corpus], ms)
+        for name, by in ((HARD, "hard"), (UNIFIED, "unified")):
+            out[name] = way(*await self.routed(q.text, route_by=by))
+        out[ORACLE] = way(*await self.routed(q.text, corpora=(q.corpus,), route_by="local"))
         found, ms = await self.plain(q.text, held)
         out[RRF] = way(found, held, ms)
-        if not every:
-            return out
-        found, ms = await self.of(q.text, chosen) if chosen else ([], 0.0)
-        out[SURE] = way(found, chosen, ms)
-        found, ms = await self.one_space(q.text, held)
-        out[ONE_SPACE] = way(found, held, ms)
-        alone: dict[str, Way] = {}
-        for c in held:
-            found, ms = await self.of(q.text, [c])
-            alone[f"{c} alone"] = way(found, [c], ms)
-        # The mean over every corpus: what drawing one would give on average, without the noise of drawing.
-        return {**out, RANDOM: mean([*alone.values()]), **alone}
+        return out
 
     async def keys(self, ids: Sequence[str]) -> list[str]:
         """Return the ids that the first items have in the list."""
@@ -178,17 +139,17 @@ def _lists(found: Lists) -> tuple[Sequence[Hit], ...]:
     return found.dense, found.lexical
 
 
-async def compare(bench: MixedBench, asked: Sequence[MixedQuestion], runner: Runner, every: bool = True) -> Found:
-    """Ask every question in every way, or in the main ones."""
+async def compare(bench: MixedBench, asked: Sequence[MixedQuestion], runner: Runner) -> Found:
+    """Ask every question in every way."""
     held: list[Corpus] = [c for c in CORPORA if (await bench.library.counts()).get(c)]
 
     async def one(q: MixedQuestion) -> Row:
-        return {name: list(found) for name, found in (await bench.ways(q, held, every)).items()}
+        return {name: list(found) for name, found in (await bench.ways(q, held)).items()}
 
-    of = {"library": bench.library.name, "base": bench.base, "questions": [astuple(q) for q in asked], "every": every}
+    of = {"library": bench.library.name, "base": bench.base, "questions": [astuple(q) for q in asked]}
     if asked:
         # What a process loads once counts for no question.
-        await bench.ways(asked[0], held, every=False)
+        await bench.ways(asked[0], held)
     rows = await runner.each("questions", {q.id: q for q in asked}, one, of)
     return {name: [Way(*row[name]) for row in rows] for name in (rows[0] if rows else ())}
 

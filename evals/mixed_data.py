@@ -12,15 +12,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from ragweave.corpora.types import CORPORA
 from ragweave.evals.data import read_jsonl
-from ragweave.models.errors import InputError
 
 CLIP_WORDS = 150
 """Words of a clip: about a minute of speech."""
@@ -45,26 +43,6 @@ class MixedQuestion:
     text: str
     corpus: str
     gold: tuple[str, ...]
-
-
-def read_asked(path: Path, rows: Sequence[Mapping[str, Any]]) -> list[MixedQuestion]:
-    """Read questions over a list of items: `id, question, gold` (ids of rows; all of one kind).
-
-    Raises:
-        InputError: a question lacks a field, or its gold is not in the list or of several kinds.
-    """
-    kinds = {str(r["id"]): str(r["kind"]) for r in rows if r.get("id")}
-    out = []
-    for q in read_jsonl(path, ["id", "question", "gold"]):
-        gold = tuple(str(g) for g in q["gold"]) if isinstance(q["gold"], list) else ()
-        found = {kinds.get(g, "") for g in gold}
-        if len(found) != 1 or not found <= set(CORPORA):
-            raise InputError(
-                f"the gold of question {q['id']} of {path.name} is not one kind of rows of the list",
-                "name the ids of rows, all of one kind",
-            )
-        out.append(MixedQuestion(str(q["id"]), str(q["question"]), found.pop(), gold))
-    return out
 
 
 def library_rows(data: Path) -> list[Row]:

@@ -152,7 +152,6 @@ for _measure in (
     data.evaluator,
     data.answers,
     data.thresholds,
-    data.mixed,
     check.check,
     media.images,
     media.video,

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
-from ragweave.app import cli
+from ragweave.components.context import Context
 from ragweave.corpora.types import CORPORA
-from ragweave.evals.mixed_data import fresh, library_rows, questions
+from ragweave.evals.mixed import MixedBench, by_kind, compare, flat, prepare, rows_of
+from ragweave.evals.mixed_data import MixedQuestion, fresh, library_rows, questions
+from ragweave.evals.runner import Runner
 from ragweave.models.errors import InputError
 
 ITEMS: list[dict[str, Any]] = [
@@ -21,50 +21,26 @@ ITEMS: list[dict[str, Any]] = [
     {"kind": "image", "id": "boiler", "title": "Boiler", "caption": "A red valve above the grey boiler in the photo."},
     {"kind": "clip", "id": "tour", "transcript": "Now we bleed the radiator.", "file": "t.mp4", "start": 5, "end": 9},
 ]
-QUESTIONS: list[dict[str, Any]] = [
-    {"id": "1", "question": "When was the lease of the flat signed?", "gold": ["lease"]},
-    {"id": "2", "question": "What colour is the valve in the photo of the boiler?", "gold": ["boiler"]},
-    {"id": "3", "question": "At which moment of the recording do they bleed the radiator?", "gold": ["tour"]},
+QUESTIONS = [
+    MixedQuestion("1", "When was the lease of the flat signed?", "paragraph", ("lease",)),
+    MixedQuestion("2", "What colour is the valve in the photo of the boiler?", "image", ("boiler",)),
+    MixedQuestion("3", "At which moment of the recording do they bleed the radiator?", "clip", ("tour",)),
 ]
 
 
-def write(path: Path, rows: list[dict[str, Any]]) -> Path:
-    path.write_text("\n".join(json.dumps(r) for r in rows), encoding="utf-8")
-    return path
+async def test_every_way_finds_what_each_corpus_holds(home: Path, tmp_path: Path) -> None:
+    bench = MixedBench(await prepare(ITEMS, tmp_path), Context(mode="extractive"))
+    found = await compare(bench, QUESTIONS, Runner(tmp_path / "runs"))
+    made = flat(found, len(QUESTIONS))
+    assert made["recall@5_oracle"] == made["recall@5_routed"] == made["recall@5_unified"] == 1
+    assert made["right_corpus"] == 1 and made["corpora_searched"] == 3 and made["routed_minus_oracle"] == 0
+    assert made["recall@1_oracle"] == made["recall@5_unified_plain_RRF"] == 1
+    assert [row[0] for row in rows_of(found)] == [row[0] for row in by_kind(found, QUESTIONS)] == [*found]
 
 
-def mixed(folder: Path, rows: list[dict[str, Any]], asked: list[dict[str, Any]], *more: str) -> Any:
-    items, q = write(folder / "items.jsonl", rows), write(folder / "q.jsonl", asked)
-    paths = [
-        "--items",
-        str(items),
-        "--questions",
-        str(q),
-        "--work",
-        str(folder / "w"),
-        "--json",
-        str(folder / "r.json"),
-    ]
-    return CliRunner().invoke(cli.app, ["eval", "mixed", *paths, *more])
-
-
-def test_the_command_compares_every_way_and_writes_flat_figures(tmp_path: Path) -> None:
-    done = mixed(tmp_path, ITEMS, QUESTIONS)
-    assert done.exit_code == 0, done.output
-    flat = json.loads((tmp_path / "r.json").read_text())
-    assert flat["recall@5_oracle"] == flat["recall@5_routed"] == flat["recall@5_unified"] == 1
-    assert flat["recall@5_image_alone"] == pytest.approx(1 / 3, abs=1e-3)
-    assert flat["recall@5_random_corpus"] == pytest.approx(1 / 3, abs=1e-3)
-    assert flat["right_corpus"] == 1 and flat["corpora_searched"] == 3 and flat["train_overlap"] == 0
-    assert flat["routed_minus_oracle"] == 0
-    assert flat["recall@1_oracle"] == flat["recall@5_unified_plain_RRF"] == 1
-    for system in ("routed", "routed, four labels", "unified, one vector space", "clip alone"):
-        assert system in done.stdout
-
-
-def test_rows_that_would_be_left_out_stop_the_measurement(tmp_path: Path) -> None:
-    done = mixed(tmp_path, [*ITEMS, {"kind": "clip", "id": "x", "text": "no times"}], QUESTIONS)
-    assert isinstance(done.exception, InputError) and "needs start and end" in str(done.exception)
+async def test_rows_that_would_be_left_out_stop_the_measurement(home: Path, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="needs start and end"):
+        await prepare([*ITEMS, {"kind": "clip", "id": "x", "text": "no times"}], tmp_path)
 
 
 @pytest.mark.data
