@@ -1,11 +1,11 @@
-"""Figures over recordings: answers with their second, channels off in turn, moments found by their own words."""
+"""Figures over recordings: answers with their second, channels off in turn."""
 
 from __future__ import annotations
 
 import asyncio
 import shutil
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,21 +14,14 @@ from ragweave.components.context import Context
 from ragweave.corpora.ingest.run import index
 from ragweave.corpora.store.library import open_library
 from ragweave.corpora.types import Locator
-from ragweave.corpora.video.cues import read_transcript
-from ragweave.corpora.video.recording import Cue
 from ragweave.evals.data import listed, read_jsonl
-from ragweave.models.text import content_terms, fold, words
+from ragweave.models.text import fold
 from ragweave.nodes.answer import Answer
 
 NEAR = 15.0
 """Seconds that a cited time may lie from the gold time."""
-MOMENT = 60.0
-"""Seconds that a found clip may lie from the moment that was asked for."""
 SUBTITLES = (".vtt", ".srt")
 CHANNELS = ("chunk", "entity", "visual", "speech")
-_KEY_TERMS = 6
-_TURN_TERMS = 10
-"""Content words from which a turn of a conversation is asked for."""
 
 
 @dataclass(frozen=True)
@@ -179,71 +172,3 @@ def figures(outcomes: Sequence[VideoVerdict]) -> dict[str, float]:
 
 def _share(rows: Sequence[bool]) -> float:
     return round(sum(rows) / len(rows), 4) if rows else 0.0
-
-
-@dataclass(frozen=True)
-class Moment:
-    """A turn of a conversation, asked for by some of its own words.
-
-    `at` is the second at which it begins.
-    """
-
-    query: str
-    title: str
-    at: float
-
-
-def moments(path: Path, most: int = 0) -> list[Moment]:
-    """Make queries from a transcript: the rarest content words of a turn but the very rarest, in the turn's order.
-
-    At most `most`, evenly spread; 0 means all.
-
-    Raises:
-        SourceError: it is no transcript.
-    """
-    turns = [(r.title, cue) for r in read_transcript(path) for cue in r.cues]
-    spread: dict[str, int] = {}
-    for _, cue in turns:
-        for term in content_terms(cue.text):
-            spread[term] = spread.get(term, 0) + 1
-    made = [m for title, cue in turns if (m := _moment(title, cue, spread)) is not None]
-    if not most or len(made) <= most:
-        return made
-    return [made[n * len(made) // most] for n in range(most)]
-
-
-def _moment(title: str, cue: Cue, spread: Mapping[str, int]) -> Moment | None:
-    own = content_terms(cue.text)
-    if len(own) < _TURN_TERMS:
-        return None
-    rare = sorted(own, key=lambda t: (spread[t], t))[1 : 1 + _KEY_TERMS]
-    shown: dict[str, str] = {}
-    for word in words(cue.text):
-        for term in content_terms(word):
-            shown.setdefault(term, word)
-    return Moment(" ".join(shown[t] for t in own if t in rare and t in shown), title, cue.start)
-
-
-async def find_all(graph: Any, asked: Sequence[Moment], context: Context) -> dict[str, float]:
-    """Search every moment with a compiled graph, and return how often the right recording and minute are found."""
-    library = await open_library(context.library)
-    hits = {1: 0, 5: 0}
-    episodes = {1: 0, 5: 0}
-    spent = 0.0
-    for moment in asked:
-        began = time.perf_counter()
-        state = await graph.ainvoke({"messages": [("human", moment.query)]}, context=context)
-        spent += time.perf_counter() - began
-        ids = state.get("candidates", [])
-        items = await library.items(ids)
-        ranked = [items[i] for i in ids if i in items]
-        for k in hits:
-            episodes[k] += any(i.title == moment.title for i in ranked[:k])
-            hits[k] += any(i.title == moment.title and distance(i.locator, moment.at) <= MOMENT for i in ranked[:k])
-    total = len(asked) or 1
-    return {
-        "moments": len(asked),
-        **{f"episode@{k}": round(v / total, 4) for k, v in episodes.items()},
-        **{f"within_60s@{k}": round(v / total, 4) for k, v in hits.items()},
-        "ms_per_query": round(1000 * spent / total, 1),
-    }

@@ -1,4 +1,4 @@
-"""`ragweave eval images` and `video`: pictures found and words read; questions over recordings, and moments of them."""
+"""`ragweave eval images` and `video`: pictures found and words read; questions over recordings."""
 
 from __future__ import annotations
 
@@ -49,74 +49,43 @@ def images(
 
 def video(
     data: Annotated[
-        Path | None, typer.Option("--data", help="Folder with recordings and qa.jsonl (question, answers, videos, t).")
-    ] = None,
-    transcripts: Annotated[
-        Path | None, typer.Option("--transcripts", help="Transcript of several recordings: find moments in it.")
-    ] = None,
+        Path, typer.Option("--data", help="Folder with recordings and qa.jsonl (question, answers, videos, t).")
+    ],
     subtitles: Annotated[
         bool, typer.Option("--subtitles/--no-subtitles", help="Read subtitles beside recordings, or listen.")
     ] = True,
     ablate: Annotated[bool, typer.Option("--ablate", help="Also with each channel off in turn.")] = False,
     show: Annotated[bool, typer.Option("--show", help="Print every question with its answer.")] = False,
-    limit: Annotated[int, typer.Option("--limit", min=0, help="Moments asked for; 0 means all.")] = 200,
     graph: Annotated[str, typer.Option("--graph", help="Graph that answers.")] = "video_rag",
     mode: ModeName = "extractive",
     work: Work = WORK,
     set_: Set = None,
     json_out: JsonOut = None,
 ) -> None:
-    """Ask over recordings: share of right answers, of citations within 15 s, of right recordings.
-
-    With --transcripts: a moment is asked for by its own key terms without the rarest one; printed is how often the
-    right recording and minute come first, and among five.
-    """
+    """Ask over recordings: share of right answers, of citations within 15 s, of right recordings."""
     from ragweave.evals.corpus import use_home
     from ragweave.evals.report import table, write_json
-    from ragweave.evals.video import CHANNELS, ask_all, figures, find_all, moments, prepare, read_asked
-    from ragweave.graphs.search import build as build_search
-    from ragweave.models.errors import InputError
+    from ragweave.evals.video import CHANNELS, ask_all, figures, prepare, read_asked
 
-    if (data is None) == (transcripts is None):
-        raise InputError("give one of --data and --transcripts", "name a folder with qa.jsonl, or a transcript")
     use_home(work.resolve() / "home")
     runs: dict[str, dict[str, float]] = {}
     variants: list[tuple[str, dict[str, Any]]] = [("all channels", {})]
     if ablate:
         variants += [(f"without {c}", {"channels": tuple(o for o in CHANNELS if o != c)}) for c in CHANNELS]
-    if data is not None:
-        library = run(prepare(data, work.resolve(), subtitles))
-        asked = read_asked(data / "qa.jsonl")
-        compiled = builder(graph)().compile()
-        for name, knobs in variants:
-            context = context_of(library, mode, set_)
-            context = context.model_copy(update={"method": context.method.model_copy(update=knobs)})
-            outcomes = run(ask_all(compiled, asked, context))
-            runs[name] = figures(outcomes)
-            if show and not knobs:
-                for o in outcomes:
-                    marks = "".join("+" if ok else "-" for ok in (o.correct, o.timely, o.right_video, o.found))
-                    typer.echo(f"{o.asked.id} {marks} {o.asked.evidence}: {o.asked.text}\n      {o.answer.text}")
-    else:
-        assert transcripts is not None
-        library = run(_transcripts(transcripts))
-        wanted = moments(transcripts, limit)
-        compiled = build_search().compile()
-        for name, knobs in variants:
-            context = context_of(library, mode, set_)
-            method = context.method.model_copy(update=knobs)
-            context = context.model_copy(update={"corpora": ("clip",), "method": method})
-            runs[name] = run(find_all(compiled, wanted, context))
+    library = run(prepare(data, work.resolve(), subtitles))
+    asked = read_asked(data / "qa.jsonl")
+    compiled = builder(graph)().compile()
+    for name, knobs in variants:
+        context = context_of(library, mode, set_)
+        context = context.model_copy(update={"method": context.method.model_copy(update=knobs)})
+        outcomes = run(ask_all(compiled, asked, context))
+        runs[name] = figures(outcomes)
+        if show and not knobs:
+            for o in outcomes:
+                marks = "".join("+" if ok else "-" for ok in (o.correct, o.timely, o.right_video, o.found))
+                typer.echo(f"{o.asked.id} {marks} {o.asked.evidence}: {o.asked.text}\n      {o.answer.text}")
     names = list(next(iter(runs.values())))
     typer.echo(table(["figure", *runs], [[n, *(f"{figures[n]:g}" for figures in runs.values())] for n in names]))
     if json_out:
         flat = {f"{run_} {n}" if len(runs) > 1 else n: v for run_, figures in runs.items() for n, v in figures.items()}
         write_json(json_out, flat)
-
-
-async def _transcripts(path: Path) -> str:
-    from ragweave.corpora.ingest.run import index
-
-    name = f"transcripts-{path.stem}"
-    await index([path], name)
-    return name

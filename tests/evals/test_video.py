@@ -9,8 +9,6 @@ from ragweave.components.context import Context
 from ragweave.evals.video import (
     ask_all,
     figures,
-    find_all,
-    moments,
     prepare,
     read_asked,
 )
@@ -37,18 +35,3 @@ async def test_questions_are_asked_of_a_folder_with_subtitles(tmp_path: Path, ho
     outcomes = await ask_all(graph, read_asked(data / "qa.jsonl"), Context(library=library, mode="extractive"))
     found = figures(outcomes)
     assert found["contains_gold"] == found["time_within_15s"] == found["retrieved_within_15s"] == 1.0
-
-
-async def test_moments_are_asked_for_without_their_rarest_word_and_found_again(tmp_path: Path, home: Path) -> None:
-    from ragweave.corpora.ingest.run import index
-    from ragweave.graphs.search import graph
-
-    path = tmp_path / "talk.vtt"
-    path.write_text(TALK, encoding="utf-8")
-    await index([path])
-    asked = moments(path)
-    assert len(asked) == 2 and [m.at for m in asked] == [0.0, 40.0]
-    assert all(len(m.query.split()) <= 6 for m in asked)
-    assert len(moments(path, 1)) == 1
-    found = await find_all(graph, asked, Context(mode="extractive", corpora=("clip",)))
-    assert found["within_60s@1"] == 1.0 and found["episode@1"] == 1.0
