@@ -6,9 +6,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
 from ragweave.components.evidence import Evidence, Hop, Strip, Support
-from ragweave.components.phrases import as_heard
 from ragweave.models.relevance import LOWER
-from ragweave.models.text import clip, content_terms, sentences
+from ragweave.models.text import content_terms
 
 
 @dataclass(frozen=True)
@@ -69,16 +68,6 @@ class Knowledge:
         before = [self.question, *(q for h in self.hops for q in (h["query"], *h.get("also", ())))] if self.hops else []
         key = sorted(content_terms(query))
         return bool(query) and any(sorted(content_terms(a)) == key for a in before)
-
-    def learnt(self) -> str:
-        """Say in words what the round that has just ended added."""
-        hop = self.hops[-1]["n"] if self.hops else 0
-        new = [s for s in self.strips if s["hop"] == hop]
-        if not new:
-            return "nothing new was learnt" if hop > 1 else ""
-        best = max(new, key=lambda s: (s["score"], s["id"]))
-        first = next(iter(sentences(best["text"])), (0, 0))
-        return f"{best['title']}: {as_heard(clip(' '.join(best['text'][slice(*first)].split()), 160), best['locator'])}"
 
 
 @dataclass(frozen=True)

@@ -64,7 +64,7 @@ async def reason(state: State, runtime: NodeRuntime) -> Update:
         made = await run.components.reasoner(run, known)
         spent = _spent(run)
     else:
-        made = Outcome(Decision(known.learnt(), query=first if opening else ""), "budget" if spent else "rule")
+        made = Outcome(Decision(query=first if opening else ""), "budget" if spent else "rule")
     decision = made.value
     repeated = not (opening or decision.again) and known.asked(decision.query)
     if repeated or (spent and not opening):

@@ -51,7 +51,7 @@ class NodeRun(RunContext):
         opened = partial(_opened, context, () if turn else state.get("usage", ()))
         # A task that `plan` sends knows no turn, and so not what it has spent; it shares nothing with other turns.
         shared = context.turn(named, opened) if named else opened()
-        super().__init__(node, context, shared, state.get("hop", 0))
+        super().__init__(node, context, shared, 0 if turn else state.get("hop", 0))
         self.by, self.event = by, runtime.stream_writer
         self.fallback: Fallback | None = None
         self._in_turn, self._started = bool(named), time.perf_counter()

@@ -14,8 +14,7 @@ async def reason(run: RunContext, known: Knowledge) -> Decision:
     """
     if not known.hops:
         return Decision(query=known.question)
-    learnt = known.learnt()
     if not known.unsearched or any(e["relevance"] >= known.lower for e in known.rows):
-        return Decision(learnt)
+        return Decision()
     missing = "nothing relevant was found in the corpora that were searched"
-    return Decision(learnt, missing, known.hops[-1]["query"], again=True)
+    return Decision(missing=missing, query=known.hops[-1]["query"], again=True)

@@ -9,6 +9,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from ragweave.app.api import astate
 from ragweave.components.context import Context
+from ragweave.graphs.run import astream, build_agent
 from ragweave.graphs.search import graph
 from ragweave.models.errors import InputError
 from ragweave.tests.support import build_library
@@ -24,6 +25,21 @@ async def test_without_a_model_a_follow_up_is_searched_with_the_question_before_
     asked = "How often does the ferry sail? And who steers it?"
     assert states[1]["question"] == states[1]["query"] == asked
     assert "Ada Brook" in states[1]["answer"].text
+
+
+async def test_a_follow_up_counts_its_own_rounds_and_extractive_mode_claims_to_learn_nothing(
+    tmp_path: Path, home: Path
+) -> None:
+    await build_library(tmp_path / "notes", FERRY)
+    saver, context, turns = InMemorySaver(), Context(mode="extractive"), []
+    for text in ("How often does the ferry sail?", "And who steers it?"):
+        events = astream(text, context=context, thread="t", checkpointer=saver)
+        turns.append([event async for event in events if event["type"] == "step"])
+        told: Any = {"configurable": {"thread_id": "t"}}
+        await build_agent("agent", checkpointer=saver).aupdate_state(told, {"hop": 2}, as_node="check")
+    assert [{max(1, step["hop"]) for step in steps} for steps in turns] == [{1}, {1}]
+    reasoned = [step for step in turns[1] if step["node"] == "reason"]
+    assert reasoned and not any(step["data"]["learnt"] for step in reasoned)
 
 
 @pytest.mark.parametrize(
