@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -47,8 +48,13 @@ _DATES = (
 
 
 def parse(path: Path) -> Parsed:
-    """Read an HTML file. Nothing it links to is opened, no script runs."""
-    return page(read_bytes(path), path)
+    """Read an HTML file. Nothing it links to is opened, no script runs.
+
+    Lines of markup are no place that a reader finds: what stands under no heading has none.
+    """
+    found = page(read_bytes(path), path)
+    blocks = tuple(replace(b, line=0, spans=()) for b in found.blocks)
+    return replace(found, blocks=blocks, figures=tuple(replace(f, line=0) for f in found.figures))
 
 
 def page(data: bytes, path: Path, charset: str = "") -> Parsed:
