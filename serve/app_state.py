@@ -17,6 +17,7 @@ from ragweave.models.text import storable
 from ragweave.serve.access import Slots
 from ragweave.serve.conversations import of_the_server
 from ragweave.serve.jobs import Jobs
+from ragweave.serve.overview import Overviews
 from ragweave.serve.pictures import PictureDesk
 from ragweave.serve.problems import too_deep
 from ragweave.serve.records import Records
@@ -76,6 +77,7 @@ class AppState:
     jobs: Jobs
     saver: Saver
     pictures: PictureDesk
+    overviews: Overviews
 
     def address(self, request: Request) -> str:
         """Return where readers find this server, for links in what is sent to them."""
@@ -91,7 +93,7 @@ async def opened(settings: ServeSettings, store: Store, slots: Slots, pictures: 
     async with of_the_server() as saver:
         runs = Runs(records, followed, saver, slots)
         jobs = Jobs(records, followed)
-        app_state = AppState(settings, slots, store, runs, jobs, saver, pictures)
+        app_state = AppState(settings, slots, store, runs, jobs, saver, pictures, Overviews(store, slots))
         await _look_round(replica, records, app_state)
         await jobs.take_over()
         several = store.shared or settings.workers > 1
@@ -104,6 +106,7 @@ async def opened(settings: ServeSettings, store: Store, slots: Slots, pictures: 
                 await asyncio.wait([living])
             await app_state.runs.close()
             await app_state.jobs.close()
+            await app_state.overviews.close()
             await app_state.pictures.close()
             await asyncio.to_thread(replica.close)
             await asyncio.to_thread(store.close)

@@ -9,6 +9,7 @@ import asyncio
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict
+from functools import partial
 from typing import Any
 
 from ragweave.components.context import Context
@@ -21,6 +22,7 @@ from ragweave.corpora.types import Item
 from ragweave.graphs import run as graphs
 from ragweave.models.chat import chat
 from ragweave.models.meter import Limits, Meter
+from ragweave.serve.access import Slots
 from ragweave.serve.database import Database
 from ragweave.serve.media import with_openings
 from ragweave.serve.problems import Refused
@@ -36,7 +38,56 @@ _FIRST = 2
 _TRIES, _TOKENS = 3, 12_000
 """Attempts at the one reply in which a chat model writes, and the tokens that they may take."""
 
-_writing = asyncio.Lock()
+
+class Overviews:
+    """The overviews of this server: one that is being written is written to its end, whoever leaves."""
+
+    def __init__(self, store: Database, slots: Slots) -> None:
+        self._store, self._slots = store, slots
+        self._tasks: dict[tuple[str, int], asyncio.Task[None]] = {}
+
+    async def read(self, library: LibraryRow) -> dict[str, Any]:
+        """Return the front page of a library, and whether a chat model is `writing` for it."""
+        return {"writing": _key(library) in self._tasks, **await overview(library, self._store)}
+
+    async def write(self, library: LibraryRow) -> None:
+        """Have the chat model write, unless it does so already, and wait for the end.
+
+        Raises:
+            Refused: no chat model is set up, what it wrote cannot be used, or somebody stopped it.
+        """
+        key = _key(library)
+        if key not in self._tasks:
+            self._slots.take()
+            self._tasks[key] = asyncio.create_task(_write(library, self._store))
+            self._tasks[key].add_done_callback(partial(self._ended, key))
+        task = self._tasks[key]
+        await asyncio.wait([task])
+        if task.cancelled():
+            raise Refused(409, "the writing was stopped", "ask for it once more")
+        task.result()
+
+    def stop(self, library: LibraryRow) -> None:
+        """Stop the chat model that writes for a library."""
+        if task := self._tasks.get(_key(library)):
+            task.cancel()
+
+    async def close(self) -> None:
+        """Stop all."""
+        for task in (tasks := [*self._tasks.values()]):
+            task.cancel()
+        if tasks:
+            await asyncio.wait(tasks)
+
+    def _ended(self, key: tuple[str, int], task: asyncio.Task[None]) -> None:
+        del self._tasks[key]
+        self._slots.give()
+        if not task.cancelled():
+            task.exception()  # whoever waits is told; nobody may
+
+
+def _key(library: LibraryRow) -> tuple[str, int]:
+    return library.id, library.generation
 
 
 async def overview(library: LibraryRow, store: Database) -> dict[str, Any]:
@@ -51,25 +102,24 @@ async def overview(library: LibraryRow, store: Database) -> dict[str, Any]:
     return {"kinds": Counter(s.kind for s in sources), "documents": documents, **told}
 
 
-async def rewritten(library: LibraryRow, store: Database) -> dict[str, Any]:
-    """Return the front page with the summary and questions of the chat model, `by` whom, and the `spent` of one call.
+async def _write(library: LibraryRow, store: Database) -> None:
+    """Keep the summary and questions of the chat model, `by` whom, and the `spent` of one call, unless they are kept.
 
-    They are kept until the library changes; with the cache of replies on, the same passages cost nothing later either.
+    They count until the library changes; with the cache of replies on, the same passages cost nothing later either.
     """
-    model, key = chat(), (library.id, library.generation)
+    model, key = chat(), _key(library)
     if model is None:
         raise Refused(409, "no chat model is set up", "run `ragweave setup`, or set RAGWEAVE_CHAT")
-    async with _writing:
-        if await asyncio.to_thread(store.overview, *key) is None:
-            titles, items = await asyncio.to_thread(_read, library)
-            meter = Meter(Limits(calls=_TRIES, tokens=_TOKENS))
-            summary, rows = await overview_of(titles, [item.text for item in items], model, meter)
-            kept = await _answered(library, [(items[n], asked, a, b) for n, asked, a, b in rows])
-            if not (summary or kept):
-                raise Refused(502, f"nothing that {model.name} wrote could be used", "ask for it once more")
-            told = {"summary": summary, "questions": kept, "by": model.name, "spent": asdict(meter.spent)}
-            await asyncio.to_thread(store.keep_overview, *key, told)
-    return await overview(library, store)
+    if await asyncio.to_thread(store.overview, *key) is not None:
+        return
+    titles, items = await asyncio.to_thread(_read, library)
+    meter = Meter(Limits(calls=_TRIES, tokens=_TOKENS))
+    summary, rows = await overview_of(titles, [item.text for item in items], model, meter)
+    kept = await _answered(library, [(items[n], asked, a, b) for n, asked, a, b in rows])
+    if not (summary or kept):
+        raise Refused(502, f"nothing that {model.name} wrote could be used", "ask for it once more")
+    told = {"summary": summary, "questions": kept, "by": model.name, "spent": asdict(meter.spent)}
+    await asyncio.to_thread(store.keep_overview, *key, told)
 
 
 def _sources(library: LibraryRow) -> list[Source]:

@@ -14,7 +14,6 @@ from ragweave.corpora.knowledge.graph import overview as communities
 from ragweave.corpora.store.stores import stores
 from ragweave.corpora.types import Item
 from ragweave.models.text import clip, sentences
-from ragweave.serve import overview
 from ragweave.serve.access import CallerNow, NamedLibrary, library_named
 from ragweave.serve.app_state import AppStateNow, Body
 from ragweave.serve.direct import unless_left
@@ -31,8 +30,8 @@ _LONGEST = 240
 
 @router.get("/overview")
 async def front_page(row: NamedLibrary, app_state: AppStateNow) -> dict[str, Any]:
-    """Return the files of a library by kind, the newest of them, and what a chat model wrote of it."""
-    return {"library": row.name, **await overview.overview(row, app_state.store)}
+    """Return the files of a library by kind, the newest of them, and what a chat model wrote of it, or is writing."""
+    return {"library": row.name, **await app_state.overviews.read(row)}
 
 
 class Wanted(Body):
@@ -43,10 +42,16 @@ class Wanted(Body):
 
 @router.post("/overview")
 async def write_overview(request: Request, caller: CallerNow, app_state: AppStateNow, body: Wanted) -> dict[str, Any]:
-    """Have the chat model introduce a library, in one call; titles and passages are sent to it. Leaving stops it."""
+    """Have the chat model introduce a library, in one call; titles and passages go to it. Leaving stops nothing."""
     row = await library_named(caller, body.library)
-    with app_state.slots.held():
-        return {"library": row.name, **await unless_left(request, overview.rewritten(row, app_state.store))}
+    await unless_left(request, app_state.overviews.write(row))
+    return {"library": row.name, **await app_state.overviews.read(row)}
+
+
+@router.delete("/overview", status_code=204)
+async def stop_overview(row: NamedLibrary, app_state: AppStateNow) -> None:
+    """Stop the chat model that introduces a library."""
+    app_state.overviews.stop(row)
 
 
 @router.get("/entities")

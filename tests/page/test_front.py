@@ -53,7 +53,10 @@ def test_the_chat_model_introduces_a_library_when_it_is_asked_to(window: Any, si
     with site.slowly(pause=1.0):
         introduce.click()
         page.get_by_role("button", name="Stop").click()
-    introduce.click()
+        introduce.click()
+        page.get_by_role("button", name="Stop").wait_for()
+        page.reload()
+        page.get_by_role("button", name="Stop").wait_for()
     expect(rows).to_have_text("How was the watch of the night shared?", timeout=30_000)
     expect(page.locator(".about")).to_contain_text("They tell of a council.Written by scripted")
     assert findings(page) == []

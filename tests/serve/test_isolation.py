@@ -84,6 +84,7 @@ def requests(f: SimpleNamespace) -> list[tuple[str, str, dict[str, Any]]]:
         ("GET", f"/api/sources/{f.source}", {"params": {"library": "mine"}}),
         ("GET", "/api/overview", {"params": {"library": f.name}}),
         ("POST", "/api/overview", {"json": {"library": f.name}}),
+        ("DELETE", "/api/overview", {"params": {"library": f.name}}),
         ("DELETE", f"/api/sources/{f.source}", {"params": {"library": f.name}}),
         ("DELETE", f"/api/sources/{f.source}", {"params": {"library": "mine"}}),
         ("POST", "/api/upload", {"data": {"library": f.name}, "files": file}),

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
+import threading
+from pathlib import Path
+
 import httpx
 import pytest
 from fastapi import FastAPI
 
 from ragweave.models.settings import model_settings
 from ragweave.tests.support.server import ScriptedServer
-from ragweave.tests.support.serving import bearer
+from ragweave.tests.support.serving import bearer, on_loopback, until
 
 SECRET = "sk-never-told"
 
@@ -49,3 +53,31 @@ async def test_without_a_chat_model_the_encoder_alone_can_be_tried_and_by_no_bou
     _, guest = app.state.keys.create("guest", (mine["id"],))
     assert (await client.get("/api/models", headers=bearer(guest))).status_code == 403
     assert (await client.post("/api/models/embed/test", json={}, headers=bearer(guest))).status_code == 403
+
+
+async def test_an_overview_is_written_to_its_end_whoever_leaves_and_stopped_for_all_who_wait(
+    notes: Path, app: FastAPI, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    held = threading.Event()
+    react = lambda _: (held.wait(60), {"summary": "It holds two notes."})[1]  # noqa: E731
+    asked = {"json": {"library": "default"}}
+    with ScriptedServer(react=react) as served:
+        for name, value in {"CHAT": "usual", "CHAT_URL": served.base_url, "CHAT_KEY": SECRET}.items():
+            monkeypatch.setenv(f"RAGWEAVE_{name}", value)
+        model_settings.cache_clear()
+        async with on_loopback(app) as address, httpx.AsyncClient(base_url=address, timeout=60) as client:
+            front = "/api/overview?library=default"
+            waiting = [asyncio.create_task(client.post("/api/overview", **asked)) for _ in range(2)]
+            await until(lambda: served.requests)
+            assert (await client.delete(front)).status_code == 204
+            assert [reply.status_code for reply in await asyncio.gather(*waiting)] == [409, 409]
+            assert (await client.get(front)).json()["writing"] is False
+
+            with pytest.raises(httpx.ReadTimeout):
+                await client.post("/api/overview", **asked, timeout=0.3)
+            assert (await client.get(front)).json()["writing"] is True
+            held.set()
+            told = (await client.post("/api/overview", **asked)).json()
+        assert (told["summary"], told["by"], told["writing"]) == ("It holds two notes.", "usual", False)
+        assert len(served.requests) == 2
+    model_settings.cache_clear()

@@ -13,8 +13,9 @@ import { holds, on, state } from "./state.js";
 import { day, groupOf, nameOf, number } from "./words.js";
 
 let box = null;
+let front = null; // what is told of the library that is on screen
 let kept = { key: "", told: null };
-let writing = null; // the request in which the chat model writes
+let writing = null; // the library for which the chat model writes
 
 /** The greeting, which follows the library that is chosen. */
 export function welcome() {
@@ -35,19 +36,19 @@ function draw() {
     );
     return;
   }
-  const front = h("div.front");
+  front = h("div.front");
   fill(
     box,
     h("h2.hello", { text: state.library.name === "default" ? t("welcome.what") : t("welcome.what.from", { library: state.library.name }), dir: "auto" }),
     front,
   );
-  load(front);
+  load();
 }
 
 const keyOf = ({ id, files, items }) => JSON.stringify([id, files || 0, items]);
 
 /** Fetch the front page once for each state of a library. */
-async function load(front) {
+async function load() {
   const { name, id, items, files } = state.library;
   const key = keyOf(state.library);
   if (kept.key !== key) fill(front, h("p.waiting.fine", {}, h("span.spin"), t("welcome.reading")));
@@ -57,8 +58,9 @@ async function load(front) {
     const added = before === id && files > had; // while this page looked on
     kept = { key, told };
     const spoken = items.clip ? await entities() : null;
-    if (front.isConnected || box.contains(front)) fill(front, kinds(told.kinds), about(told, front), questions(told.questions), documents(told.documents), spoken);
-    if (added && state.me?.chat && !told.by && !writing) write(front);
+    if (key !== keyOf(state.library)) return;
+    fill(front, kinds(told.kinds), about(told), questions(told.questions), documents(told.documents), spoken);
+    if ((told.writing || (added && state.me?.chat && !told.by)) && !writing) write();
   } catch {
     fill(front); // the question can be asked without it
   }
@@ -72,29 +74,38 @@ function kinds(counts) {
   return h("ul.held", { "aria-label": t("welcome.holds") }, ...rows.map(([name, n]) => h("li.tag", {}, h("span", { text: t(`kind.${name}`) }), h("span.number", { text: number(n) }))));
 }
 
-/** Have the chat model introduce the library: after an upload, and else when it is asked to, because passages go to it. */
-async function write(front) {
+/**
+ * Have the chat model introduce the library: after an upload, and else when it is asked to, because passages go to it.
+ * The server writes on when this page is left; who comes back waits for the same overview.
+ */
+async function write() {
   const { id, name } = state.library;
-  const { signal } = (writing = Object.assign(new AbortController(), { id }));
-  load(front);
+  const mine = (writing = { id, name, stopped: false });
+  load();
   try {
-    const told = await call("POST", "/api/overview", { library: name }, { signal });
+    const told = await call("POST", "/api/overview", { library: name });
     if (state.library.id === id) kept.told = told;
     announce(t("welcome.written", { model: told.by }));
   } catch (error) {
-    if (!signal.aborted) toast(error.sentence || String(error.message), { bad: true });
+    if (kept.told) kept.told.writing = false;
+    if (!mine.stopped) toast(error.sentence || String(error.message), { bad: true });
   }
   writing = null;
-  load(front);
+  load();
+}
+
+function stop() {
+  writing.stopped = true;
+  call("DELETE", `/api/overview?library=${encodeURIComponent(writing.name)}`).catch((error) => toast(error.sentence, { bad: true }));
 }
 
 /** What the chat model wrote of the library, that it is writing, or a button that has it write; without a chat model, what one is for. */
-function about({ by, summary, spent }, front) {
+function about({ by, summary, spent }) {
   const model = state.me?.chat;
   if (by) return h("div.about", {}, h("p", { text: summary, dir: "auto" }), h("p.fine", { text: [t("welcome.written", { model: by }), spent.calls ? t("trail.tokens", { n: spent.input_tokens + spent.output_tokens }) : ""].filter(Boolean).join(" · ") }));
   if (!model) return state.me?.may_change ? unread(t("welcome.quotes")) : null;
-  if (writing?.id === state.library.id) return h("p.waiting.fine", { role: "status" }, h("span.spin"), t("welcome.writing", { model }), h("button.button.small", { type: "button", text: t("composer.stop"), on: { click: () => writing.abort() } }));
-  return h("div", {}, h("button.button.small", { type: "button", title: t("welcome.write.tell", { model }), on: { click: () => write(front) } }, icon("pen"), t("welcome.write", { model })));
+  if (writing?.id === state.library.id) return h("p.waiting.fine", { role: "status" }, h("span.spin"), t("welcome.writing", { model }), h("button.button.small", { type: "button", text: t("composer.stop"), on: { click: stop } }));
+  return h("div", {}, h("button.button.small", { type: "button", title: t("welcome.write.tell", { model }), on: { click: write } }, icon("pen"), t("welcome.write", { model })));
 }
 
 /** Questions as buttons that ask them, each beside the passage that answers it. */
