@@ -59,6 +59,18 @@ def test_a_conversation_is_renamed_and_deleted(window: Any, ask: Any) -> None:
     assert page.locator(".turn").count() == 0
 
 
+def test_a_question_to_a_conversation_that_another_tab_deleted_can_be_asked_in_a_new_one(
+    window: Any, ask: Any
+) -> None:
+    page = window(strict=False)
+    ask(page, QUESTION)
+    page.evaluate("fetch('/api/threads/' + location.hash.split('/')[2], {method: 'DELETE'})")
+    page.fill("#question", "Who kept the lighthouse?")
+    page.keyboard.press("Enter")
+    page.get_by_role("button", name="Ask again").last.click()
+    expect(page.locator(".turn.over").last).to_contain_text("Three families", timeout=60_000)
+
+
 def cut(route: Any) -> None:
     """Break a connection in the middle of the second event."""
     reply = route.fetch()

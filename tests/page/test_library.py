@@ -49,14 +49,49 @@ def test_files_are_dropped_in_and_a_bad_one_says_why_while_the_rest_is_indexed(
     sources = page.get_by_role("region", name="Sources").first
     expect(sources.get_by_role("status")).to_have_text("2 sources, 1 could not be read")
     expect(sources.locator("li.failed .wrong")).to_be_visible()
+    held: list[Any] = []
+    for path in ("sources", "libraries"):
+        page.route(f"**/api/{path}/*", lambda r: held.append(r) if r.request.method == "DELETE" else r.continue_())
     sources.get_by_role("button", name="Remove broken.pdf").click()
     page.get_by_role("button", name="Remove", exact=True).click()
+    expect(sources.locator("li", has_text="broken.pdf")).to_contain_text("Being removed")
+    held.pop().continue_()
     expect(sources.get_by_role("status")).to_have_text("1 source")
 
     page.locator("button.library").click()
     page.get_by_role("button", name="Delete mills").click()
     page.get_by_role("button", name="Delete the library").click()
-    expect(page.get_by_role("dialog").locator(".rows li", has_text="mills")).to_have_count(0)
+    mills = page.get_by_role("dialog").locator(".rows li", has_text="mills")
+    expect(mills).to_contain_text("Being removed")
+    held.pop().continue_()
+    expect(mills).to_have_count(0)
+
+
+def test_a_changed_file_can_take_the_place_of_the_earlier_one_and_what_cited_that_opens_it(
+    window: Any, ask: Any
+) -> None:
+    page = window()
+
+    def send(day: str) -> Any:
+        note = f"# The kiln\n\nThe kiln of Ostra is fired on {day}."
+        page.set_input_files("#picker", {"name": "kiln.md", "mimeType": "text/markdown", "buffer": note.encode()})
+        return page.locator(".board", has_text="1 file indexed")
+
+    send("Tuesdays").get_by_role("button", name="Close").click(timeout=60_000)
+    question = "When is the kiln of Ostra fired?"
+    turn = ask(page, question)
+    assert "Tuesdays" in turn.inner_text()
+    board = send("Fridays")
+    expect(board.locator("li")).to_contain_text("beside the earlier file of that name", timeout=60_000)
+    board.get_by_role("button", name="Remove the earlier one").click()
+    kilns = page.get_by_role("region", name="Sources").first.locator("li", has_text="kiln")
+    expect(kilns).to_have_count(1)
+    expect(kilns).to_contain_text("kiln (2).md")
+    page.reload()
+    turn.get_by_role("button", name="Source 1: The kiln").click()
+    expect(page.get_by_role("complementary")).to_contain_text("indexed anew")
+    page.get_by_role("button", name="Open kiln (2).md as it is now").click()
+    expect(page.get_by_role("complementary")).to_contain_text("Fridays")
 
 
 def test_while_pictures_and_recordings_are_read_the_tray_says_what_can_be_asked(window: Any) -> None:

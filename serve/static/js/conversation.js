@@ -190,6 +190,7 @@ async function watch(asked, live, { path, body, taken = () => {} }) {
     // The run is gone: the server was started anew. What it kept of the turn is the truth.
     if (error instanceof Problem && error.status === 404 && asked.id) turn.end("cancelled", live);
     else {
+      if (error.status === 404 && asked.thread && state.thread === asked.thread) anew(); // it was deleted elsewhere
       turn.fail({ title: error.message, remedy: error.remedy });
       turn.end("failed", live);
     }
@@ -205,6 +206,13 @@ async function watch(asked, live, { path, body, taken = () => {} }) {
     // Read once, so that the service worker has it as well.
     if (asked.id && navigator.serviceWorker?.controller) call("GET", `/api/threads/${encodeURIComponent(asked.thread)}`).catch(() => {});
   }
+}
+
+/** Go on in a new conversation: the one on screen is not there any more. */
+function anew() {
+  state.thread = null;
+  window.history.replaceState(null, "", "#/");
+  ring("thread");
 }
 
 /** The server has taken a question. */

@@ -2,12 +2,13 @@
 
 import { call } from "./api.js";
 import { askText, confirm, openDialog } from "./dialog.js";
-import { fill, h, iconButton, toast } from "./dom.js";
+import { announce, fill, h, iconButton, toast } from "./dom.js";
 import { t } from "./i18n.js";
 import { icon } from "./icons.js";
-import { holds, loadLibraries, loadThreads, on, state, useLibrary } from "./state.js";
+import { holds, loadLibraries, loadThreads, on, ring, state, useLibrary } from "./state.js";
 
 let list = null;
+let going = null; // id of the library that is being deleted
 
 /** Open the list of libraries. */
 export function openLibraries() {
@@ -25,13 +26,14 @@ function draw(dialog) {
   const focused = list.contains(document.activeElement) ? document.activeElement.dataset.key : null;
   const rows = state.libraries.map((library) => {
     const here = library.name === state.library.name;
-    const told = holds(library).join(", ") || t("empty");
-    const choose = h("button.choose", { type: "button", "aria-current": here ? "true" : null, on: { click: () => pick(library, dialog) } }, icon(here ? "check" : "books"), h("span.words", {}, h("span.name", { text: library.name, dir: "auto" }), h("span.fine.number", { text: told })));
-    const tools = state.me?.may_change
+    const leaves = library.id === going;
+    const told = leaves ? t("removing") : holds(library).join(", ") || t("empty");
+    const choose = h("button.choose", { type: "button", disabled: leaves, "aria-current": here ? "true" : null, on: { click: () => pick(library, dialog) } }, icon(here ? "check" : "books"), h("span.words", {}, h("span.name", { text: library.name, dir: "auto" }), h("span.fine.number", { text: told })));
+    const tools = state.me?.may_change && !leaves
       ? [iconButton(icon("pen"), t("threads.rename", { name: library.name }), () => rename(library), "bare.small"), iconButton(icon("trash"), t("threads.delete", { name: library.name }), () => remove(library), "bare.small")]
       : [];
     [choose, ...tools].forEach((button, n) => (button.dataset.key = `${library.id} ${n}`));
-    return h("li", {}, choose, ...tools);
+    return h("li", { class: leaves ? "leaves" : "" }, choose, ...tools, leaves ? h("span.spin") : null);
   });
   fill(list, ...(rows.length ? rows : [h("li.fine", { text: t("libraries.none") })]));
   if (focused) (list.querySelector(`[data-key="${CSS.escape(focused)}"]`) || list.querySelector("button"))?.focus();
@@ -74,6 +76,9 @@ function rename(library) {
 async function remove(library) {
   const agreed = await confirm(t("libraries.delete.ask"), t("libraries.delete.tell", { name: library.name }), t("libraries.delete"));
   if (!agreed) return;
+  going = library.id;
+  announce(t("removing"));
+  ring("libraries");
   try {
     await call("DELETE", `/api/libraries/${encodeURIComponent(library.id)}`);
     await loadLibraries();
@@ -82,4 +87,6 @@ async function remove(library) {
   } catch (error) {
     toast(error.sentence, { bad: true });
   }
+  going = null;
+  ring("libraries");
 }

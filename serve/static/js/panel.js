@@ -8,7 +8,8 @@ import { withFormulas } from "./maths.js";
 import { pageView } from "./view_page.js";
 import { pictureView, videoView } from "./view_media.js";
 import { textView, webView } from "./view_text.js";
-import { nameOf, placeBeside, titleOf } from "./words.js";
+import { state } from "./state.js";
+import { nameOf, placeBeside, titleOf, unnumbered } from "./words.js";
 
 const VIEWS = { page: pageView, text: textView, picture: pictureView, video: videoView, web: webView };
 const SETTLED = 6; // frames after which nothing moves any more
@@ -85,8 +86,18 @@ async function show(citation, from) {
     else if (made?.leave) leaveView = made.leave;
   } catch (error) {
     if (mine !== shown) return;
-    fill(body, h("div.problem", { role: "alert" }, icon("alert"), h("p", { text: error.sentence || String(error.message) })), quoted(citation));
+    const alert = h("div.problem", { role: "alert" }, icon("alert"), h("p", { text: error.sentence || String(error.message) }));
+    fill(body, alert, quoted(citation));
+    if (error.status === 404 && citation.locator.file) alert.append(await renewed(citation.locator.file, from));
   }
+}
+
+/** A button that opens a file which was indexed anew since it was cited; nothing where it is gone. */
+async function renewed(file, from) {
+  const library = state.library.name;
+  const { sources } = await call("GET", `/api/sources?library=${encodeURIComponent(library)}`).catch(() => ({ sources: [] }));
+  const [source] = sources.filter((s) => unnumbered(s.name) === unnumbered(file) && s.status !== "failed").sort((a, b) => (a.indexed < b.indexed ? 1 : -1));
+  return source ? h("button.button.small", { type: "button", text: t("panel.renewed", { file: source.name }), on: { click: () => openSource(source, library, from) } }) : "";
 }
 
 /** The address of the item of a citation; it names the library by its id, which a rename leaves alone. */

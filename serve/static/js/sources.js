@@ -2,7 +2,7 @@
 
 import { call } from "./api.js";
 import { confirm } from "./dialog.js";
-import { fill, h, iconButton, toast, uid } from "./dom.js";
+import { announce, fill, h, iconButton, toast, uid } from "./dom.js";
 import { locale, t } from "./i18n.js";
 import { icon, iconOf } from "./icons.js";
 import { lists } from "./lazy.js";
@@ -18,6 +18,7 @@ const byName = (a, b) => nameOf(a).localeCompare(nameOf(b), locale);
 
 let held = { library: null, sources: [] };
 const folded = new Map(); // group to whether the reader folded it
+const going = new Set(); // ids of sources that are being removed
 
 const filter = h("input.field.small", { type: "search", placeholder: t("sources.find"), "aria-label": t("sources.find"), on: { input: draw } });
 const tools = h("div.source-tools", { hidden: true }, filter);
@@ -95,14 +96,15 @@ function group(name, rows, only) {
 function row(source, only) {
   const ok = source.status !== "failed";
   const name = nameOf(source);
-  const facts = [name === source.name ? source.kind : source.name, day(source.date), size(source.bytes)].filter(Boolean).join(" · ");
-  const box = ok ? h("input", { type: "checkbox", checked: only.has(source.id), "aria-label": t("sources.search", { name: source.name }), on: { change: (event) => tick([source.id], event.target.checked) } }) : icon("alert");
-  const open = h("button.open", { type: "button", title: t(ok ? "sources.open" : "sources.unread", { name: source.name }), disabled: !ok, on: { click: () => show(source, open) } }, h("span.name", {}, icon(iconOf(source.kind)), h("span", { text: name, dir: "auto" })), h("span.fine.number", { text: facts, dir: "auto" }));
+  const leaves = going.has(source.id);
+  const facts = leaves ? t("removing") : [name === source.name ? source.kind : source.name, day(source.date), size(source.bytes)].filter(Boolean).join(" · ");
+  const box = ok ? h("input", { type: "checkbox", checked: only.has(source.id), disabled: leaves, "aria-label": t("sources.search", { name: source.name }), on: { change: (event) => tick([source.id], event.target.checked) } }) : icon("alert");
+  const open = h("button.open", { type: "button", title: t(ok ? "sources.open" : "sources.unread", { name: source.name }), disabled: !ok || leaves, on: { click: () => show(source, open) } }, h("span.name", {}, icon(iconOf(source.kind)), h("span", { text: name, dir: "auto" })), h("span.fine.number", { text: facts, dir: "auto" }));
   box.dataset.key = `box ${source.id}`;
   open.dataset.key = `open ${source.id}`;
   const wrong = source.reason && h("p.wrong", { text: said(source.reason), dir: "auto" });
   const warned = ok && source.warnings.length && h("p.warned.fine", { text: source.warnings.slice(0, 3).map(said).join("; "), dir: "auto" });
-  return h("li", { class: source.status }, box, h("div.words", {}, open, wrong || null, warned || null), iconButton(icon("trash"), t("sources.remove", { name: source.name }), () => remove([source]), "bare.small"));
+  return h("li", { class: leaves ? "leaves" : source.status }, box, h("div.words", {}, open, wrong || null, warned || null), leaves ? h("span.spin") : iconButton(icon("trash"), t("sources.remove", { name: source.name }), () => remove([source]), "bare.small"));
 }
 
 function tick(ids, is) {
@@ -121,18 +123,23 @@ async function show(source, from) {
 async function remove(gone) {
   const n = gone.length;
   const uploaded = gone.filter((s) => s.uploaded).length;
-  const what = !uploaded ? t("sources.files.stay") : uploaded === n ? t("sources.files.go") : t("sources.files.some", { n: uploaded });
+  const what = !uploaded ? t("sources.files.stay") : uploaded === n ? t("sources.files.go", { n }) : t("sources.files.some", { n: uploaded });
   const named = n === 1 ? t("sources.remove.one", { name: gone[0].name }) : t("sources.remove.many", { n, first: gone[0].name, last: gone.at(-1).name });
   if (!(await confirm(t("sources.remove.ask", { n }), `${named} ${what}`, t("remove")))) return;
   const library = state.library.name;
+  for (const source of gone) going.add(source.id);
+  draw();
+  announce(t("removing"));
   try {
-    for (const source of gone) {
-      await removeSource(source.id, library);
-      setOnlySources(onlySources().filter((id) => id !== source.id));
+    for (const { id } of gone) {
+      await removeSource(id, library);
+      held.sources = held.sources.filter((s) => s.id !== id);
+      setOnlySources(onlySources().filter((one) => one !== id)); // which draws
     }
   } catch (error) {
     toast(error.sentence, { bad: true });
   }
+  for (const source of gone) going.delete(source.id);
   await loadLibraries().catch(() => {});
   await load(); // what remains may need no search field
   focusSources();

@@ -7,7 +7,7 @@ import { icon } from "./icons.js";
 import { recallHere, rememberHere } from "./prefs.js";
 import { said, told } from "./said.js";
 import { loadLibraries, ring, state } from "./state.js";
-import { lasted } from "./words.js";
+import { lasted, unnumbered } from "./words.js";
 
 const MOST = 500;
 const TOLD_AGAIN = 500; // milliseconds in which what was told before comes once more
@@ -176,8 +176,10 @@ async function watch(job, board) {
 /** What becomes of the files of one upload. */
 class Board {
   constructor(library, names) {
+    this.library = library;
     this.rows = new Map();
     this.files = []; // those that this tab has, to be sent again, each behind its name here
+    this.newer = new Map(); // of each file whose name another content had before, that name
     this.before = 0; // files that were over before this tab looked
     this.pictures = new Map(); // of each file, how many wait
     this.far = new Map(); // of each recording, the share of each stage that is done
@@ -208,7 +210,31 @@ class Board {
   named(files, { kept_as, refused }) {
     const reasons = refused.values();
     this.files = files.map((file, n) => [kept_as[n] ?? reasons.next().value.file, file]);
+    const alone = (name) => files.filter((file) => file.name === name).length === 1; // in a folder it may be another one
+    this.newer = new Map(this.files.filter(([name, file]) => name !== file.name && unnumbered(name) === file.name && alone(file.name)).map(([name, file]) => [name, file.name]));
     this.begin(this.files.map(([name]) => name));
+  }
+
+  /** Tell that a file can be asked; where an earlier one of its name can be as well, offer to remove that. */
+  done(name) {
+    const before = this.newer.get(name);
+    if (!before) return this.set(name, "good", t("upload.ready"));
+    const only = h("button.button.small", { type: "button", text: t("upload.earlier.remove"), on: { click: () => removeEarlier() } });
+    const removeEarlier = async () => {
+      only.disabled = true;
+      try {
+        const { sources } = await call("GET", `/api/sources?library=${encodeURIComponent(this.library)}`);
+        for (const s of sources) if (s.uploaded && s.name !== name && unnumbered(s.name) === before) await removeSource(s.id, this.library);
+        this.set(name, "good", t("upload.ready"));
+        await loadLibraries();
+        ring("sources");
+      } catch (error) {
+        only.disabled = false;
+        toast(error.sentence || String(error.message), { bad: true });
+      }
+    };
+    this.set(name, "good", t("upload.earlier"));
+    this.rows.get(name).append(only);
   }
 
   set(name, kind, text) {
@@ -276,7 +302,7 @@ class Board {
 
   apply(event) {
     if (event.type === "staged") this.set(event.file, "busy", known(`upload.${event.stage}`, event.stage));
-    else if (event.type === "done") this.set(event.file, "good", t("upload.ready"));
+    else if (event.type === "done") this.done(event.file);
     else if (event.type === "unchanged") this.set(event.file, "good", t("upload.there"));
     else if (event.type === "linked") this.set(event.file, "good", t("upload.same"));
     else if (event.type === "failed" || event.type === "skipped") this.set(event.file, "bad", said(event.reason));
@@ -315,8 +341,7 @@ class Board {
   end(text) {
     this.over(text);
     this.status.textContent = this.head.textContent;
-    const bad = this.element.querySelector(".bad, .wrong");
-    if (!bad) setTimeout(() => this.close.click(), 6000);
+    if (!this.element.querySelector(".bad, .wrong, li .button")) setTimeout(() => this.close.click(), 6000);
   }
 }
 

@@ -111,6 +111,9 @@ const FILED = /^(?=.*\d)[\w.-]*$/;
 /** What a source is called: its title, or its file where the title is none that a person gave. */
 export const nameOf = (source) => ((source.title || "").trim() && !FILED.test(source.title.trim()) ? source.title.trim() : source.name || source.title || t("untitled"));
 
+/** The name of a file without the number that the server gives to another content of the same name. */
+export const unnumbered = (name) => name.replace(/ \(\d+\)(?=(\.[^.]*)?$)/, "");
+
 /** What a citation is called, in the same way; the heading behind the title stays. */
 export function titleOf({ title, locator }) {
   const [first, ...rest] = (title || "").split(" · ");
