@@ -12,7 +12,7 @@ from ragweave.components.evidence import TEXT_LIMIT, Evidence, Strip
 from ragweave.components.passages import best_window
 from ragweave.components.run_context import RunContext
 from ragweave.corpora.store.library import Library
-from ragweave.corpora.types import Item
+from ragweave.corpora.types import Corpus, Item
 
 CHARS_A_TOKEN = 3
 """Characters that a token is counted as, on the safe side."""
@@ -81,10 +81,14 @@ async def _read(library: Library, item: Item, window: Strip, question: str, shar
     start, end = best_window(item.text, question, share)
     start = max(0, min(start - (share - (end - start)) // 2, len(item.text) - share))
     text = item.text[start : start + share]
-    parts = await library.items_of(item.source, "document")
-    if len(parts) > 1 or len(text) < len(item.text):
-        left = [i for i in await library.items_of(item.source, "paragraph") if i.text not in text]
-        text += _outline(left)
+
+    async def own(corpus: Corpus) -> list[Item]:
+        # A mail of a mailbox, or a sheet of a workbook, is a document of its own.
+        part = item.meta.get("part")
+        return [i for i in await library.items_of(item.source, corpus) if part in (None, i.meta.get("part"))]
+
+    if len(text) < len(item.text) or len(await own("document")) > 1:
+        text += _outline([i for i in await own("paragraph") if i.text not in text])
     return Strip(**{**window, "id": f"{item.id}#{start}-{start + share}", "text": text, "locator": item.locator})
 
 
@@ -99,4 +103,4 @@ def _outline(left: Sequence[Item]) -> str:
             told.append("…")
             break
         told.append(head)
-    return f"\n\n[Not shown: {'; '.join(told)}]" if told else ""
+    return f"\n\n[This document goes on, not shown here, under: {'; '.join(told)}]" if told else ""

@@ -114,4 +114,17 @@ async def test_the_agent_reads_a_document_whole_and_names_what_does_not_fit(
     model = play(reason="Final Answer: Many [1].")
     await ask(model, OVERVIEW, **knobs, turn_tokens=2000)
     told = next(c.prompt for c in model.calls if "Final Answer" in c.prompt)
-    assert len(told) < 9_000 and "[Not shown: " in told
+    assert len(told) < 9_000 and "[This document goes on, not shown here, under: " in told
+
+
+async def test_of_a_mailbox_a_mail_is_read_whole_without_the_subjects_of_the_others(
+    tmp_path: Path, home: Path, play: Any
+) -> None:
+    mail = "From a@b.example Mon Jan  1 00:00:00 2024\nFrom: Ada <a@b.example>\nSubject: Crane {0}\n\n{1}\n\n"
+    told = "The harbour of Rook has a crane {} that was bought second-hand. It lifts four tons."
+    mails = [mail.format(n, told.format(n)) for n in range(40)]
+    await build_library(tmp_path / "mail", {"rook.mbox": "".join(mails)})
+    model = play(reason="Final Answer: It lifts four tons [1].")
+    await ask(model, "What of crane 7 of the harbour of Rook?", corpora=("document",), top_k=2, check_by="local")
+    prompt = model.calls[0].prompt
+    assert "Crane 7" in prompt and sum(f"Crane {n}\n" in prompt or f"Crane {n};" in prompt for n in range(40)) <= 2
