@@ -14,6 +14,7 @@ from ragweave.app.render import Lines, print_evidence
 if TYPE_CHECKING:
     from ragweave.components.context import Context
     from ragweave.components.evidence import Evidence
+    from ragweave.corpora.store.library import Library
 
 
 def search(
@@ -46,12 +47,33 @@ def search(
 
 
 async def _found(query: str, context: Context) -> tuple[list[Evidence], list[Lines]]:
-    """Return what was found, and of each the lines that match."""
+    """Return what was found, and of each the lines that match; a document as the passage of it in which they stand."""
     from ragweave.components.local.quotes import best_lines
     from ragweave.corpora.store.library import open_library
     from ragweave.models.text import content_terms
 
-    found = await api.asearch(query, context=context)
-    idf = await (await open_library(context.library)).idf(content_terms(query))
-    lines = [best_lines(query, e["title"], e["text"], idf.__getitem__) for e in found]
-    return found, list(lines)
+    library = await open_library(context.library)
+    idf = await library.idf(content_terms(query))
+    deeper = context.model_copy(update={"top_k": min(2 * context.kept, 50)})  # two may become one
+    found: dict[str, tuple[Evidence, Lines]] = {}
+    for row in await api.asearch(query, context=deeper):
+        lines = best_lines(query, row["title"], row["text"], idf.__getitem__)
+        if row["corpus"] == "document" and "paragraph" in (context.corpora or ("paragraph",)):
+            row = await _passage(library, row, lines)
+            lines = best_lines(query, row["title"], row["text"], idf.__getitem__)
+        found.setdefault(row["id"], (row, lines))
+    kept = [*found.values()][: context.kept]
+    return [row for row, _ in kept], [lines for _, lines in kept]
+
+
+async def _passage(library: Library, row: Evidence, lines: Lines) -> Evidence:
+    """Return the paragraph of a document that holds the best of its lines, as evidence; the row where none does."""
+    from ragweave.components.passages import evidence_of
+
+    text, marked = lines
+    best = text[slice(*marked or (0, 0))].removesuffix("…").split()
+    document = (await library.items([row["id"]]))[row["id"]]
+    for part in await library.items_of(document.source, "paragraph"):
+        if best and " ".join(best) in " ".join("\n".join((*part.heading, part.text)).split()):
+            return evidence_of(part, row["query"], row["hop"], row["score"], row["relevance"])
+    return row

@@ -128,3 +128,13 @@ def test_search_lists_places_ids_and_the_lines_that_match(main: Any, stock: Any)
     assert code == 0 and "ferry.md" in out and row["id"] in out
     assert "The ferry sails at 7:10." in out and "village 39 has" in out and "village 12 has" not in out
     assert set(row) >= {"id", "corpus", "title", "text", "locator", "score", "relevance"}
+
+
+def test_search_lists_a_passage_once_and_not_the_document_that_holds_it(main: Any, stock: Any) -> None:
+    tides = " ".join(f"Tide {n} is high." for n in range(60))
+    stock({"ferry.md": f"# Ferry\n\n{tides}\n\n## Winter\n\nThe ferry sails at 7:10.\n\n## Fares\n\nA child pays 4."})
+    rows = json.loads(main("search", "When does the ferry sail in winter?", "--json")[1])
+    assert {row["corpus"] for row in rows} == {"paragraph"} and len({row["id"] for row in rows}) == len(rows)
+    assert sum("sails at 7:10" in row["text"] for row in rows) == 1 and len(rows) > 2
+    only = json.loads(main("search", "When does the ferry sail?", "--json", "--set", "corpora=document")[1])
+    assert {row["corpus"] for row in only} == {"document"}
