@@ -13,18 +13,30 @@ export PYTHONDONTWRITEBYTECODE :=
 .PHONY: peers figures recorded test-cluster setup setup-dev demo docs test test-evals test-hard test-conversations test-faulted test-llm test-hf test-studio test-isolation \
   verify-graphs test-page lint types links clean golden golden-record lines
 
+# pip is silent for minutes, or prints hundreds of lines: a line for every 25 packages, and for the last step. Errors are shown.
+define pip_install
+@{ $(BIN)/python -m pip install --progress-bar off --disable-pip-version-check -c constraints.txt $(1) || echo failed; } | { \
+  n=0; while read -r line; do case $$line in \
+    Collecting*) n=$$((n + 1)); [ $$((n % 25)) != 0 ] || echo "  found $$n packages";; \
+    "Installing collected"*) echo "  installing $$n packages";; \
+    failed) exit 1;; \
+  esac; done; }
+endef
+
 $(VENV)/.base: pyproject.toml constraints.txt
+	@echo "Setting up $(VENV) with the packages of constraints.txt: about two minutes, once."
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || python3 -m venv $(VENV)
-	@echo "Setting up (the packages of constraints.txt) ..."
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e .
+	$(call pip_install,-e .)
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.base
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile -c constraints.txt -e '.[dev]'
+	@echo "Adding the tools of development: about two minutes, once."
+	$(call pip_install,--no-compile -e '.[dev]')
 	@touch $@
 
 $(VENV)/.cluster: $(VENV)/.dev
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile -c constraints.txt -e '.[cluster]'
+	@echo "Adding the packages of the cluster tests."
+	$(call pip_install,--no-compile -e '.[cluster]')
 	@touch $@
 
 setup: $(VENV)/.base
