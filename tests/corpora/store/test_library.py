@@ -1,9 +1,11 @@
 import asyncio
 import math
+import shutil
 
 import pytest
 
 from ragweave.corpora.ingest.run import index
+from ragweave.corpora.settings import corpora_settings
 from ragweave.corpora.store.commit import Committer
 from ragweave.corpora.store.library import (
     create_library,
@@ -55,6 +57,18 @@ async def test_items_come_whole_and_unknown_or_foreign_ids_are_left_out(library)
     assert found[id_].text == "The lighthouse of Alexandria was built on Pharos."
     assert found[id_].heading == ("Alexandria",)
     assert await (await open_library("other")).items([id_]) == {}
+
+
+@pytest.mark.sqlite
+async def test_a_folder_copied_into_another_home_is_a_library_there(library, home, tmp_path, monkeypatch):
+    shutil.copytree(home / "libraries", tmp_path / "elsewhere" / "libraries")
+    monkeypatch.setenv("RAGWEAVE_HOME", str(tmp_path / "elsewhere"))
+    corpora_settings.cache_clear()
+    copy = await open_library()
+    [lists] = await copy.search("paragraph", ["lighthouse"], 1)
+    assert [i.text for i in (await copy.items([lists.lexical[0].id])).values()] == [
+        "The lighthouse of Alexandria was built on Pharos."
+    ]
 
 
 async def test_idf_follows_its_formula(library):
