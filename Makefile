@@ -143,16 +143,13 @@ test-isolation: $(VENV)/.dev
 figures: $(VENV)/.dev
 	@$(BIN)/python benchmarks/figures.py
 
-# Every figure for recordings, slides, papers and pictures, one script after the other (docs/video.md): hours on two cores;
+# The figures for recordings (docs/video.md), one script after the other: hours on two cores;
 # DATA is the folder of the public data, WORK keeps films and libraries for the next run.
 recorded: DATA ?= ../shared/data
 recorded: WORK ?= .recorded
 recorded: $(VENV)/.dev
-	@$(BIN)/python benchmarks/recorded.py $(DATA) --work $(WORK)
 	@$(BIN)/python benchmarks/recorded.py $(DATA) --work $(WORK) --channels
-	@$(BIN)/python benchmarks/recorded.py $(DATA) --work $(WORK) --about
-	@for script in decks across_media receipts; do echo $$script; $(BIN)/python benchmarks/$$script.py || exit 1; done
-	@echo pictures; $(BIN)/python benchmarks/pictures.py $(DATA)
+	@$(BIN)/python benchmarks/recorded.py $(DATA) --work $(WORK) --shown
 	@echo speed; $(BIN)/python benchmarks/video.py speed $(DATA)/videos
 
 # Programs that others wrote, each in an environment of its own, beside Ragweave (docs/results.md): an hour, resumable.

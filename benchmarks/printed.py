@@ -8,24 +8,18 @@ import importlib.util
 import json
 import os
 import tempfile
-from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
-
-if TYPE_CHECKING:
-    from ragweave.nodes.answer import Answer
-
+from typing import Any
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # as the commands do
 
 
-def options(doc: str | None, latency: float | None = None) -> argparse.ArgumentParser:
-    """Return a parser with `--json`, and with `--latency` where a benchmark has a model of fixed latency."""
+def options(doc: str | None) -> argparse.ArgumentParser:
+    """Return a parser with `--json`."""
     parser = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--json", type=Path, help="write the figures there as well")
-    if latency is not None:
-        parser.add_argument("--latency", type=float, default=latency, help="seconds per model call")
     return parser
 
 
@@ -60,32 +54,6 @@ def run(doc: str | None, measure: Measure, *more: str) -> None:
     given = parser.parse_args()
     with own_home(given.work) as folder:
         tell(asyncio.run(measure(folder, given)), given.json)
-
-
-async def answered(question: str, library: str, chat: bool = False) -> Answer:
-    """Return what the agent answers, in extractive mode or with the model of RAGWEAVE_CHAT; frames are not seen."""
-    from ragweave.components.context import Context
-    from ragweave.graphs.agent import graph
-
-    context = Context(mode="llm" if chat else "extractive", look="off", library=library)
-    state = await graph.ainvoke({"messages": [("human", question)]}, context=context)
-    return cast("Answer", state["answer"])
-
-
-def is_right(answer: Answer, gold: Sequence[str], beside: Iterable[str] = ()) -> bool:
-    """Tell whether an answer, or what stands beside it, holds a value; of none, whether nothing was answered."""
-    from ragweave.models.text import fold
-
-    said = " ".join(fold(" ".join([*(s.text for s in answer.sentences), *beside])).split())
-    return any(fold(g) in said for g in gold) and not answer.abstained if gold else answer.abstained
-
-
-def rates(rows: Sequence[tuple[bool, bool]], name: str = "") -> dict[str, float]:
-    """Return the shares of answers that are right, and wrong and were given, of (right, abstained)."""
-    return {
-        f"{name}right": sum(right for right, _ in rows) / len(rows),
-        f"{name}answered wrong": sum(not right and not abstained for right, abstained in rows) / len(rows),
-    }
 
 
 def a_source(id: str) -> dict[str, Any]:

@@ -1,32 +1,27 @@
-"""Facts out of recordings: `python benchmarks/recorded.py DATA [--work FOLDER] [--only podcast] [--show]`.
+"""Facts out of recordings: `python benchmarks/recorded.py DATA --channels|--shown [--work FOLDER] [--only podcast]`.
 
-Four libraries: the four films with their questions and 25 further ones (`unseen`, written before the first of them
+Three libraries: the four films with their questions and 25 further ones (`unseen`, written before the first of them
 was asked), twelve episodes of a podcast as a transcript, and six lectures made of slides with the narration as
-subtitles; `heard` asks all questions on the films, and some on the sound of a lecture, without subtitles beside them;
-`many` asks the podcast about several episodes or people at once, `numbers` and `digits` ask podcast and lectures with
-each number in words where they have digits, and the other way round. The further questions stand in
-`recorded.jsonl`; the second of an answer is where the words `said` begin in a turn of stated time, or when the slide is
-shown. Questions fall into two halves by the hash of their id: what is chosen is chosen on `a`, and `b` says what it is
-worth.
+subtitles. The further questions stand in `recorded.jsonl`; the second of an answer is where the words `said` begin in a
+turn of stated time, or when the slide is shown.
 """
 
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import json
 import shutil
+import subprocess
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from printed import answered, is_right, options, own_home, rates, tell
-from video_lectures import PACE, write
+from printed import options, own_home, tell
 
-SETS = ("films", "unseen", "heard", "podcast", "numbers", "many", "lecture", "digits")
-SUBTITLED = ("films", "unseen", "podcast", "lecture")
-"""Sets that are summed up as those with subtitles."""
+SETS = ("films", "unseen", "podcast", "lecture")
+PACE = 2.5
+"""Words a second, where the data state no times."""
 WAYS = {
     "all": (("speech", "chunk", "visual"), True),
     "BM25": (("speech",), True),
@@ -48,9 +43,6 @@ def asked(data: Path, work: Path, name: str) -> list[Any]:
             shutil.copytree(data / "videos", folder, ignore=shutil.ignore_patterns("*.jsonl"))
         if name == "films":
             return read_asked(data / "videos" / "qa.jsonl")
-    if name == "heard" and fresh:
-        shutil.copytree(data / "videos", folder, ignore=shutil.ignore_patterns("*.jsonl", "*.vtt"))
-        shutil.copy(data / "audio" / "swc_softeng_intro.mp3", folder)
     at: dict[str, float] = {}
     slides: Mapping[str, tuple[str, float, float]] = {}
     if library_of(name) == "podcast":
@@ -58,22 +50,18 @@ def asked(data: Path, work: Path, name: str) -> list[Any]:
         shutil.copyfile(data / "transcripts_practicalai" / "segments.jsonl", folder / "segments.jsonl")
         turns = read_jsonl(folder / "segments.jsonl", ["episode", "text"])
     elif library_of(name) == "lecture" and fresh:
-        slides = write(data / "slide_lectures_swc", folder, True, 0)
+        slides = write(data / "slide_lectures_swc", folder)
         (work / "slides.json").write_text(json.dumps(slides), encoding="utf-8")
     elif library_of(name) == "lecture":
         slides = json.loads((work / "slides.json").read_text(encoding="utf-8"))
-    if name == "many":
-        return []
-    wanted = (name, "unseen") if name == "heard" else (name,)
-    rows = [r for r in read_jsonl(Path(__file__).with_suffix(".jsonl"), ["id"]) if r["set"] in wanted]
+    rows = [r for r in read_jsonl(Path(__file__).with_suffix(".jsonl"), ["id"]) if r["set"] == name]
     for row in rows:
         if row.get("slide"):
             at[row["id"]] = slides[f"slides/{row['recording']}/{row['slide']:03}.png"][1]
         elif row.get("said"):
             turn = next(t for t in turns if t["t"] is not None and row["said"] in t["text"])
             at[row["id"]] = turn["t"] + len(turn["text"].split(row["said"])[0].split()) / PACE
-    before = read_asked(data / "videos" / "qa.jsonl") if name == "heard" else []
-    return before + [
+    return [
         VideoQuestion(
             r["id"],
             r["question"],
@@ -88,61 +76,55 @@ def asked(data: Path, work: Path, name: str) -> list[Any]:
 
 def library_of(name: str) -> str:
     """Return the library, and the folder, that the questions of a set are asked of."""
-    return {"unseen": "films", "numbers": "podcast", "many": "podcast", "digits": "lecture"}.get(name, name)
+    return "films" if name == "unseen" else name
 
 
-def half(id: str) -> str:
-    """Return the half that a question falls into."""
-    return "ab"[hashlib.sha256(id.encode()).digest()[0] % 2]
-
-
-async def measured(name: str, questions: Sequence[Any], show: bool) -> dict[str, float]:
-    """Ask all questions of the agent; return the shares, over both halves and over each."""
-    from ragweave.components.context import Context
-    from ragweave.corpora.store.library import open_library
-    from ragweave.evals.video import ask_all, figures
-    from ragweave.graphs.agent import graph
-
-    outcomes = await ask_all(graph, questions, Context(mode="extractive", library=library_of(name)))
-    for o in outcomes if show else ():
-        marks = "".join("-+"[b] for b in (o.correct, o.timely, o.found, o.answer.abstained))
-        print(f"{o.asked.id} {half(o.asked.id)} {marks} {o.asked.text} {list(o.asked.answers)} @{o.asked.at}")
-        for c in o.answer.citations:
-            print(f"      [{c.n}] {c.title} {c.locator.get('start')}-{c.locator.get('end')}")
-        print(f"      {o.answer.text}\n")
-    out: dict[str, float] = {}
-    for part in ("", " a", " b"):
-        rows = [o for o in outcomes if not part or half(o.asked.id) == part.strip()]
-        of = figures(rows)
-        keys = ("questions", "contains_gold", "answered_wrong", "time_within_15s", "retrieved_within_15s")
-        out |= {f"{name}{part} {k}": of[k] for k in keys}
-        out |= {f"{name}{part} timed": sum(o.asked.at is not None for o in rows)}
-        out |= {f"{name}{part} to be declined": sum(not o.asked.videos for o in rows)}
-        told = [sum(len(s.text.split()) for s in o.answer.sentences) for o in rows if o.answer.sentences]
-        out[f"{name}{part} words_an_answer"] = sum(told) / (len(told) or 1)
-    library = await open_library(library_of(name))
-    given = [o.answer for o in outcomes if not o.answer.abstained]
-    cited = [await library.items([c.id for c in answer.citations]) for answer in given]
-    out[f"{name} answers"] = len(given)
-    out[f"{name} answers that cite a whole"] = sum(any(i.corpus == "video" for i in of.values()) for of in cited)
-    return out
-
-
-async def many(show: bool) -> dict[str, float]:
-    """Ask about several recordings or people at once: all that a question names must be cited, and one word be said."""
+def write(data: Path, folder: Path) -> dict[str, tuple[str, float, float]]:
+    """Write each lecture as a film of its slides, with subtitles; return (lecture, start, end) by the slide's path."""
     from ragweave.evals.data import read_jsonl
 
-    rows = [r for r in read_jsonl(Path(__file__).with_suffix(".jsonl"), ["id"]) if r["set"] == "many"]
-    told = []
-    for row in rows:
-        answer = await answered(row["question"], library_of("many"))
-        said = [s.text for s in answer.sentences]
-        right = is_right(answer, row["answers"]) and {*row["cited"]} <= {c.title for c in answer.citations}
-        right = right and not any(name in " ".join(said) for name in row.get("not", ()))
-        told.append((right and row.get("first", "") in "".join(said[:1]), answer.abstained))
-        if show:
-            print(f"{'-+'[told[-1][0]]}{'-+'[answer.abstained]} {row['question']}\n      {answer.text[:600]}\n")
-    return {"many questions": len(rows), **rates(told, "many ")}
+    lectures: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for row in read_jsonl(data / "slides.jsonl", ["lecture", "image", "narration"]):
+        lectures[row["lecture"]].append(row)
+    places: dict[str, tuple[str, float, float]] = {}
+    folder.mkdir(parents=True)
+    for name, slides in lectures.items():
+        at, cues, frames = 0.0, [], []
+        for slide in slides:
+            stated = slide["end_est"] is not None and slide["end_est"] > slide["start_est"]
+            lasts = slide["end_est"] - slide["start_est"] if stated else len(slide["narration"].split()) / PACE
+            end = at + max(lasts, 1.0)
+            places[slide["image"]] = (name, at, end)
+            if slide["narration"].strip():
+                cues.append((at, end, " ".join(slide["narration"].split())))
+            frames.append(((data / slide["image"]).resolve(), end - at))
+            at = end
+        film(frames, folder / f"{name}.mp4")
+        subtitles(cues, folder / f"{name}.vtt")
+    return places
+
+
+def film(frames: Sequence[tuple[Path, float]], to: Path) -> None:
+    """Make a film of pictures, each shown for so many seconds."""
+    from ragweave.corpora.video.ffmpeg import binary
+
+    listed = to.with_suffix(".txt")
+    shown = [f"file '{path}'\nduration {lasts:.3f}" for path, lasts in frames]
+    listed.write_text("\n".join([*shown, f"file '{frames[-1][0]}'"]), encoding="utf-8")
+    form = ["-vf", "scale=640:480,fps=2,format=yuv420p", "-t", f"{sum(lasts for _, lasts in frames):.3f}"]
+    made = [binary(), "-v", "error", "-f", "concat", "-safe", "0", "-i", str(listed), *form]
+    subprocess.run([*made, str(to)], check=True)
+    listed.unlink()
+
+
+def subtitles(cues: Iterable[tuple[float, float, str]], to: Path) -> None:
+    """Write cues, (start, end, text), as WebVTT."""
+
+    def clock(at: float) -> str:
+        return f"{int(at) // 3600:02}:{int(at) // 60 % 60:02}:{at % 60:06.3f}"
+
+    told = [f"{clock(start)} --> {clock(end)}\n{text}\n" for start, end, text in cues]
+    to.write_text("WEBVTT\n\n" + "\n".join(told), encoding="utf-8")
 
 
 async def channels(name: str, questions: Sequence[Any]) -> dict[str, float]:
@@ -200,17 +182,6 @@ async def shown(name: str, questions: Sequence[Any]) -> dict[str, float]:
     return out
 
 
-async def about(name: str) -> dict[str, float]:
-    """Ask of every recording what it is about, and print the answers: they are judged by reading them."""
-    from ragweave.corpora.store.library import open_library
-
-    recordings = await (await open_library(library_of(name))).recordings()
-    for r in recordings:
-        answer = await answered(f"What is “{r.title}” about?", library_of(name))
-        print(f"{'-' if answer.abstained else '+'} {r.title}\n{answer.text}\n")
-    return {f"{name} recordings": len(recordings)}
-
-
 async def indexed(folder: Path, name: str) -> None:
     """Index a folder, or what has changed in it."""
     from ragweave.corpora.ingest.run import index
@@ -224,33 +195,16 @@ def main() -> None:
     parser.add_argument("data", type=Path)
     parser.add_argument("--work", type=Path, help="keep films and libraries here for the next run")
     parser.add_argument("--only", choices=SETS)
-    parser.add_argument("--channels", action="store_true", help="retrieval alone, by several sets of channels")
-    parser.add_argument("--shown", action="store_true", help="how often an answer stands in what a writer is shown")
-    parser.add_argument("--about", action="store_true", help="print what each recording is said to be about")
-    parser.add_argument("--show", action="store_true", help="print each question with its answer")
+    what = parser.add_mutually_exclusive_group(required=True)
+    what.add_argument("--channels", action="store_true", help="retrieval alone, by several sets of channels")
+    what.add_argument("--shown", action="store_true", help="how often an answer stands in what a writer is shown")
     given = parser.parse_args()
     figures: dict[str, Any] = {}
     with own_home(given.work) as folder:
         for name in (given.only,) if given.only else SETS:
             questions = asked(given.data, folder, name)
             asyncio.run(indexed(folder / library_of(name), library_of(name)))
-            if given.about:
-                figures |= asyncio.run(about(name)) if name == library_of(name) else {}
-            elif name == "many":
-                figures |= {} if given.channels or given.shown else asyncio.run(many(given.show))
-            elif given.channels or given.shown:
-                figures |= asyncio.run((channels if given.channels else shown)(name, questions))
-            else:
-                figures |= asyncio.run(measured(name, questions, given.show))
-    if not given.only and f"{SUBTITLED[-1]} timed" in figures:
-        for key, count in (
-            ("contains_gold", "questions"),
-            ("answered_wrong", "questions"),
-            ("time_within_15s", "timed"),
-        ):
-            sizes = [figures[f"{name} {count}"] for name in SUBTITLED]
-            total = sum(n * figures[f"{name} {key}"] for name, n in zip(SUBTITLED, sizes, strict=True))
-            figures[f"with subtitles: {key}"] = total / sum(sizes)
+            figures |= asyncio.run((channels if given.channels else shown)(name, questions))
     tell(figures, given.json)
 
 
