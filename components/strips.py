@@ -40,7 +40,7 @@ def cut(text: str, mode: str, query: str) -> list[Span]:
     return fitting if len(fitting) <= _MOST else _likeliest(text, fitting, query)
 
 
-def groups(text: str, size: int = GROUP) -> list[Span]:
+def groups(text: str) -> list[Span]:
     """Return groups of sentences; a short sentence or tail joins what stands before it, a row its table."""
     joined: list[Span] = []
     for start, end in tables.spans(text):
@@ -49,8 +49,8 @@ def groups(text: str, size: int = GROUP) -> list[Span]:
             joined[-1] = (joined[-1][0], end)
         else:
             joined.append((start, end))
-    spans = [(joined[i][0], joined[min(i + size, len(joined)) - 1][1]) for i in range(0, len(joined), size)]
-    if len(spans) > 1 and len(joined) % size == 1:
+    spans = [(joined[i][0], joined[min(i + GROUP, len(joined)) - 1][1]) for i in range(0, len(joined), GROUP)]
+    if len(spans) > 1 and len(joined) % GROUP == 1:
         spans[-2:] = [(spans[-2][0], spans[-1][1])]
     return spans
 

@@ -123,15 +123,15 @@ def read_questions(path: Path) -> list[Question]:
     return out
 
 
-def question_of(row: Mapping[str, Any], kind: str = "", answerable: bool = True) -> Question:
+def question_of(row: Mapping[str, Any]) -> Question:
     """Read one question row."""
     return Question(
         id=str(row["id"]),
         text=str(row["question"]),
         answers=listed(row.get("answers")),
         gold=listed(row.get("gold_files", row.get("gold"))),
-        answerable=bool(row.get("answerable", answerable)),
-        kind=str(row.get("kind", kind)),
+        answerable=bool(row.get("answerable", True)),
+        kind=str(row.get("kind", "")),
         previous=str(row.get("previous") or ""),
         must_not_contain=listed(row.get("must_not_contain")),
         letter=str(row.get("letter") or ""),

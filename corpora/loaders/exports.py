@@ -85,10 +85,10 @@ def text_of(value: object) -> str:
     return value.strip() if isinstance(value, str) else ""
 
 
-def at_second(value: object, unit: float = 1.0) -> datetime | None:
-    """Return the time of a number of seconds since 1970, or of another unit, as a number or a text."""
+def at_second(value: object) -> datetime | None:
+    """Return the time of a number of seconds since 1970, as a number or a text."""
     try:
-        return datetime.fromtimestamp(float(str(value)) * unit, UTC)
+        return datetime.fromtimestamp(float(str(value)), UTC)
     except (ValueError, OverflowError, OSError):
         return None
 

@@ -61,17 +61,14 @@ def _subtitles(work: Work, index: int) -> str:
     return data.decode("utf-8", "replace")
 
 
-def sound(path: str, demuxer: str, stream: int, start: float = 0.0, seconds: float = 0.0) -> Iterator[Sound]:
+def sound(path: str, demuxer: str, stream: int) -> Iterator[Sound]:
     """Yield the sound as it is decoded, 16 kHz, one channel, silence filled in where its times have gaps.
-
-    All of it, or so many seconds from `start` on.
 
     Raises:
         SourceError: not one sample can be decoded.
     """
     arguments = [
-        *reading(path, demuxer, start),
-        *(("-t", f"{seconds:.3f}") if seconds else ()),
+        *reading(path, demuxer),
         *("-map", f"0:{stream}", "-vn", "-sn", "-dn", "-af", "aresample=async=1:first_pts=0"),
         *("-ac", "1", "-ar", str(RATE), "-c:a", "pcm_s16le", "-f", "s16le", "pipe:1"),
     ]
