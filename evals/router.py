@@ -112,46 +112,6 @@ def ensemble(
 
 
 @dataclass(frozen=True, slots=True)
-class TradeOffPoint:
-    """One threshold of a trade-off curve: micro and macro accuracy, and mean calls of a language model per question."""
-
-    threshold: float
-    accuracy: float
-    macro: float
-    cost: float
-
-
-THRESHOLDS = tuple(round(x, 2) for x in np.arange(0.0, 1.0001, 0.05))
-
-
-def ensemble_curve(
-    gold: Sequence[str],
-    small: Sequence[RouterDecision],
-    large: Sequence[RouterDecision],
-    thresholds: Sequence[float] = THRESHOLDS,
-) -> list[TradeOffPoint]:
-    """Return, per threshold, the ensemble's accuracy and its mean model calls per question."""
-    points = []
-    for t in thresholds:
-        decided = ensemble(small, large, t)
-        found = accuracy(gold, [d.label for d in decided])
-        points.append(TradeOffPoint(t, found.micro, found.macro, sum(d.calls for d in decided) / max(1, len(decided))))
-    return points
-
-
-def choose_threshold(curve: Sequence[TradeOffPoint], within: float = 0.005) -> float:
-    """Return the cheapest threshold whose micro accuracy lies within `within` of the curve's best.
-
-    Raises:
-        ValueError: the curve is empty.
-    """
-    if not curve:
-        raise ValueError("a curve needs at least one threshold")
-    top = max(p.accuracy for p in curve)
-    return min((p for p in curve if p.accuracy >= top - within), key=lambda p: (p.cost, p.threshold)).threshold
-
-
-@dataclass(frozen=True, slots=True)
 class Measured:
     """A router's figures on one file.
 

@@ -15,7 +15,6 @@ from ragweave.evals.commands.common import WORK, JsonOut, Work, run, runner
 
 if TYPE_CHECKING:
     from ragweave.evals.data import RoutedQuestion
-    from ragweave.evals.report import Value
     from ragweave.evals.router import RouterDecision
     from ragweave.evals.runner import Runner
 
@@ -40,7 +39,6 @@ def router(
     head: Annotated[Path | None, typer.Option("--head", help="Head to use; default: the one that ships.")] = None,
     folds: Annotated[int, typer.Option("--folds", min=0, help="Train the small head anew per fold of the data.")] = 0,
     threshold: Annotated[float, typer.Option("--threshold", min=0, max=1, help="Of the ensemble.")] = 0.8,
-    curve: Annotated[bool, typer.Option("--curve", help="Thresholds of the ensemble, and the best.")] = False,
     width: Annotated[int, typer.Option("--width", min=1, max=64, help="Questions put to a model together.")] = 8,
     work: Work = WORK,
     json_out: JsonOut = None,
@@ -52,7 +50,7 @@ def router(
     from ragweave.corpora.types import LABELS
     from ragweave.evals.data import read_routed
     from ragweave.evals.report import confusion_table, table, write_json
-    from ragweave.evals.router import choose_threshold, ensemble, ensemble_curve, measure
+    from ragweave.evals.router import ensemble, measure
     from ragweave.evals.train_router import overlap
     from ragweave.models.errors import InputError
     from ragweave.models.router import HEAD
@@ -66,13 +64,12 @@ def router(
     questions = [r.query for r in rows]
     with runner(work, width) as made:
         small = run(_cross_validated(rows, folds, path, made) if folds else _by_head(questions, path, made))
-        large: list[RouterDecision] = []
         decided = small
         if kind == "checkpoint":
             decided = run(_by_checkpoint(questions, checkpoint, made))
         elif kind != "local":
-            # The ensemble asks only where the head is unsure; its curve needs the model's word on every question.
-            unsure = [i for i, d in enumerate(small) if router == "llm" or curve or d.confidence < threshold]
+            # The ensemble asks only where the head is unsure.
+            unsure = [i for i, d in enumerate(small) if router == "llm" or d.confidence < threshold]
             large = list(small)
             for i, decision in zip(unsure, run(_by_model([questions[i] for i in unsure], path, made)), strict=True):
                 large[i] = decision
@@ -84,11 +81,6 @@ def router(
     if len(found.per_source) > 1:
         typer.echo("\n" + table(["source", "accuracy"], [[k, v] for k, v in found.per_source.items()]))
     typer.echo("\n" + confusion_table(found.confusion, LABELS))
-    if curve and large:
-        points = ensemble_curve([r.label for r in rows], small, large)
-        shown: list[list[Value]] = [[f"{p.threshold:.2f}", p.accuracy, p.macro, p.cost] for p in points]
-        typer.echo("\n" + table(["language model asked below", "accuracy", "macro", "model calls"], shown))
-        typer.echo(f"chosen, within .005 of the best: {choose_threshold(points):.2f}")
     if json_out:
         write_json(json_out, found.flat)
 

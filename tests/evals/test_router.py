@@ -1,5 +1,3 @@
-import pytest
-
 from ragweave.corpora.types import LABELS
 from ragweave.evals import router as r
 from ragweave.evals.data import RoutedQuestion
@@ -24,18 +22,6 @@ async def test_the_models_word_counts_and_an_unreadable_one_falls_back_to_the_he
     assert [d.fell_back for d in found[1:]] == [True, True]
     assert [d.label for d in found[1:]] == [d.label for d in small[1:]]
     assert all(d.calls == 1 for d in found)
-
-
-def test_of_equally_good_thresholds_the_cheapest_is_chosen():
-    points = [
-        r.TradeOffPoint(0.2, 0.9, 0.9, 0.1),
-        r.TradeOffPoint(0.4, 0.903, 0.9, 0.3),
-        r.TradeOffPoint(0.6, 0.8, 0.8, 0.5),
-    ]
-    assert r.choose_threshold(points) == 0.2
-    assert r.choose_threshold(points, within=0) == 0.4
-    with pytest.raises(ValueError, match="at least one"):
-        r.choose_threshold([])
 
 
 def test_figures_of_a_run():
