@@ -80,7 +80,7 @@ class Component(Generic[P, T]):
                 if made is not None:
                     return Outcome(made, self._name)
                 if len(run.notes) == said:  # a strategy that knows more of what was lost has noted it
-                    run.note(f"{run.node}: the model's reply could not be read, and the local component stood in")
+                    run.note("In one step the model's reply could not be read; that step was taken without it.")
             except RagweaveError as error:
                 logger.info("%s fell back: %s", run.node, error)
                 kind, why = "failed", str(error)

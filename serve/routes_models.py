@@ -22,6 +22,8 @@ from ragweave.serve.problems import Refused
 router = APIRouter(prefix="/api/models")
 
 _CHAT = ("writer", "reasoner", "judge", "vision")
+_HERE = frozenset(("wordllama", EMBEDDED, "fastembed", "hf", "pocketsphinx", "whisper", "auto", "off"))
+"""What stands before the colon where a model of another role runs in this process, and no server is asked."""
 
 
 @router.get("")
@@ -36,7 +38,8 @@ async def list_models(caller: CallerNow) -> dict[str, Any]:
         at = settings.endpoint(role)
         # Only the roles of a chat model fall back to the writer's.
         model = at.model if role in _CHAT else str(getattr(settings, role))
-        host, keyed = urlsplit(at.url).hostname or "", bool(at.key.get_secret_value())
+        here = role not in _CHAT and model.partition(":")[0] in _HERE
+        host, keyed = ("", False) if here else (urlsplit(at.url).hostname or "", bool(at.key.get_secret_value()))
         name = "chat" if role == "writer" else role
         rows.append(
             {

@@ -90,7 +90,8 @@ function group(name, rows, only) {
   const fold = h("button.fold", { type: "button", "aria-expanded": String(!shut), "aria-controls": id, on: { click: () => (folded.set(name, !shut), draw()) } }, h("span", { text: title }), h("span.fine.number", { text: number(rows.length) }), icon("down"));
   all.dataset.key = `all ${name}`;
   fold.dataset.key = `fold ${name}`;
-  return h("div.group", {}, h("div.group-head", {}, all, h("h3", {}, fold)), h("div", { id, hidden: shut }, ...(shut ? [] : lists(rows, (s) => row(s, only), list, title))));
+  const clear = able.length ? null : iconButton(icon("trash"), t("sources.remove.n", { n: rows.length }), () => remove(rows), "bare.small");
+  return h("div.group", {}, h("div.group-head", {}, all, h("h3", {}, fold), clear), h("div", { id, hidden: shut }, ...(shut ? [] : lists(rows, (s) => row(s, only), list, title))));
 }
 
 function row(source, only) {
