@@ -22,7 +22,7 @@ CODE = {path.name: _COMMENT.sub(r"\1", path.read_text("utf-8")) for path in sort
 _LITERAL = re.compile(r'"((?:[^"\\\n]|\\.)*)"|`((?:[^`\\]|\\.)*)`')
 _SHOWN = re.compile(r'(?:\b(?:text|title|placeholder|alt)|"aria-label"): (?:"((?:[^"\\\n]|\\.)*)"|`((?:[^`\\]|\\.)*)`)')
 _NO_WORDS = re.compile(
-    r"ragweave keys create|ragweave setup|Ragweave|rw_…|"
+    r"ragweave keys create NAME --all|ragweave setup|Ragweave|rw_…|"
     r"(?:(?:threads|thread|running|settings|libraries|library|sources)(?: |$))+"
 )
 """Literals that are no words for people: a command, a name, names of events."""

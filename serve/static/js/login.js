@@ -19,7 +19,7 @@ export function askForKey(problem) {
     {},
     h("img", { src: "/static/mark.svg", alt: "" }),
     h("h1", { text: t("login.title") }),
-    h("p.soft", {}, `${t("login.made")} `, h("code", { text: "ragweave keys create" })),
+    h("p.soft", {}, `${t("login.made")} `, h("code", { text: "ragweave keys create NAME --all" })),
     input,
     wrong,
     button,
