@@ -95,7 +95,7 @@ class Load:
         if n not in mine:
             raise ValueError("the upload is no source")
         if len(mine) > UPLOADED:
-            (await self.client.delete(f"/api/sources/{mine[min(mine)]}?library=default")).raise_for_status()
+            (await self.client.delete(f"/api/sources?library=default&ids={mine[min(mine)]}")).raise_for_status()
             self.counts["deleted"] += 1
 
     async def look(self) -> None:

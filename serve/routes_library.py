@@ -8,7 +8,7 @@ from dataclasses import asdict
 from pathlib import Path, PurePath
 from typing import Annotated, Any
 
-from fastapi import APIRouter, File, Form, Request, Response, UploadFile
+from fastapi import APIRouter, File, Form, Query, Request, Response, UploadFile
 from pydantic import Field
 
 from ragweave.corpora.loaders import check_loader
@@ -108,11 +108,11 @@ def read_source(caller: CallerNow, row: NamedLibrary, id: str) -> dict[str, Any]
     return {**_source(caller, row, source), "item": first.id if first else None, "locator": locator, "open": opened}
 
 
-@router.delete("/sources/{id}", status_code=204)
-async def delete_source(row: NamedLibrary, id: str) -> None:
-    """Forget a source; the file itself goes only where it was uploaded."""
-    await asyncio.to_thread(_source_of, row, id)
-    await (await libraries.open_library(row.name)).remove(id)
+@router.delete("/sources", status_code=204)
+async def delete_sources(row: NamedLibrary, ids: Annotated[list[str], Query(min_length=1, max_length=100)]) -> None:
+    """Forget sources, all together; the file itself goes only where it was uploaded."""
+    await asyncio.to_thread(lambda: [_source_of(row, id) for id in ids])
+    await (await libraries.open_library(row.name)).remove(*dict.fromkeys(ids))
 
 
 def _source_of(row: LibraryRow, id: str) -> Source:

@@ -64,7 +64,7 @@ async def test_an_upload_is_passed_on_whole_and_in_ranges_and_goes_with_its_sour
     assert not uploads.folder_of("x").parent.exists()
     folder, store = uploads.folder_of((await open_library()).id), objects()
     assert store is not None and store.names(folder) == ["mill [1].md"]
-    assert (await client.delete(f"/api/sources/{mill['id']}", params={"library": "default"})).status_code == 204
+    assert (await client.delete("/api/sources", params={"library": "default", "ids": mill["id"]})).status_code == 204
     assert store.names(folder) == [] and (await client.get(mill["media"])).status_code == 404
 
 

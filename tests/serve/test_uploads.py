@@ -181,9 +181,9 @@ async def test_a_deleted_source_or_library_takes_its_uploads_along_and_nothing_e
     await upload(client, MILL, ("weir.md", b"# The weir\n\nIt is old.\n"))
     rows = {s["name"]: s for s in (await client.get("/api/sources?library=default")).json()["sources"]}
     assert rows["mill.md"]["uploaded"] and not rows["ferry.md"]["uploaded"]
-    for name in ("mill.md", "ferry.md"):
-        answer = await client.delete(f"/api/sources/{rows[name]['id']}", params={"library": "default"})
-        assert answer.status_code == 204
+    for last, status in (("stranger", 404), (rows["ferry.md"]["id"], 204)):
+        asked = {"library": "default", "ids": [rows["mill.md"]["id"], last]}
+        assert (await client.delete("/api/sources", params=asked)).status_code == status
     library = await open_library("default")
     await library.remove(rows["weir.md"]["id"])  # by another program
     assert not list(uploads.folder_of(library.id).iterdir()) and uploads.not_indexed(library.id) == []

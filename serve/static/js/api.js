@@ -138,6 +138,14 @@ export async function* events(body, signal) {
   }
 }
 
+/** Remove sources from a library, as many in a request as the server takes: each request writes its catalog anew. */
+export async function removeSources(gone, library) {
+  for (let at = 0; at < gone.length; at += 100) {
+    const ids = gone.slice(at, at + 100).map(({ id }) => ["ids", id]);
+    await call("DELETE", `/api/sources?${new URLSearchParams([["library", library], ...ids])}`);
+  }
+}
+
 /** Send files `into` a library, as its members of a form; `progress` hears the share that has been sent, in [0, 1]. */
 export function upload(files, into, progress, signal) {
   return new Promise((resolve, reject) => {

@@ -1,6 +1,6 @@
 // The sources of the library, in the side: in groups by kind; ticked ones alone are searched, or removed; a click opens one.
 
-import { call } from "./api.js";
+import { call, removeSources } from "./api.js";
 import { confirm } from "./dialog.js";
 import { announce, fill, h, iconButton, toast, uid } from "./dom.js";
 import { locale, t } from "./i18n.js";
@@ -9,7 +9,6 @@ import { lists } from "./lazy.js";
 import { openSource } from "./panel.js";
 import { said } from "./said.js";
 import { loadLibraries, on, onlySources, setOnlySources, state } from "./state.js";
-import { removeSource } from "./upload.js";
 import { day, groupOf, nameOf, number, size, some } from "./words.js";
 
 const FEW = 12; // sources that need no search
@@ -132,11 +131,7 @@ async function remove(gone) {
   draw();
   announce(t("removing"));
   try {
-    for (const { id } of gone) {
-      await removeSource(id, library);
-      held.sources = held.sources.filter((s) => s.id !== id);
-      setOnlySources(onlySources().filter((one) => one !== id)); // which draws
-    }
+    await removeSources(gone, library);
   } catch (error) {
     toast(error.sentence, { bad: true });
   }

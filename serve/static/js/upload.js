@@ -1,6 +1,6 @@
 // Files dropped or chosen: sent with progress, indexed while one watches, each with its own error.
 
-import { call, follow, upload } from "./api.js";
+import { call, follow, removeSources, upload } from "./api.js";
 import { fill, h, iconButton, toast } from "./dom.js";
 import { known, t } from "./i18n.js";
 import { icon } from "./icons.js";
@@ -224,7 +224,7 @@ class Board {
       only.disabled = true;
       try {
         const { sources } = await call("GET", `/api/sources?library=${encodeURIComponent(this.library)}`);
-        for (const s of sources) if (s.uploaded && s.name !== name && unnumbered(s.name) === before) await removeSource(s.id, this.library);
+        await removeSources(sources.filter((s) => s.uploaded && s.name !== name && unnumbered(s.name) === before), this.library);
         this.set(name, "good", t("upload.ready"));
         await loadLibraries();
         ring("sources");
@@ -344,6 +344,3 @@ class Board {
     if (!this.element.querySelector(".bad, .wrong, li .button")) setTimeout(() => this.close.click(), 6000);
   }
 }
-
-/** Remove a source from a library. */
-export const removeSource = (id, library) => call("DELETE", `/api/sources/${encodeURIComponent(id)}?library=${encodeURIComponent(library)}`);
