@@ -7,7 +7,7 @@ import { icon } from "./icons.js";
 import { withFormulas } from "./maths.js";
 import { openCitation } from "./panel.js";
 import { said } from "./said.js";
-import { onlySources, state } from "./state.js";
+import { holds, onlySources, state } from "./state.js";
 import { pickFiles } from "./upload.js";
 import { placeBeside, plain, providerName, titleOf } from "./words.js";
 
@@ -48,12 +48,14 @@ function placeRow(place) {
 
 function choices(again, question, webSearched) {
   const button = (sign, text, click, title) => h("button.button.small", { type: "button", title, on: { click } }, icon(sign), text);
+  const add = button("upload", t("refusal.add"), pickFiles, t("refusal.add.tell"));
+  if (!holds(state.library).length) return [add];
   const web = !webSearched && state.me?.web && ["agent", "crag"].includes(state.graph);
   return [
     button("pen", t("refusal.rephrase"), () => rephrase(question), t("refusal.rephrase.tell")),
     button("again", t(onlySources().length ? "refusal.all" : "refusal.wider"), () => again(WIDER), t("refusal.wider.tell")),
     web && button("globe", t("refusal.web"), () => again({ web: "ask" }), t("refusal.web.tell", { provider: providerName(state.me.web) })),
-    button("upload", t("refusal.add"), pickFiles, t("refusal.add.tell")),
+    add,
   ].filter(Boolean);
 }
 

@@ -33,8 +33,7 @@ export function modelName() {
 export function openSettings() {
   body = h("div.settings");
   const reset = h("button.button.small", { type: "button", text: t("settings.reset"), on: { click: resetAll } });
-  const judged = h("a.fine", { href: `/api/verdicts?library=${encodeURIComponent(state.library.name)}`, download: "questions.jsonl", text: t("settings.judged") });
-  openDialog(t("settings"), [h("p.fine", { text: t("settings.tell") }), body, h("div.choices", {}, judged, state.me?.may_change && h("button.button.small", { type: "button", text: t("models"), "aria-haspopup": "dialog", on: { click: openModels } }), reset)], { classes: "wide", onclose: () => (body = null) });
+  openDialog(t("settings"), [h("p.fine", { text: t("settings.tell") }), body, h("div.choices", {}, state.me?.may_change && h("button.button.small", { type: "button", text: t("models"), "aria-haspopup": "dialog", on: { click: openModels } }), reset)], { classes: "wide", onclose: () => (body = null) });
   draw();
 }
 
@@ -54,11 +53,12 @@ function draw() {
   const named = new Set([...COMMON, ...HIDDEN, ...GROUPS.flatMap(([, names]) => names)]);
   // What a newer server knows and this list does not still gets its place.
   const rest = Object.keys(known).filter((name) => !named.has(name));
+  const judged = h("a.fine", { href: `/api/verdicts?library=${encodeURIComponent(state.library.name)}`, download: "questions.jsonl", text: t("settings.judged") });
   const groups = [...GROUPS, ["more", rest]].map(([title, names]) => [title, names.filter((name) => name in known)]).filter(([, names]) => names.length);
   fill(
     body,
     ...COMMON.filter((name) => name in known).map(row),
-    h("details.more", {}, h("summary", { text: t("settings.all") }), method(), ...groups.map(([title, names]) => h("fieldset", {}, h("legend", { text: t(`settings.${title}`) }), ...names.map(row)))),
+    h("details.more", {}, h("summary", { text: t("settings.all") }), method(), ...groups.map(([title, names]) => h("fieldset", {}, h("legend", { text: t(`settings.${title}`) }), ...names.map(row))), judged),
   );
   mark();
 }
