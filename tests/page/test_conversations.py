@@ -69,6 +69,26 @@ def test_a_question_to_a_conversation_that_another_tab_deleted_can_be_asked_in_a
     expect(page.locator(".turn.over").last).to_contain_text("Three families", timeout=60_000)
 
 
+def test_a_library_that_got_another_name_elsewhere_is_asked_under_that(window: Any, ask: Any) -> None:
+    page = window(keep={"library": json.dumps("media")})
+    rename = """
+    async (name) => {
+      const { libraries } = await (await fetch("/api/libraries")).json();
+      const { id } = libraries.find((l) => ["media", "studio"].includes(l.name));
+      const headers = { "Content-Type": "application/json" };
+      await fetch("/api/libraries/" + id, { method: "PATCH", headers, body: JSON.stringify({ name }) });
+    }
+    """
+    page.evaluate(rename, "studio")
+    try:
+        turn = ask(page, "Who replaced the crane?")
+        expect(page.locator("button.library .name")).to_have_text("studio")
+        turn.get_by_role("button", name="Ask again").click()
+        expect(page.locator(".turn.over").last).to_contain_text("Otto Brandt", timeout=60_000)
+    finally:
+        page.evaluate(rename, "media")
+
+
 def cut(route: Any) -> None:
     """Break a connection in the middle of the second event."""
     reply = route.fetch()

@@ -19,8 +19,8 @@ def test_the_page_speaks_the_language_of_the_browser_and_another_by_choice(windo
     expect(turn.get_by_role("button", name="Weiter suchen")).to_be_visible()
     turn.locator(".trail > summary").click()
     steps = turn.locator(".trail").inner_text()
-    assert re.search(r"Textstellen: \d+ Stellen in \d", steps) and re.search(r"\d von \d+ behalten", steps)
-    assert "places" not in steps and "not yet" not in steps
+    assert re.search(r"Textstellen: \d+ gefunden in \d", steps) and re.search(r"\d von \d+ behalten", steps)
+    assert "found" not in steps and "not yet" not in steps
     page.get_by_role("button", name="Menü").click()
     page.get_by_label("Sprache").select_option(label="中文")
     expect(page.locator("html")).to_have_attribute("lang", "zh")

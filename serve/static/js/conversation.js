@@ -6,7 +6,7 @@ import { fill, h, toast } from "./dom.js";
 import { t } from "./i18n.js";
 import { closePanel } from "./panel.js";
 import { asData } from "./pictures.js";
-import { loadThreads, ring, runContext, setRunning, state, useLibrary } from "./state.js";
+import { loadLibraries, loadThreads, ring, runContext, setRunning, state, useLibrary } from "./state.js";
 import { Turn } from "./turn.js";
 import { welcome } from "./welcome.js";
 
@@ -190,7 +190,7 @@ async function watch(asked, live, { path, body, taken = () => {} }) {
     // The run is gone: the server was started anew. What it kept of the turn is the truth.
     if (error instanceof Problem && error.status === 404 && asked.id) turn.end("cancelled", live);
     else {
-      if (error.status === 404 && asked.thread && state.thread === asked.thread) anew(); // it was deleted elsewhere
+      if (error.status === 404) elsewhere(asked);
       turn.fail({ title: error.message, remedy: error.remedy });
       turn.end("failed", live);
     }
@@ -208,9 +208,11 @@ async function watch(asked, live, { path, body, taken = () => {} }) {
   }
 }
 
-/** Go on in a new conversation: the one on screen is not there any more. */
-function anew() {
-  state.thread = null;
+/** What was asked is not there any more: the conversation was deleted elsewhere, or the library has another name. */
+function elsewhere({ thread }) {
+  loadLibraries().catch(() => {});
+  if (!thread || thread !== state.thread) return;
+  state.thread = null; // asked again, it begins a new one
   window.history.replaceState(null, "", "#/");
   ring("thread");
 }

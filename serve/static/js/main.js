@@ -71,7 +71,7 @@ async function follow() {
     try {
       await openAddress(decodeURIComponent(first), decodeURIComponent(id), new URLSearchParams(query).get("chars"));
     } catch (error) {
-      toast(error.sentence || t("page.link"), { bad: true });
+      toast(error.status === 404 || !error.sentence ? t("page.link") : error.sentence, { bad: true });
     }
     return;
   } else {
