@@ -27,10 +27,10 @@ from ragweave.app.commands.common import (
 from ragweave.app.commands.index_progress import Watcher
 from ragweave.app.places import clean, short_path
 from ragweave.app.render import counted, duration, listed
-from ragweave.models.errors import InputError
+from ragweave.models.errors import InputError, RagweaveError
 
 if TYPE_CHECKING:
-    from ragweave.corpora.ingest.events import Report
+    from ragweave.corpora.ingest.events import Event, Report
 
 _ASKED = {"caption": "Captions", "entities": "Entities"}
 _LINES = 5
@@ -111,16 +111,38 @@ def _watch(paths: Sequence[Path], library: str, loader: str, *, quiet: bool, as_
     from ragweave.corpora.ingest.watch import watch
     from ragweave.graphs.indexing import at_indexing
 
+    shown = not quiet and not as_json
+    current: list[Watcher] = []  # of the run that is under way
+
+    def event(what: Event) -> None:
+        if not current:
+            current.append(Watcher(console(stderr=True), shown=shown).__enter__())
+        current[0].event(what)
+
+    def over() -> Watcher:
+        watcher = current.pop() if current else Watcher(console(stderr=True), shown=False)
+        watcher.__exit__()
+        return watcher
+
     def told(report: Report) -> None:
+        watcher = over()
         if as_json:
             typer.echo(json.dumps(asdict(report), ensure_ascii=False))
         elif not quiet:
-            print_report(console(), report, (), (), full=False)
+            few = len(watcher.changed) + len(watcher.removed) <= _LINES
+            print_report(console(), report, watcher.changed, watcher.removed, full=few)
 
-    run(
-        watch(paths, library, on_report=told, on_error=complain, models=at_indexing(), loader=loader),
-        stopped="What was indexed stays.",
-    )
+    def failed(error: RagweaveError) -> None:
+        over()
+        complain(error)
+
+    work = watch(paths, library, on_report=told, on_error=failed, on_event=event, models=at_indexing(), loader=loader)
+    if shown:
+        console().print("Indexing now and after every change; Ctrl-C ends it.", style="dim")
+    try:
+        run(work, stopped="What was indexed stays.")
+    finally:
+        over()
 
 
 def print_report(out: Console, report: Report, changed: Sequence[str], removed: Sequence[str], *, full: bool) -> None:
@@ -169,7 +191,9 @@ def print_report(out: Console, report: Report, changed: Sequence[str], removed: 
 def _by_kind(paths: Sequence[str]) -> str:
     kinds = Counter(Path(path).suffix.lower() or "without a suffix" for path in paths).most_common()
     others = sum(n for _, n in kinds[_KINDS:])
-    return clean(listed([f"{n:,} {kind}" for kind, n in kinds[:_KINDS]] + ([f"{others:,} others"] if others else [])))
+    return clean(
+        listed([f"{n:,} {kind}" for kind, n in kinds[:_KINDS]] + ([counted(others, "other")] if others else []))
+    )
 
 
 def _by_reason(some: Sequence[tuple[str, str]]) -> list[str]:

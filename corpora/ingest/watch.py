@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from ragweave.corpora.ingest.events import Report
+from ragweave.corpora.ingest.events import Event, Report
 from ragweave.corpora.ingest.run import Models, index
 from ragweave.corpora.ingest.walk import walk
 from ragweave.corpora.store.stores import stores
@@ -31,6 +31,7 @@ async def watch(
     interval: float = INTERVAL,
     on_report: Callable[[Report], None] | None = None,
     on_error: Callable[[RagweaveError], None] | None = None,
+    on_event: Callable[[Event], None] | None = None,
     models: Models | None = None,
     loader: str = "",
 ) -> None:
@@ -53,7 +54,7 @@ async def watch(
             if id:
                 library = (await asyncio.to_thread(stores().catalog.row, id)).name
             if seen != indexed and rested:
-                report = await index(paths, library, models=models, loader=loader, id=id)
+                report = await index(paths, library, on_event=on_event, models=models, loader=loader, id=id)
                 id = report.id
                 # What changed while the run was at work differs from `seen`, and is found by the next look.
                 indexed, restless = seen, 0.0

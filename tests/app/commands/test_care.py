@@ -75,6 +75,21 @@ def test_watching_indexes_what_changes_and_leaves_politely(notes: Path, watching
     assert watching.returncode == 130
 
 
+def test_watching_names_what_was_read_and_what_is_gone(notes: Path, home: Path) -> None:
+    command = [sys.executable, "-m", "ragweave.app.cli", "index", "notes", "--watch"]
+    with subprocess.Popen(command, cwd=notes.parent, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        try:
+            assert "Ctrl-C" in process.stdout.readline() and "2 unchanged" in process.stdout.readline()
+            (notes / "whales.txt").write_text("Whales pass in May.\n", encoding="utf-8")
+            assert next(line for line in process.stdout if "notes/" in line) == "  notes/whales.txt\n"
+            (notes / "whales.txt").unlink()
+            told = [next(process.stdout) for _ in range(3)]
+            assert told[1:] == ["Gone and forgotten:\n", "  notes/whales.txt\n"]
+        finally:
+            process.kill()
+
+
 def test_watching_a_library_that_is_deleted_ends_with_a_sentence(main: Any, watching: subprocess.Popen[str]) -> None:
     assert main("library", "delete", "default", "--yes")[0] == 0
     out, err = watching.communicate(timeout=60)
