@@ -93,7 +93,8 @@ def read_question(question: str) -> str:
     if question == "-":
         try:
             question = sys.stdin.read()
-        except UnicodeDecodeError:
+            question.encode()  # in a shell without a locale, bytes that are no text come through
+        except UnicodeError:
             raise InputError("the question on standard input is not UTF-8 text", "send plain text") from None
     if not question.strip():
         raise InputError("the question is empty", "write what you want to know")

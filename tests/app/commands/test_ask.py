@@ -111,6 +111,12 @@ def test_bad_input_gets_one_line_and_exit_code_2(main: Any, argv: list[str], wor
     assert err.startswith("error: ") and err.count("\n") == 1 and words in err and "Traceback" not in err
 
 
+def test_bytes_that_are_no_text_are_no_question(main: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", io.StringIO("what is \udcff\udcfe"))  # as a shell without a locale passes them
+    code, _, err = main("ask", "-")
+    assert code == 2 and "is not UTF-8 text" in err
+
+
 def test_an_unexpected_error_says_where_its_traceback_is(main: Any, agent: Any, home: Path) -> None:
     agent.error = KeyError("lost")
     code, _, err = main("ask", "Q?")
