@@ -69,8 +69,9 @@ class Overviews:
 
     def stop(self, library: LibraryRow) -> None:
         """Stop the chat model that writes for a library."""
-        if task := self._tasks.get(_key(library)):
-            task.cancel()
+        for (id, _), task in self._tasks.items():
+            if id == library.id:
+                task.cancel()
 
     async def close(self) -> None:
         """Stop all."""

@@ -75,6 +75,7 @@ async def delete_library(caller: CallerNow, app_state: AppStateNow, id: str) -> 
     """Delete a library with all that it holds: uploads and conversations as well, a person's own files not."""
     caller.require_all()
     row = await library_by_id(caller, id)
+    app_state.overviews.stop(row)
     await libraries.delete_library(row.name)
     await forget_threads(app_state, await asyncio.to_thread(app_state.store.asked_of, row.id))  # whoever's they are
     await asyncio.to_thread(app_state.store.forget_library, row.id)
