@@ -168,6 +168,6 @@ def chosen(role: Role, context: Context, choice: str = "auto") -> Chat | None:
     if found is None and choice == "llm":
         raise ModelError(
             "this run asks for a language model, and none is configured",
-            "run `ragweave setup chat` (docs/writer.md), or use mode=auto",
+            "run `ragweave setup chat`, set RAGWEAVE_CHAT, or use mode=auto",
         )
     return found
