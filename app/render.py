@@ -284,7 +284,7 @@ def usage_line(answer: Answer) -> str:
     """Say who answered and what it took."""
     seconds = sum(u.seconds for u in answer.usage if not u.role)
     who = f"chat model {answer.model}" if answer.mode == "llm" else "no language model"
-    spent = f", {answer.model_calls} model calls, {answer.tokens:,} tokens" if answer.model_calls else ""
+    spent = f", {counted(answer.model_calls, 'model call')}, {answer.tokens:,} tokens" if answer.model_calls else ""
     cost = sum(u.cost for u in answer.usage)
     return f"{who}{spent}, {duration(seconds)}" + (f", cost {cost:.4f}" if cost else "")
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Concatenate, Generic, Literal, ParamSpec, TypeVar
 
 from ragweave.components.run_context import RunContext
-from ragweave.models.errors import ModelTransient, RagweaveError
+from ragweave.models.errors import BudgetSpent, ModelTransient, RagweaveError
 
 logger = logging.getLogger(__name__)
 
@@ -84,7 +84,9 @@ class Component(Generic[P, T]):
             except RagweaveError as error:
                 logger.info("%s fell back: %s", run.node, error)
                 kind, why = "failed", str(error)
-                if not run.lost(self._host):
+                # A limit of the run is told once, at its end.
+                limited = isinstance(error, BudgetSpent) and run.meter.refused
+                if not (limited or run.lost(self._host)):
                     run.note(f"{run.node}: {error}")
                 if isinstance(error, ModelTransient) and self._name == "llm":
                     # Nothing was shown: what was cut short over its answer does not come here.

@@ -10,7 +10,7 @@ from ragweave.components.context import Context
 from ragweave.components.run_context import RunContext, TurnState
 from ragweave.models.chat import override
 from ragweave.models.errors import ModelError, ModelTransient
-from ragweave.models.meter import Meter
+from ragweave.models.meter import Limits, Meter
 from ragweave.tests.support import ScriptedChat
 
 
@@ -47,6 +47,18 @@ async def test_the_small_one_stands_in_and_the_fallback_says_why(outcome: Except
     assert (made.value, made.by) == ("small q", by)
     assert made.fallback is not None and made.fallback.why.startswith(why) and made.fallback.stood_in == "local"
     assert len(at.notes) == 1 and why.removeprefix("its ") in at.notes[0]
+
+
+async def test_a_limit_of_the_run_is_left_to_its_end_to_tell() -> None:
+    at = RunContext("route", Context(), TurnState(Meter(Limits(calls=0))))
+
+    async def first(desk: RunContext, query: str) -> str | None:
+        desk.meter.reserve("route")
+        return None
+
+    made = await Component(small, first)(at, "q")
+    assert made.fallback is not None and "limit of 0 model calls" in made.fallback.why
+    assert at.meter.refused == "0 model calls" and at.notes == []
 
 
 async def test_a_model_that_cannot_be_reached_is_asked_and_noted_once_a_turn() -> None:
