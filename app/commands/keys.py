@@ -17,8 +17,17 @@ if TYPE_CHECKING:
     from ragweave.serve.access import Keys
 
 keys = typer.Typer(
-    help="Make, list or revoke API keys of the server.", no_args_is_help=True, rich_markup_mode=None, cls=Grouped
+    help="Make, list or revoke API keys of the server.",
+    invoke_without_command=True,
+    rich_markup_mode=None,
+    cls=Grouped,
 )
+
+
+@keys.callback()
+def _keys_alone(context: typer.Context, as_json: JsonOption = False) -> None:
+    if context.invoked_subcommand is None:
+        list_keys(as_json)
 
 
 @keys.command()

@@ -44,7 +44,7 @@ def test_every_help_of_a_user_has_examples_and_each_of_them_parses(main: Any) ->
     [
         (["ask"], "missing argument 'question'; see `"),
         (["asj"], "Did you mean 'ask'? see `"),
-        (["keys"], "a command is missing; see `"),
+        (["eval"], "a command is missing; see `"),
         (["serve", "--port", "x"], "invalid value for '--port'"),
         (["index", "--nonsense"], "No such option"),
     ],

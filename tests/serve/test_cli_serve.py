@@ -32,6 +32,7 @@ def test_a_key_is_made_listed_and_revoked(main: Main) -> None:
     code, secret, told = main("keys", "create", "Open WebUI", "--library", "notes")
     assert code == 0 and secret.startswith("rw_") and "opens library notes" in told and secret.strip() not in told
     _, listed, _ = main("keys", "list", "--json")
+    assert main("keys", "--json")[1] == listed
     (key,) = json.loads(listed)
     assert key["name"] == "Open WebUI" and secret.strip() not in listed and "hash" not in key
     assert main("keys", "revoke", key["id"])[0] == 0 and "revoked" in main("keys", "list")[1]
