@@ -112,7 +112,7 @@ def _watch(paths: Sequence[Path], library: str, loader: str, *, quiet: bool, as_
     from ragweave.graphs.indexing import at_indexing
 
     shown = not quiet and not as_json
-    current: list[Watcher] = []  # of the run that is under way
+    first, current = True, list[Watcher]()  # what shows the run that is under way
 
     def event(what: Event) -> None:
         if not current:
@@ -125,20 +125,25 @@ def _watch(paths: Sequence[Path], library: str, loader: str, *, quiet: bool, as_
         return watcher
 
     def told(report: Report) -> None:
+        nonlocal first
         watcher = over()
         if as_json:
             typer.echo(json.dumps(asdict(report), ensure_ascii=False))
         elif not quiet:
-            few = len(watcher.changed) + len(watcher.removed) <= _LINES
-            print_report(console(), report, watcher.changed, watcher.removed, full=few)
+            named = [(path, "read") for path in watcher.changed] + [(path, "gone") for path in watcher.removed]
+            few = not first and len(named) <= _LINES
+            print_report(console(), report, () if few else watcher.changed, watcher.removed, full=False)
+            for path, word in named if few else ():
+                console().print(f"  {word}: {short_path(path)}", soft_wrap=True)
+            if first:
+                console().print("Watching for changes; Ctrl-C ends it.", style="dim")
+        first = False
 
     def failed(error: RagweaveError) -> None:
         over()
         complain(error)
 
     work = watch(paths, library, on_report=told, on_error=failed, on_event=event, models=at_indexing(), loader=loader)
-    if shown:
-        console().print("Indexing now and after every change; Ctrl-C ends it.", style="dim")
     try:
         run(work, stopped="What was indexed stays.")
     finally:
