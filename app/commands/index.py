@@ -130,11 +130,11 @@ def _watch(paths: Sequence[Path], library: str, loader: str, *, quiet: bool, as_
         if as_json:
             typer.echo(json.dumps(asdict(report), ensure_ascii=False))
         elif not quiet:
-            named = [(path, "read") for path in watcher.changed] + [(path, "gone") for path in watcher.removed]
+            named = [(path, "Read") for path in watcher.changed] + [(path, "Gone") for path in watcher.removed]
             few = not first and len(named) <= _LINES
-            print_report(console(), report, () if few else watcher.changed, watcher.removed, full=False)
             for path, word in named if few else ():
-                console().print(f"  {word}: {short_path(path)}", soft_wrap=True)
+                console().print(f"{word}: {short_path(path)}", soft_wrap=True)
+            print_report(console(), report, () if few else watcher.changed, watcher.removed, full=False)
             if first:
                 console().print("Watching for changes; Ctrl-C ends it.", style="dim")
         first = False

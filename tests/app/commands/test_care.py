@@ -82,9 +82,9 @@ def test_watching_names_what_was_read_and_what_is_gone(notes: Path, home: Path) 
         try:
             assert "2 unchanged" in process.stdout.readline() and "Ctrl-C" in process.stdout.readline()
             (notes / "whales.txt").write_text("Whales pass in May.\n", encoding="utf-8")
-            assert next(line for line in process.stdout if "notes/" in line) == "  read: notes/whales.txt\n"
+            assert next(line for line in process.stdout if "notes/" in line) == "Read: notes/whales.txt\n"
             (notes / "whales.txt").unlink()
-            assert next(line for line in process.stdout if "notes/" in line) == "  gone: notes/whales.txt\n"
+            assert next(line for line in process.stdout if "notes/" in line) == "Gone: notes/whales.txt\n"
         finally:
             process.kill()
 
