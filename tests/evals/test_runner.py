@@ -92,14 +92,6 @@ def evaluator(folder: Path) -> list[str]:
     return ["evaluator", "--pairs", written(folder / "p.jsonl", rows)]
 
 
-def mixed(folder: Path) -> list[str]:
-    items = [{"kind": "paragraph", **p} for p in PASSAGES]
-    asked = [
-        {"id": str(n), "question": q, "gold": ["a"]} for n, q in enumerate(("Where is the pump?", "Pump?", "Rye?"))
-    ]
-    return ["mixed", "--items", written(folder / "i.jsonl", items), "--questions", written(folder / "q.jsonl", asked)]
-
-
 def answers(folder: Path) -> list[str]:
     (folder / "files").mkdir()
     for p in PASSAGES:
@@ -108,7 +100,7 @@ def answers(folder: Path) -> list[str]:
     return ["answers", "--folder", str(folder / "files"), "--questions", written(folder / "q.jsonl", asked)]
 
 
-@pytest.mark.parametrize("command", [router, retrieval, evaluator, mixed, answers])
+@pytest.mark.parametrize("command", [router, retrieval, evaluator, answers])
 def test_every_command_goes_on_after_an_interrupt(
     command: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
