@@ -170,16 +170,26 @@ relations = Table(
 """What a chunk says about two entities together; `head` stands before `tail` in the order of the digests."""
 
 
+OPENING = 20
+"""Seconds that opening a file waits for a process that keeps it to itself, as one does that makes or closes it."""
+
+
 def engine_of(path: Path, synchronous: str = "FULL", cache: int = 32_000) -> Engine:
     """Return the engine of a SQLite file, each of whose connections keeps up to so many KiB of it in memory."""
+    refused = False
 
     def open_file() -> sqlite3.Connection:
+        nonlocal refused
         try:
-            connection = sqlite3.connect(path, timeout=60, check_same_thread=False)
+            # Once it was waited for in vain, what holds it most likely stands still.
+            connection = sqlite3.connect(path, timeout=1 if refused else OPENING, check_same_thread=False)
             _configure(connection, synchronous, cache)
+            refused = False
         except sqlite3.OperationalError:
-            # A disk that is full or may not be written refuses the files beside it. Without them what is there can
-            # be read, where no process has left anything in its log.
+            refused = True
+            # A disk that is full or may not be written refuses the files beside it, and a process that stands still
+            # while it closes the file keeps it to itself. What is there can be read without either, where no process
+            # has left anything in its log.
             if not path.exists() or ((log := Path(f"{path}-wal")).exists() and log.stat().st_size):
                 raise
             address = f"{path.absolute().as_uri()}?mode=ro&immutable=1"
@@ -253,8 +263,8 @@ def _configure(connection: Any, synchronous: str, cache: int) -> None:
     # The driver must not open transactions by itself: `_begin` says when, and of which kind.
     connection.isolation_level = None
     # FULL, not NORMAL: a transaction lost to a power cut would leave items without their vectors.
-    first = ("busy_timeout = 60000", "journal_mode = WAL", f"synchronous = {synchronous}")
-    for pragma in (*first, "foreign_keys = ON", f"cache_size = -{cache}"):
+    first = ("journal_mode = WAL", f"synchronous = {synchronous}", "foreign_keys = ON")
+    for pragma in (*first, f"cache_size = -{cache}", "busy_timeout = 60000"):
         connection.execute(f"PRAGMA {pragma}").close()
 
 

@@ -43,7 +43,7 @@ class CatalogWatch:
             try:
                 if held is None or held[1] != file:  # else another file has taken its place
                     self._close(library)
-                    opened = sqlite3.connect(path, timeout=60, isolation_level=None, check_same_thread=False)
+                    opened = sqlite3.connect(path, timeout=0, isolation_level=None, check_same_thread=False)
                     self._open[library] = held = path, file, next(self._numbers), opened.cursor()
                 return held[2], held[3].execute("PRAGMA data_version").fetchone()[0]
             except sqlite3.Error:

@@ -1,7 +1,9 @@
 import sqlite3
+from contextlib import closing
 
 import pytest
 
+from ragweave.corpora.store import schema
 from ragweave.corpora.store.catalog import Catalog, check_name
 from ragweave.corpora.store.schema import SCHEMA_VERSION
 from ragweave.models.errors import DamagedError, InputError, LibraryError, LibraryNotFound
@@ -111,3 +113,27 @@ def test_a_library_says_how_its_documents_age_and_what_means_nothing_changes_not
         with pytest.raises(InputError, match=f"half-life of {half_life:g}"):
             catalog.set_ageing("news", None, half_life)
     assert catalog.library("news") == before
+
+
+@pytest.mark.sqlite
+@pytest.mark.parametrize("told", [False, True])
+def test_a_library_that_a_process_keeps_to_itself_is_read_or_what_holds_it_is_named(
+    catalog, tmp_path, monkeypatch, told
+):
+    """So a process holds a library that is stopped while it closes it; where it has left its log, nobody else reads."""
+    library, path = catalog.create("held", "enc", 3), file_of(catalog, tmp_path, "held")
+    catalog.close()
+    monkeypatch.setattr(schema, "OPENING", 0.1)
+    with closing(sqlite3.connect(path, isolation_level=None)) as holder:
+        holder.execute("PRAGMA locking_mode = EXCLUSIVE")
+        holder.execute("BEGIN EXCLUSIVE")
+        if told:
+            holder.execute("UPDATE about SET name = 'other'")
+            holder.execute("COMMIT")
+        beside = Catalog(tmp_path / "home")
+        if told:
+            with pytest.raises(LibraryError, match="held by another process"):
+                beside.library("held")
+        else:
+            assert beside.library("held") == library
+        beside.close()
