@@ -158,7 +158,12 @@ class Commands:
                 sys.stdout.flush()
                 os._exit(code)
         os.close(writing)
-        code = self._wait(child, step, library)
+        try:
+            code = self._wait(child, step, library)
+        except BaseException:  # one that stands still is continued by nobody
+            os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
+            raise
         with os.fdopen(reading, "rb") as pipe:
             got = pipe.read() if not step else b""
         out.seek(0)

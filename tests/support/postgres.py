@@ -87,7 +87,7 @@ class Postgres:
         try:
             yield
         finally:
-            watcher.communicate()
+            watcher.communicate(b"\n")  # a child of this process may have the pipe open
 
     def url(self, database: str) -> str:
         return f"postgresql+psycopg://ragweave@/{database}?host={self.folder}"
