@@ -49,8 +49,9 @@ links:
 types: $(VENV)/.dev links
 	@$(BIN)/mypy $(ROOMS:%=-p ragweave.%)
 
-# A process of tests that dies ends the run and names its test: one started in its place may wait for ever for work.
-AT_ONCE = -n auto --max-worker-restart=0
+# A test has ten minutes. A process of tests that dies ends the run and names its test: one started in its place may wait
+# for ever for work.
+AT_ONCE = -n auto --max-worker-restart=0 -o faulthandler_timeout=600
 
 lint: $(VENV)/.dev
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check .
@@ -79,7 +80,7 @@ test-hard: $(VENV)/.dev
 # A thousand questions at each share of bad calls of a model, in virtual time.
 test-faulted: export TEST_QUESTIONS ?= 1000
 test-faulted: $(VENV)/.dev
-	@$(BIN)/python -m pytest -m hard -s -o faulthandler_timeout=7200 tests/graphs/test_faulted_model.py
+	@$(BIN)/python -m pytest -m hard -s tests/graphs/test_faulted_model.py
 
 # What is installed and what lies in the page, as CycloneDX; the licences of it; and, where an index can be reached,
 # what is known against it (pip-audit is fetched into an environment of its own).
