@@ -112,29 +112,31 @@ def _watch(paths: Sequence[Path], library: str, loader: str, *, quiet: bool, as_
     from ragweave.graphs.indexing import at_indexing
 
     shown = not quiet and not as_json
-    first, current = True, list[Watcher]()  # what shows the run that is under way
+    first = True
+    watcher: Watcher | None = None  # of the run that is under way
 
     def event(what: Event) -> None:
-        if not current:
-            current.append(Watcher(console(stderr=True), shown=shown).__enter__())
-        current[0].event(what)
+        nonlocal watcher
+        watcher = watcher or Watcher(console(stderr=True), shown=shown).__enter__()
+        watcher.event(what)
 
     def over() -> Watcher:
-        watcher = current.pop() if current else Watcher(console(stderr=True), shown=False)
-        watcher.__exit__()
-        return watcher
+        nonlocal watcher
+        ended, watcher = watcher or Watcher(console(stderr=True), shown=False), None
+        ended.__exit__()
+        return ended
 
     def told(report: Report) -> None:
         nonlocal first
-        watcher = over()
+        ended = over()
         if as_json:
             typer.echo(json.dumps(asdict(report), ensure_ascii=False))
         elif not quiet:
-            named = [(path, "Read") for path in watcher.changed] + [(path, "Gone") for path in watcher.removed]
+            named = [(path, "Read") for path in ended.changed] + [(path, "Gone") for path in ended.removed]
             few = not first and len(named) <= _LINES
             for path, word in named if few else ():
                 console().print(f"{word}: {short_path(path)}", soft_wrap=True)
-            print_report(console(), report, () if few else watcher.changed, watcher.removed, full=False)
+            print_report(console(), report, () if few else ended.changed, ended.removed, full=False)
             if first:
                 console().print("Watching for changes; Ctrl-C ends it.", style="dim")
         first = False
