@@ -71,9 +71,11 @@ async def _passage(library: Library, row: Evidence, lines: Lines) -> Evidence:
     from ragweave.components.passages import evidence_of
 
     text, marked = lines
-    best = text[slice(*marked or (0, 0))].removesuffix("…").split()
+    best = " ".join(text[slice(*marked or (0, 0))].removesuffix("…").split())
+    if not best:
+        return row
     document = (await library.items([row["id"]]))[row["id"]]
     for part in await library.items_of(document.source, "paragraph"):
-        if best and " ".join(best) in " ".join("\n".join((*part.heading, part.text)).split()):
+        if best in " ".join("\n".join((*part.heading, part.text)).split()):
             return evidence_of(part, row["query"], row["hop"], row["score"], row["relevance"])
     return row
