@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import ColumnElement, Connection, Table, func, select
 
 from ragweave.corpora.store.blobs import SEEN, entity_space
 from ragweave.corpora.store.chroma import Index
@@ -13,9 +12,9 @@ from ragweave.corpora.store.chroma_rows import CollectionChange
 from ragweave.corpora.store.schema import about, in_parts, vectors
 
 
-def rows_of(corpus: str, space: str) -> Any:
-    """Return the conditions that choose the rows of a corpus in a space, for a table that is given to it."""
-    return lambda table: (table.c.space == space, table.c.corpus == corpus)
+def rows_of(table: Table, corpus: str, space: str) -> tuple[ColumnElement[bool], ...]:
+    """Return the conditions that choose the rows of a corpus in a space."""
+    return table.c.space == space, table.c.corpus == corpus
 
 
 def _groups(connection: Connection) -> list[tuple[str, str, int, int]]:
@@ -41,14 +40,14 @@ def changes_of(connection: Connection, rows: Sequence[Index]) -> list[Collection
 
 def living_of(connection: Connection, index: Index) -> int:
     """Return how many rows of an index are in the catalog as they were when it was made."""
-    query = select(func.count()).where(*rows_of(index["corpus"], index["space"])(vectors), vectors.c.n <= index["upto"])
+    query = select(func.count()).where(*rows_of(vectors, index["corpus"], index["space"]), vectors.c.n <= index["upto"])
     return int(connection.execute(query).scalar_one())
 
 
 def alive_of(connection: Connection, index: Index, items: set[str]) -> set[str]:
     """Return the ids of chunks of items that are in the catalog as they were when the index was made."""
     found: set[str] = set()
-    mine = (*rows_of(index["corpus"], index["space"])(vectors), vectors.c.n <= index["upto"])
+    mine = (*rows_of(vectors, index["corpus"], index["space"]), vectors.c.n <= index["upto"])
     for part in in_parts(sorted(items)):
         query = select(vectors.c.item, vectors.c.part).where(*mine, vectors.c.item.in_(part))
         found.update(f"{item}~{part}" for item, part in connection.execute(query))

@@ -104,13 +104,13 @@ class Vectors:
 
     def ids(self, library: str, corpus: Corpus, space: str) -> list[str]:
         """Return the ids of every chunk, in order."""
-        query = select(vectors.c.item, vectors.c.part).where(*rows_of(corpus, space)(vectors))
+        query = select(vectors.c.item, vectors.c.part).where(*rows_of(vectors, corpus, space))
         with self._catalog.reading(library) as connection:
             return sorted(f"{item}~{part}" for item, part in connection.execute(query))
 
     def has(self, library: str, corpus: Corpus, space: str) -> bool:
         """Say whether there are vectors of a corpus in a space."""
-        query = select(vectors.c.n).where(*rows_of(corpus, space)(vectors)).limit(1)
+        query = select(vectors.c.n).where(*rows_of(vectors, corpus, space)).limit(1)
         with self._catalog.reading(library) as connection:
             return connection.execute(query).first() is not None
 
@@ -125,7 +125,7 @@ class Vectors:
         found: dict[str, list[bytes]] = {}
         with self._catalog.reading(library) as connection:
             for some in in_parts(list(items)):
-                query = select(vectors.c.item, vectors.c.data).where(*rows_of(corpus, space)(vectors))
+                query = select(vectors.c.item, vectors.c.data).where(*rows_of(vectors, corpus, space))
                 for item, data in connection.execute(query.where(vectors.c.item.in_(some)).order_by(vectors.c.n)):
                     found.setdefault(item, []).append(data)
         return {item: matrix_of(rows[:PER_ITEM]) for item, rows in found.items()}
@@ -195,10 +195,11 @@ class Vectors:
         """
         near: list[Near] = [[] for _ in unit]
         with self._catalog.reading(library, anew=again) as connection:
-            mine, after = rows_of(corpus, space), 0
+            after = 0
             memory, key = self._catalog.memory(library), f"index {corpus} {space}"
             if key not in memory:
-                memory[key] = connection.execute(select(indexes).where(*mine(indexes))).mappings().first()
+                wanted = select(indexes).where(*rows_of(indexes, corpus, space))
+                memory[key] = connection.execute(wanted).mappings().first()
             index: Index | None = memory[key]
             if index is not None and (self.stays or index["count"] > FEW):
                 try:
@@ -211,7 +212,7 @@ class Vectors:
             rows = self._held.rows(connection, (library, corpus, space), after)
             allowed = None
             if sources:
-                query = select(vectors.c.n).where(*mine(vectors), vectors.c.source.in_(sources))
+                query = select(vectors.c.n).where(*rows_of(vectors, corpus, space), vectors.c.source.in_(sources))
                 allowed = np.isin(rows.n, np.fromiter(connection.execute(query).scalars(), np.int64))
             for own, exact in zip(near, nearest(rows, unit, most, allowed), strict=True):
                 own += [(rows.items[n], cosine) for n, cosine in exact]
