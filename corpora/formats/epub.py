@@ -10,7 +10,7 @@ from urllib.parse import unquote
 
 from ragweave.corpora.archive import Archive
 from ragweave.corpora.blocks import Block, Figure, Parsed
-from ragweave.corpora.formats.html import page
+from ragweave.corpora.formats.html import page, without_lines
 from ragweave.corpora.meta import iso_date, language_code
 from ragweave.models.errors import SourceError
 
@@ -53,7 +53,7 @@ def parse(path: Path) -> Parsed:
                 warnings.append(f"the part {name} is missing")
                 continue
             try:
-                chapter = page(archive.read(name), path)
+                chapter = without_lines(page(archive.read(name), path))
             except SourceError as exc:
                 warnings.append(f"the part {name} cannot be read ({exc.what})")
                 continue
@@ -66,8 +66,8 @@ def parse(path: Path) -> Parsed:
             for figure in chapter.figures:
                 if not _ELSEWHERE.match(figure.ref):
                     part = normpath(join(dirname(name), unquote(figure.ref.partition("#")[0])))
-                    figures.append(replace(figure, ref=part, at=figure.at + len(blocks), line=0))
-            blocks += [replace(b, line=0, spans=()) for b in chapter.blocks]
+                    figures.append(replace(figure, ref=part, at=figure.at + len(blocks)))
+            blocks += chapter.blocks
 
     return Parsed(
         title=value("title"),

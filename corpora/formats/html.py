@@ -48,11 +48,12 @@ _DATES = (
 
 
 def parse(path: Path) -> Parsed:
-    """Read an HTML file. Nothing it links to is opened, no script runs.
+    """Read an HTML file. Nothing it links to is opened, no script runs."""
+    return without_lines(page(read_bytes(path), path))
 
-    Lines of markup are no place that a reader finds: what stands under no heading has none.
-    """
-    found = page(read_bytes(path), path)
+
+def without_lines(found: Parsed) -> Parsed:
+    """Return what was read without its lines: those of markup are no place that a reader finds."""
     blocks = tuple(replace(b, line=0, spans=()) for b in found.blocks)
     return replace(found, blocks=blocks, figures=tuple(replace(f, line=0) for f in found.figures))
 
