@@ -157,6 +157,22 @@ def _is_wrong(told: Any) -> bool:
 
 
 @pytest.fixture
+def new_library() -> Callable[[Any, str], None]:
+    """Make a library in a window, whose list of libraries stays open."""
+
+    from playwright.sync_api import expect
+
+    def made(page: Any, name: str) -> None:
+        page.locator("button.library").click()
+        page.get_by_role("button", name="New library").click()
+        page.get_by_label("Name of the library").fill(name)
+        page.get_by_role("button", name="Create").click()
+        expect(page.locator("button.library .name")).to_have_text(name)
+
+    return made
+
+
+@pytest.fixture
 def ask() -> Callable[..., Any]:
     """Ask in a window, wait for the end of the turn, and return it."""
 

@@ -155,12 +155,10 @@ def test_while_a_model_writes_what_was_found_is_shown_and_then_what_its_sentence
     assert turn.locator(".sources .cite").all_inner_texts() == ["1"]
 
 
-def test_what_an_empty_library_cannot_answer_leads_to_adding_a_file_alone(window: Any, ask: Any) -> None:
+def test_what_an_empty_library_cannot_answer_leads_to_adding_a_file_alone(
+    window: Any, ask: Any, new_library: Any
+) -> None:
     page = window()
-    page.locator("button.library").click()
-    page.get_by_role("button", name="New library").click()
-    page.get_by_label("Name of the library").fill("bare")
-    page.get_by_role("button", name="Create").click()
-    expect(page.locator("button.library .name")).to_have_text("bare")
+    new_library(page, "bare")
     page.keyboard.press("Escape")
     expect(ask(page, "What is a mill?").locator(".abstained button")).to_have_text("Add a file")

@@ -15,15 +15,11 @@ expect = pytest.importorskip("playwright.sync_api").expect
 
 
 def test_files_are_dropped_in_and_a_bad_one_says_why_while_the_rest_is_indexed(
-    window: Any, ask: Any, site: Any, tmp_path: Path
+    window: Any, ask: Any, site: Any, new_library: Any, tmp_path: Path
 ) -> None:
     site.script.questions = '{"summary": "A mill is told of."}'
     page = window()
-    page.locator("button.library").click()
-    page.get_by_role("button", name="New library").click()
-    page.get_by_label("Name of the library").fill("mills")
-    page.get_by_role("button", name="Create").click()
-    expect(page.locator("button.library .name")).to_have_text("mills")
+    new_library(page, "mills")
     expect(page.get_by_text("Drop files or folders here")).to_be_visible()
     page.keyboard.press("Escape")
     transfer = page.evaluate_handle(
