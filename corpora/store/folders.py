@@ -64,10 +64,15 @@ _DAMAGED = ("SQLITE_NOTADB", "SQLITE_CORRUPT")
 _HELD = ("SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_PROTOCOL")
 
 
+def is_held(error: BaseException) -> bool:
+    """Tell whether SQLite refused a file because another process keeps it to itself."""
+    return str(getattr(error, "sqlite_errorname", "")).startswith(_HELD)
+
+
 def of_the_disk(error: BaseException, what: str = "The disk") -> StorageError | None:
     """Return the refusal of a disk, or of a database, as an error that names the remedy; None where it is none."""
     if type(error) in (sqlite3.OperationalError, sqlite3.DatabaseError):
-        if str(getattr(error, "sqlite_errorname", "")).startswith(_HELD):
+        if is_held(error):
             return StorageError(f"{what} is held by another process ({error})", "stop the process that hangs")
         if str(getattr(error, "sqlite_errorname", "")).startswith(_DAMAGED):
             return DamagedError(f"{what} is damaged ({error})", ANEW)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
+import time
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime
@@ -34,7 +35,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import ExceptionContext
 from sqlalchemy.exc import DBAPIError
 
-from ragweave.corpora.store.folders import ANEW, REMEDY, of_the_disk, unwritable
+from ragweave.corpora.store.folders import ANEW, REMEDY, is_held, of_the_disk, unwritable
 from ragweave.models.errors import DamagedError, LibraryError, LibraryNotFound
 
 V = TypeVar("V")
@@ -171,30 +172,31 @@ relations = Table(
 
 
 OPENING = 20
-"""Seconds that opening a file waits for a process that keeps it to itself, as one does that makes or closes it."""
+"""Seconds that opening a file waits for a process that keeps it to itself, and for which it is not tried again then."""
 
 
 def engine_of(path: Path, synchronous: str = "FULL", cache: int = 32_000) -> Engine:
     """Return the engine of a SQLite file, each of whose connections keeps up to so many KiB of it in memory."""
-    refused = False
+    refused: tuple[float, sqlite3.OperationalError] | None = None
 
     def open_file() -> sqlite3.Connection:
         nonlocal refused
-        try:
-            # Once it was waited for in vain, what holds it most likely stands still.
-            connection = sqlite3.connect(path, timeout=1 if refused else OPENING, check_same_thread=False)
-            _configure(connection, synchronous, cache)
-            refused = False
-        except sqlite3.OperationalError:
-            refused = True
-            # A disk that is full or may not be written refuses the files beside it, and a process that stands still
-            # while it closes the file keeps it to itself. What is there can be read without either, where no process
-            # has left anything in its log.
-            if not path.exists() or ((log := Path(f"{path}-wal")).exists() and log.stat().st_size):
-                raise
-            address = f"{path.absolute().as_uri()}?mode=ro&immutable=1"
-            connection = sqlite3.connect(address, uri=True, check_same_thread=False, factory=_Unchanging)
-            connection.isolation_level = None
+        if refused is None or time.monotonic() > refused[0]:
+            try:
+                connection = sqlite3.connect(path, timeout=OPENING, check_same_thread=False)
+                _configure(connection, synchronous, cache)
+            except sqlite3.OperationalError as error:
+                # Who keeps a file to itself for so long most likely stands still.
+                refused = time.monotonic() + OPENING * is_held(error), error
+            else:
+                return connection
+        # A disk that is full or may not be written refuses the files beside it, and so does who is about to close it.
+        # Without them what is there can be read, where no process has left anything in its log.
+        if not path.exists() or ((log := Path(f"{path}-wal")).exists() and log.stat().st_size):
+            raise refused[1]
+        address = f"{path.absolute().as_uri()}?mode=ro&immutable=1"
+        connection = sqlite3.connect(address, uri=True, check_same_thread=False, factory=_Unchanging)
+        connection.isolation_level = None
         return connection
 
     engine = create_engine(f"sqlite:///{path}", creator=open_file)

@@ -6,9 +6,11 @@ import itertools
 import os
 import sqlite3
 import threading
+import time
 from pathlib import Path
 
-from ragweave.corpora.store.folders import catalog_of
+from ragweave.corpora.store.folders import catalog_of, is_held
+from ragweave.corpora.store.schema import OPENING
 from ragweave.models.errors import LibraryNotFound
 
 Version = tuple[int, int]
@@ -22,6 +24,7 @@ class CatalogWatch:
         self._home = home
         self._open: dict[str, tuple[str, int, int, sqlite3.Cursor]] = {}
         self._numbers = itertools.count()
+        self._refused = dict[str, float]()
         self._lock = threading.Lock()
 
     def version(self, library: str) -> Version:
@@ -35,6 +38,8 @@ class CatalogWatch:
         with self._lock:
             held = self._open.get(library)
             path = str(catalog_of(self._home, library)) if held is None else held[0]
+            if time.monotonic() < self._refused.get(library, 0):
+                return next(self._numbers), 0
             try:
                 file = os.stat(path).st_ino
             except OSError as error:
@@ -46,8 +51,10 @@ class CatalogWatch:
                     opened = sqlite3.connect(path, timeout=0, isolation_level=None, check_same_thread=False)
                     self._open[library] = held = path, file, next(self._numbers), opened.cursor()
                 return held[2], held[3].execute("PRAGMA data_version").fetchone()[0]
-            except sqlite3.Error:
+            except sqlite3.Error as error:
                 self._open.pop(library, None)
+                if is_held(error):  # SQLite itself may have tried for ten seconds
+                    self._refused[library] = time.monotonic() + OPENING
                 return next(self._numbers), 0
 
     def close(self) -> None:
