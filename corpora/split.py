@@ -17,7 +17,7 @@ from pathlib import Path
 from ragweave.corpora.blocks import Block, Parsed
 from ragweave.corpora.dates import of_heading
 from ragweave.corpora.pieces import Piece, cut, place, size
-from ragweave.corpora.types import Corpus, Item, Locator, Span, digest, union
+from ragweave.corpora.types import Corpus, Item, Locator, Span, digest, union, whole_of
 
 PARAGRAPH_WORDS = 200
 """Most words of a paragraph item."""
@@ -28,8 +28,8 @@ DOCUMENT_WORDS = 4_000
 def split(source: str, file: str, parsed: Parsed) -> list[Item]:
     """Return the items of a file: its paragraphs, none across a heading, its documents, and those it states itself.
 
-    A document is consecutive sections; its `meta["paragraphs"]` lists the ids of their paragraph items. Where a file is
-    of parts or entries, `meta["part"]` numbers the one that an item is of.
+    A document is consecutive sections; one of a single paragraph names it as `meta["paragraph"]`. Where a file is of
+    parts or entries, `meta["part"]` numbers the one that an item is of.
     """
     # Where parts are dated, the file is of the day of the last of them, and one without a date is of none.
     of_file = None if parsed.parted and any(b.date for b in parsed.blocks) else parsed.date
@@ -71,8 +71,10 @@ def split(source: str, file: str, parsed: Parsed) -> list[Item]:
         date = (group[0].top.date if parsed.parted and group[0].top else None) or of_heading(shared)
         whole = item("document", n, shared, date, *_joined(group))
         own = small[at : at + len(group)]
-        part = own[0].meta if parsed.parted else {}
-        out.append(replace(whole, meta={**part, "paragraphs": [i.id for i in own]}))
+        meta = own[0].meta if parsed.parted else {}
+        if len(own) == 1:
+            whole, meta = replace(whole, id=whole_of(own[0].id)), {**meta, "paragraph": own[0].id}
+        out.append(replace(whole, meta=meta))
         at += len(own)
     return [*out, *_stated(source, parsed)]
 

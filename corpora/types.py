@@ -85,6 +85,11 @@ def digest(*parts: str) -> str:
     return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:24]
 
 
+def whole_of(paragraph: str) -> str:
+    """Return the id of a document that is one paragraph, by the id of that."""
+    return digest(paragraph, "document")
+
+
 def union(boxes: Sequence[Box]) -> Box:
     """Return the box around boxes."""
     lows_x, lows_y, highs_x, highs_y = zip(*boxes, strict=True)

@@ -11,6 +11,7 @@ from typing import Any, Literal, TypeVar
 
 from ragweave.corpora.settings import corpora_settings
 from ragweave.corpora.store import locks, visual_search
+from ragweave.corpora.store.blobs import Matrix
 from ragweave.corpora.store.catalog import LibraryRow, check_name
 from ragweave.corpora.store.commit import Committer
 from ragweave.corpora.store.folders import arrived, sweep
@@ -19,7 +20,7 @@ from ragweave.corpora.store.rows import RecordingRow, Source
 from ragweave.corpora.store.stores import Stores, check_encoder, open_stores, stores
 from ragweave.corpora.store.together import together
 from ragweave.corpora.store.words import Ranking
-from ragweave.corpora.types import Corpus, Hit, Item, Lists
+from ragweave.corpora.types import Corpus, Hit, Item, Lists, whole_of
 from ragweave.models import embed
 from ragweave.models.embed import Encoder
 from ragweave.models.errors import InputError
@@ -30,6 +31,8 @@ Kind = Literal["dense", "lexical", "visual"]
 
 _STRAY, _LANGUAGES = 0.005, 6
 """Share of the sources from which a language counts as held, and the most languages that are named."""
+_AMONG = 4
+"""Paragraphs that are looked at for each document of one paragraph that is wanted."""
 _WEIGHED = 100_000
 """Terms whose rarity is remembered of a generation."""
 PRIOR = 50
@@ -102,7 +105,7 @@ class Library:
             dense: list[Ranking] = [[] for _ in queries]
             words, seen, note = dense, dense, ""
             if only != "lexical":
-                dense = self.held.vectors.query(self.id, corpus, row.encoder, vectors, k, sources)
+                dense = self._dense(row, corpus, vectors, k, sources)
             if only != "dense":
                 words = self.held.lexical.search(self.id, corpus, queries, k, sources)
             if only in (None, "visual"):  # of what the other lists found it says whether it has a picture
@@ -115,6 +118,18 @@ class Library:
             [tuple(Hit(*hit) for hit in hits if hit[0] in known) for hits in lists] for lists in (dense, words, seen)
         )
         return [Lists(d, w, v, note or self.held.vectors.note()) for d, w, v in zip(*found, strict=True)]
+
+    def _dense(self, row: LibraryRow, corpus: Corpus, asked: Matrix, k: int, sources: Sequence[str]) -> list[Ranking]:
+        query = self.held.vectors.query
+        found = query(self.id, corpus, row.encoder, asked, k, sources)
+        if corpus != "document":
+            return found
+        # A document that is one paragraph has the vectors of that; among the paragraphs there are others.
+        small = query(self.id, "paragraph", row.encoder, asked, _AMONG * k, sources)
+        small = [[(whole_of(id_), cosine) for id_, cosine in hits] for hits in small]
+        known = self.held.catalog.known(self.id, (id_ for hits in small for id_, _ in hits))
+        wholes = ([hit for hit in hits if hit[0] in known] for hits in small)
+        return [sorted(a + b, key=lambda hit: (-hit[1], hit[0]))[:k] for a, b in zip(found, wholes, strict=True)]
 
     async def items(self, ids: Sequence[str]) -> dict[str, Item]:
         """Return items with their full text; ids that this library does not hold are left out."""

@@ -16,7 +16,7 @@ from ragweave.corpora.store.words import indexed
 from ragweave.corpora.types import Item, digest
 from ragweave.models.text import storable
 
-VERSION = 12
+VERSION = 13
 """Raise it when parsing, splitting or the lexical terms change: every source is then read anew by its next run."""
 
 
@@ -109,8 +109,10 @@ def chunks(item: Item, max_words: int) -> list[tuple[int, int]]:
     """Return the [start, end) character ranges of an item to embed one by one.
 
     The ranges are in order, hold every character but white space between them, and end at sentence ends where a
-    sentence fits.
+    sentence fits. A document that is one paragraph has none: it is found by those of the paragraph.
     """
+    if item.corpus == "document" and "paragraph" in item.meta:
+        return []
     whole = fill(item.text, max_words)
     return chunk_ranges(item, whole) if has_parts(item) else whole
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import pairwise
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from ragweave.corpora.formats import parse
 from ragweave.corpora.pieces import size
 from ragweave.corpora.split import DOCUMENT_WORDS, PARAGRAPH_WORDS
 from ragweave.corpora.store.prepared import chunks
-from ragweave.corpora.types import Item, Span
+from ragweave.corpora.types import Item, Span, whole_of
 from ragweave.tests.support.items import documents, paragraphs
 
 SENTENCE = "The tide rises at the old pier and falls again before noon. "
@@ -163,13 +164,18 @@ def test_chinese_is_counted_by_characters_and_cut_at_its_sentence_ends() -> None
     assert all(150 <= len(i.text) <= 340 and i.text.endswith("。") for i in items)
 
 
-def test_a_file_that_fits_is_one_document_and_names_its_paragraphs() -> None:
+def test_a_file_that_fits_is_one_document() -> None:
     parsed = Parsed("T", (Block("A", "heading", 1, 1), Block(SENTENCE * 60, "text", line=2)))
-    items = paragraphs("s", "/f.md", parsed)
     (document,) = documents("s", "/f.md", parsed)
     assert document.text == f"A\n\n{(SENTENCE * 60).strip()}"
-    assert document.meta["paragraphs"] == [i.id for i in items]
     assert document.heading == ("A",) and document.locator["line"] == 1
+    assert "paragraph" not in document.meta
+
+
+def test_a_document_of_one_paragraph_is_named_after_it() -> None:
+    parsed = Parsed("T", (Block("A", "heading", 1, 1), Block(SENTENCE, "text", line=2)))
+    (paragraph,), (document,) = paragraphs("s", "/f.md", parsed), documents("s", "/f.md", parsed)
+    assert (document.id, document.meta["paragraph"]) == (whole_of(paragraph.id), paragraph.id)
 
 
 def test_a_long_file_becomes_documents_that_open_at_sections() -> None:
@@ -183,7 +189,9 @@ def test_a_long_file_becomes_documents_that_open_at_sections() -> None:
     found_documents = documents("s", "/f.md", parsed)
     assert 3 <= len(found_documents) <= 6
     assert all(d.text.startswith("Chapter") and size(d.text) <= DOCUMENT_WORDS for d in found_documents)
-    assert [i for d in found_documents for i in d.meta["paragraphs"]] == [i.id for i in items]  # type: ignore[attr-defined]
+    said = "\n\n".join(d.text for d in found_documents)
+    assert re.findall(r"Chapter \d+", said) == [f"Chapter {n}" for n in range(12)]
+    assert said.count(SENTENCE.strip()) == sum(i.text.count(SENTENCE.strip()) for i in items) == 12 * 80
 
 
 def test_ids_depend_on_source_corpus_position_and_text_alone() -> None:
@@ -226,5 +234,3 @@ def test_every_sheet_of_a_workbook_is_a_document_so_that_its_rows_are_cited_with
     at = second.text.index("Person 75")
     told = second.locate(at, at + 9)
     assert (told["heading"], told["line"]) == (["Fees"], 77)
-    small = [i.id for i in paragraphs("s", "/a.xlsx", parsed)]
-    assert [*first.meta["paragraphs"], *second.meta["paragraphs"]] == small

@@ -3,6 +3,7 @@
 from ragweave.corpora.store import lexical
 from ragweave.corpora.store.library import open_library
 from ragweave.corpora.store.stores import stores
+from ragweave.corpora.types import whole_of
 
 NOTES = {
     "alexandria.md": "# Alexandria\n\nThe lighthouse of Alexandria was built on Pharos.\n",
@@ -45,7 +46,7 @@ async def whole():
     return {
         "items": sorted(map(tuple, items)),
         "vectors without item": vectors - {i[0] for i in items},
-        "items without vectors": {i[0] for i in items} - vectors,
+        "items without vectors": {i[0] for i in items} - vectors - {whole_of(i) for i in vectors},
         "rows": len(items) - sum(map(len, words)),
     }
 

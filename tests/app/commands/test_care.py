@@ -38,7 +38,7 @@ def test_index_with_another_encoder_says_what_to_set(main: Any, notes: Path, mon
     before = embed.encoder
     monkeypatch.setattr(embed, "encoder", lambda name=None: Other() if name == "other:model" else before(name))
     code, out, _ = main("index", "--embed", "other:model")
-    assert code == 0 and "has the encoder other:model now, and 4 vectors" in out and "RAGWEAVE_EMBED=other:model" in out
+    assert code == 0 and "has the encoder other:model now, and 2 vectors" in out and "RAGWEAVE_EMBED=other:model" in out
     code, out, err = main("search", "ferry")
     assert code == 2 and "set RAGWEAVE_EMBED=other:model" in err
 

@@ -48,6 +48,19 @@ async def test_k_and_sources_narrow_both_lists(library):
     assert lists.dense == lists.lexical == ()
 
 
+async def test_documents_of_one_paragraph_and_of_many_are_found_in_one_order(library, tmp_path):
+    long = tmp_path / "long.md"
+    parts = (f"## Part {n}\n\nA cistern holds rain number {n}.\n" for n in range(9))
+    long.write_text("# Cisterns\n\n" + "\n".join(parts), encoding="utf-8")
+    await index([long])
+    [lists] = await library.search("document", ["the lighthouse of Alexandria"])
+    items = await library.items([h.id for h in lists.dense])
+    assert names(lists.dense, items)[0] == "alexandria.md" and len(lists.dense) == 4
+    assert {i.corpus for i in items.values()} == {"document"}
+    [lists] = await library.search("document", ["a cistern holds rain"], 1)
+    assert names(lists.dense, await library.items([h.id for h in lists.dense])) == ["long.md"]
+
+
 async def test_items_come_whole_and_unknown_or_foreign_ids_are_left_out(library):
     await create_library("other")
     [lists] = await library.search("paragraph", ["lighthouse"], 1)

@@ -32,7 +32,7 @@ from ragweave.corpora.store import vectors
 vectors.INDEX_FROM, vectors.Vectors.stays = 1, True
 assert main(["index", sys.argv[1]]) == 0 and main(["ask", "When was the harbour built?"]) == 0
 (folder,) = (Path(sys.argv[2]) / "libraries").glob("*/chroma")
-assert sum(c.count() for c in chromadb.PersistentClient(str(folder)).list_collections()) == 2
+assert sum(c.count() for c in chromadb.PersistentClient(str(folder)).list_collections()) == 1
 """
     environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
     command = [sys.executable, "-c", code, str(tmp_path / "a.md"), str(home)]
