@@ -97,12 +97,13 @@ class Catalog(Libraries):
     def known(self, library: str, ids: Iterable[str]) -> set[str]:
         """Return which of these item ids the catalog holds."""
         wanted = set(ids)
-        held: set[str] = self.memory(library).setdefault("ids", set())
-        if missing := wanted - held:
+        told: dict[str, bool] = self.memory(library).setdefault("ids", {})
+        if missing := wanted - told.keys():
             with self.reading(library) as connection:
                 for part in in_parts(list(missing)):
-                    held.update(connection.execute(select(items.c.id).where(items.c.id.in_(part))).scalars())
-        return wanted & held
+                    held = set(connection.execute(select(items.c.id).where(items.c.id.in_(part))).scalars())
+                    told.update((id_, id_ in held) for id_ in part)
+        return {id_ for id_ in wanted if told[id_]}
 
     def sources(self, library: str, ids: Sequence[str] | None = None) -> list[Source]:
         """Return sources in the order of their paths: all, or those of the given ids."""
