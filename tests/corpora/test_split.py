@@ -234,3 +234,7 @@ def test_every_sheet_of_a_workbook_is_a_document_so_that_its_rows_are_cited_with
     at = second.text.index("Person 75")
     told = second.locate(at, at + 9)
     assert (told["heading"], told["line"]) == (["Fees"], 77)
+    for item in paragraphs("s", "/a.xlsx", parsed):
+        own, other = (first, second) if item.meta["part"] == first.meta["part"] else (second, first)
+        last = item.text.rpartition("\n")[2]
+        assert last in own.text and last not in other.text
