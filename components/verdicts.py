@@ -92,7 +92,7 @@ async def ask(
         lines.append(f"{n}. {text} {names}".strip())
     passages_block = "\n\n".join(shown) or "(none)"
     messages = load("verdicts", question=question, passages=passages_block, answer="\n".join(lines))
-    reply = await run.json(messages, Verdicts, "judge")
+    reply = await run.json(messages, Verdicts, "check")
     rows: dict[int, list[Verdict]] = {}
     for verdict in reply.verdicts if reply is not None else []:
         if verdict.n <= len(sentences):

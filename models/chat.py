@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Chat", "Messages", "Role", "chat", "is_transient", "override"]
 
-Role = Literal["writer", "reasoner", "judge", "vision", "fallback"]
+Role = Literal["writer", "reasoner", "judge", "check", "vision", "fallback"]
 
 _CHARS = 10
 """Characters per token after which a reply is cut."""
@@ -284,7 +284,8 @@ def chat(role: Role = "writer", name: str = "") -> Chat | None:
         InputError: if a setting cannot be used, or no configured model has the name.
     """
     models, cached = _injected.get() or ({}, False)
-    connection = models.get(role) or (models.get("writer") if role != "fallback" else None)
+    stand_in = models.get("judge") if role == "check" else None
+    connection = models.get(role) or stand_in or (models.get("writer") if role != "fallback" else None)
     if connection is not None:
         return Chat(role, connection, cached=cached)
     settings = model_settings()

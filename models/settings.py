@@ -18,7 +18,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from ragweave.models.errors import InputError
 
-Role = Literal["writer", "reasoner", "judge", "vision", "embed", "rerank", "asr"]
+Role = Literal["writer", "reasoner", "judge", "check", "vision", "embed", "rerank", "asr"]
 
 NO_KEY = SecretStr("")
 
@@ -111,9 +111,14 @@ class ModelSettings(Settings):
     reasoner: str = Field("", description="Chat model that decides what to look for next; empty: the writer.")
     reasoner_url: str = ""
     reasoner_key: SecretStr = NO_KEY
-    judge: str = Field("", description="Chat model that grades and checks; empty: the writer.")
+    judge: str = Field("", description="Chat model that grades; empty: the writer.")
     judge_url: str = ""
     judge_key: SecretStr = NO_KEY
+    check: str = Field(
+        "", description="Chat model that marks the sentences of answers; it has to pass an exam. Empty: the judge."
+    )
+    check_url: str = ""
+    check_key: SecretStr = NO_KEY
     vision: str = Field(
         "",
         description="Chat model that looks at pictures; set by name, it also describes them at indexing; empty: the "
@@ -177,7 +182,8 @@ class ModelSettings(Settings):
         return value.strip() if isinstance(value, str) else value
 
     @field_validator(
-        *("chat_url", "fallback_url", "reasoner_url", "judge_url", "vision_url", "embed_url", "rerank_url", "asr_url"),
+        *("chat_url", "fallback_url", "reasoner_url", "judge_url", "check_url", "vision_url", "embed_url"),
+        *("rerank_url", "asr_url"),
         mode="after",
     )
     @classmethod
@@ -227,10 +233,13 @@ class ModelSettings(Settings):
     def endpoint(self, role: Role | Literal["fallback"], chat: str = "") -> Endpoint:
         """Return where the model of a role is; what the role does not set is the writer's, or that of `chat`.
 
+        A check that names neither a model nor a URL is the judge's.
         The writer's key goes to the writer's server alone: a model at another URL, or of another provider, gets
         only a key of its own.
         """
         model, url, key = "", "", NO_KEY
+        if role == "check" and not (self.check or self.check_url):
+            role = "judge"
         if role != "writer":
             model, url, key = (getattr(self, f"{role}{part}") for part in ("", "_url", "_key"))
         model, url = model or (not url and chat) or self.chat, url or self.chat_url

@@ -24,7 +24,7 @@ _LONGEST = 60
 """Characters of a reply that are shown."""
 
 
-async def said(role: Literal["writer", "reasoner", "judge", "vision"], at: Endpoint) -> str:
+async def said(role: Literal["writer", "reasoner", "judge", "check", "vision"], at: Endpoint) -> str:
     """Ask a chat model for one word, or what colour a picture has where it is to look at pictures; return its reply."""
     asked, shown = "Reply with the word: ready", []
     if role == "vision":

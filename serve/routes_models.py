@@ -21,7 +21,7 @@ from ragweave.serve.problems import Refused
 
 router = APIRouter(prefix="/api/models")
 
-_CHAT = ("writer", "reasoner", "judge", "vision")
+_CHAT = ("writer", "reasoner", "judge", "check", "vision")
 _HERE = frozenset(("wordllama", EMBEDDED, "fastembed", "hf", "pocketsphinx", "whisper", "auto", "off"))
 """What stands before the colon where a model of another role runs in this process, and no server is asked."""
 
@@ -68,7 +68,9 @@ class Tried(Body):
 
 @router.post("/{role}/test")
 async def try_model(
-    caller: CallerNow, body: Tried, role: Literal["writer", "reasoner", "judge", "vision", "embed", "rerank"]
+    caller: CallerNow,
+    body: Tried,
+    role: Literal["writer", "reasoner", "judge", "check", "vision", "embed", "rerank"],
 ) -> dict[str, Any]:
     """Ask a model for one word, encode one, or order two passages; say what came back and how long it took."""
     caller.require_all()

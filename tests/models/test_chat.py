@@ -192,6 +192,8 @@ def test_the_writer_stands_in_for_roles_of_their_own_and_overrides_nest() -> Non
         with override(judge=ScriptedChat(model_name="second")):
             assert [chat(r).name for r in ("writer", "judge", "vision")] == ["first", "second", "first"]  # type: ignore
         assert chat("judge").name == "first"  # type: ignore[union-attr]
+        with override(judge=ScriptedChat(model_name="third")):
+            assert chat("check").name == "third"  # type: ignore[union-attr]
     assert chat() is None
     with pytest.raises(InputError, match="no role 'painter'"), override(painter=ScriptedChat()):
         pass

@@ -35,7 +35,7 @@ def test_a_run_may_put_another_writer_in_the_place_of_the_usual_one(
     assert model_settings().endpoint(role, "n") == ("n", HERE, SecretStr("sk-k"))
 
 
-@pytest.mark.parametrize("role", ["reasoner", "judge", "vision", "embed", "rerank", "asr"])
+@pytest.mark.parametrize("role", ["reasoner", "judge", "check", "vision", "embed", "rerank", "asr"])
 def test_a_role_may_live_on_a_server_of_its_own_with_a_key_of_its_own(
     monkeypatch: pytest.MonkeyPatch, role: Role
 ) -> None:
@@ -49,6 +49,8 @@ def test_a_role_may_live_on_a_server_of_its_own_with_a_key_of_its_own(
     [
         ({"JUDGE": "larger"}, ("judge",), "larger", "k"),
         ({"JUDGE_URL": HERE}, ("judge",), "openai:m", "k"),
+        ({"JUDGE": "larger", "JUDGE_KEY": "j"}, ("check",), "larger", "j"),
+        ({"JUDGE": "larger", "CHECK": "strict"}, ("check",), "strict", "k"),
         ({"JUDGE_URL": THERE}, ("judge",), "openai:m", ""),
         ({"CHAT_URL": "", "JUDGE": "anthropic:larger"}, ("judge",), "anthropic:larger", ""),
         ({"CHAT_URL": "", "CHATS": "anthropic:n"}, ("writer", "anthropic:n"), "anthropic:n", ""),

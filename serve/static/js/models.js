@@ -6,7 +6,7 @@ import { fill, h } from "./dom.js";
 import { t } from "./i18n.js";
 import { lasted } from "./words.js";
 
-const CHAT = ["writer", "reasoner", "judge", "vision"];
+const CHAT = ["writer", "reasoner", "judge", "check", "vision"];
 const EXAMPLES = [["RAGWEAVE_CHAT=openai:gpt-4o-mini", "RAGWEAVE_CHAT_KEY=sk-…"], ["RAGWEAVE_CHAT=qwen3:4b", "RAGWEAVE_CHAT_URL=http://127.0.0.1:11434/v1"]];
 
 /** Open the list of models. */
