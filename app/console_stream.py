@@ -106,6 +106,8 @@ class _Voice:
         elif event["type"] == "step" and self._status:
             words = f"{step_of(str(event['node'])).words}: {event.get('summary', '')}"
             self._status.update(" ".join(clean(words).split())[: self.err.width - 4])
+        elif event["type"] == "note" and not self._quiet:
+            self.err.print(clean(str(event["text"])), style="dim")
         elif event["type"] == "sentence" and not self._quiet and self._trail is None:
             if self._status:
                 self._status.stop()

@@ -52,11 +52,13 @@ class RunContext:
         hop: hop it works in.
         turn: what it shares with the other nodes.
         notes: what could not be done, in words.
+        event: tells the reader something while the run goes on; nobody outside a graph.
     """
 
     def __init__(self, node: str, context: Context, turn: TurnState, hop: int = 0) -> None:
         self.node, self.context, self.hop, self.turn = node, context, hop, turn
         self.notes: list[str] = []
+        self.event: Callable[[dict[str, Any]], None] = lambda _: None
 
     @property
     def meter(self) -> Meter:
@@ -83,6 +85,14 @@ class RunContext:
     def lost(self, host: str) -> bool:
         """Tell whether a server was lost in this turn, and no fallback is left to ask in its place."""
         return host in self.turn.down and self._fallback() is None
+
+    def asked(self, role: Role) -> Chat:
+        """Return the chat model that a role is asked at now: the fallback if its own server was lost in this turn.
+
+        Raises:
+            ModelError: no chat model is configured.
+        """
+        return self._model(role)
 
     async def library(self) -> Library:
         """Open the library that the context names; of its recordings all read what lies in the run's time range."""

@@ -5,6 +5,7 @@ What stands before the first section is told to nobody: a prompt that is quoted 
 
 from __future__ import annotations
 
+import hashlib
 import re
 from functools import cache
 from importlib.resources import files
@@ -57,6 +58,11 @@ def load(name: str, *, room: str = __name__, **slots: object) -> Messages:
     """
     read = _sections(name, str(model_settings().prompts or ""), room)
     return [(role, _SLOT.sub(lambda m: str(slots[m.group(1)]), body)) for role, body in read]
+
+
+def fingerprint(name: str) -> str:
+    """Return a digest of prompt `name` before its slots are filled: results that rest on its wording are kept by it."""
+    return hashlib.sha256(repr(_sections(name, str(model_settings().prompts or ""))).encode()).hexdigest()
 
 
 def quote(text: str) -> str:

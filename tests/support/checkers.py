@@ -1,0 +1,148 @@
+"""Checkers by script: one that is honest, and those that copy, guess, skip or are right on a share only."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from importlib.resources import files
+
+from ragweave.components.exam import TRUE, Ask, ExamCase, Rows
+from ragweave.components.plain_sentences import parts
+from ragweave.components.verdicts import Said, Shown, Verdict
+from ragweave.models import text
+
+Key = Mapping[str, tuple[Said, Sequence[tuple[int, str]]]]
+"""What an honest reader says of a sentence, with the passages that decide and their words."""
+
+
+def key_of(cases: Iterable[ExamCase]) -> Key:
+    """Return the key of answers that were written with one."""
+    return {item.text: (item.verdict, item.rests) for case in cases for item in case.sentences}
+
+
+def honest(key: Key) -> Ask:
+    """Read as the key says; a control is true if its passage says it, by the stock or word for word."""
+
+    async def ask(question: str, passages: Sequence[Shown], sentences: Sequence[str], cited: object) -> Rows:
+        return {n: _rows(n, s, passages, key) for n, s in enumerate(sentences, 1)}
+
+    return ask
+
+
+def right_on(share: float, key: Key, seed: int) -> Ask:
+    """Read as the key says in a share of sentences, and say the opposite with the nearest words in the others."""
+    draw = random.Random(seed)
+
+    async def ask(question: str, passages: Sequence[Shown], sentences: Sequence[str], cited: object) -> Rows:
+        out = {}
+        for n, s in enumerate(sentences, 1):
+            rows = _rows(n, s, passages, key)
+            if draw.random() >= share:
+                said: Said = "contradicted" if rows[0].verdict in TRUE else "supported"
+                rows = [_near(n, s, passages, said)]
+            out[n] = rows
+        return out
+
+    return ask
+
+
+def nearest() -> Ask:
+    """Call everything supported, and copy the sentence that shares most words."""
+    return _each(lambda n, s, passages: _near(n, s, passages, "supported"))
+
+
+def whole_passage() -> Ask:
+    """Call everything supported, and copy all of the passage that shares most words."""
+
+    def row(n: int, s: str, passages: Sequence[Shown]) -> Verdict:
+        near = _near(n, s, passages, "supported")
+        return near.model_copy(update={"words": passages[near.passage - 1].text})
+
+    return _each(row)
+
+
+def at_random(seed: int) -> Ask:
+    """Draw one of three verdicts, and copy the nearest sentence."""
+    draw = random.Random(seed)
+    said: tuple[Said, ...] = ("supported", "contradicted", "not stated")
+    return _each(lambda n, s, passages: _near(n, s, passages, draw.choice(said)))
+
+
+def values_only() -> Ask:
+    """Call supported what has no number that the nearest passage lacks, and the rest contradicted."""
+
+    def row(n: int, s: str, passages: Sequence[Shown]) -> Verdict:
+        near = _near(n, s, passages, "supported")
+        held = text.numbers(passages[near.passage - 1].text)
+        said: Said = "supported" if set(text.numbers(s)) <= set(held) else "contradicted"
+        return near.model_copy(update={"verdict": said})
+
+    return _each(row)
+
+
+def empty_words() -> Ask:
+    """Call everything supported, and show no words."""
+    return _each(lambda n, s, passages: Verdict(n=n, verdict="supported", passage=1))
+
+
+def not_stated() -> Ask:
+    """Call nothing stated."""
+    return _each(lambda n, s, passages: Verdict(n=n, verdict="not stated"))
+
+
+async def garbage(question: str, passages: object, sentences: object, cited: object) -> None:
+    """Reply with what cannot be read."""
+
+
+def first_only(key: Key) -> Ask:
+    """Read the first sentence honestly, and skip the others."""
+
+    async def ask(question: str, passages: Sequence[Shown], sentences: Sequence[str], cited: object) -> Rows:
+        return {1: _rows(1, sentences[0], passages, key)} if sentences else {}
+
+    return ask
+
+
+def _each(row: Callable[[int, str, Sequence[Shown]], Verdict]) -> Ask:
+    async def ask(question: str, passages: Sequence[Shown], sentences: Sequence[str], cited: object) -> Rows:
+        return {n: [row(n, s, passages)] for n, s in enumerate(sentences, 1)}
+
+    return ask
+
+
+def _near(n: int, sentence: str, passages: Sequence[Shown], said: Said) -> Verdict:
+    wanted = set(text.terms(sentence))
+    numbered = [(p, part) for p, shown in enumerate(passages, 1) for part in parts_as_written(shown.text)]
+    passage, words = max(numbered, key=lambda at: len(wanted & set(text.terms(at[1]))))
+    return Verdict(n=n, verdict=said, passage=passage, words=words)
+
+
+def parts_as_written(written: str) -> list[str]:
+    """Return the rows and sentences of a text letter by letter."""
+    if " | " in written:
+        return written.splitlines()
+    return [written[a:b] for a, b in text.sentences(written)] or [written]
+
+
+def _rows(n: int, sentence: str, passages: Sequence[Shown], key: Key) -> list[Verdict]:
+    said, rests = key.get(sentence) or _of_control(sentence, passages)
+    if said == "disputed":
+        (passage, words), (against, says) = rests
+        return [Verdict(n=n, verdict=said, passage=passage, words=words, against=against, says=says)]
+    return [Verdict(n=n, verdict=said, passage=p, words=w) for p, w in rests] or [Verdict(n=n, verdict=said)]
+
+
+def _of_control(sentence: str, passages: Sequence[Shown]) -> tuple[Said, Sequence[tuple[int, str]]]:
+    written = json.loads(files("ragweave.components").joinpath("data", "controls.json").read_text(encoding="utf-8"))
+    for row in written:
+        passage = next((n for n, shown in enumerate(passages, 1) if shown.title == row["title"]), 0)
+        if sentence == row["false"]:
+            return "contradicted", [(passage, row["contradicts"])]
+        if sentence == row["true"]:
+            return "supported", [(passage, row["supports"])]
+    for n, shown in enumerate(passages, 1):
+        if sentence in parts(shown.text):
+            return "supported", [(n, sentence)]
+    near = _near(0, sentence, passages, "contradicted")
+    return "contradicted", [(near.passage, near.words)]
