@@ -84,6 +84,7 @@ class _Voice:
         self.spoke = False
         self.cited: dict[int, Any] = {}
         self._texts: dict[int, str] = {}
+        self._marks: dict[int, Any] = {}
         self._trail = Trail(err if quiet else out, full=trace == "full") if trace else None
         self._flow = Flow(out)
         self._quiet = quiet
@@ -98,6 +99,7 @@ class _Voice:
         if self._status:
             self._status.stop()
         self._flow.end()
+        self._flow.tally([*self._marks.values()])
 
     def event(self, event: Mapping[str, Any]) -> None:
         """Show one event."""
@@ -120,8 +122,11 @@ class _Voice:
             numbers = [int(c["n"]) for c in event["citations"]]
             self._texts[event["n"]] = event["text"]
             self.cited |= {int(c["n"]): c for c in event["citations"]}
+            self._marks[event["n"]] = event["support"]
             self._flow.sentence(event["text"], numbers, event["support"], event.get("sign", ""))
         elif event["type"] == "mark" and self.spoke:
             self.cited |= {int(c["n"]): c for c in event["citations"]}
             numbers = [int(c["n"]) for c in event["citations"]]
-            self._flow.mark(self._texts.get(event["n"], ""), numbers, event["support"], event["says"])
+            self._marks[event["n"]] = event["support"]
+            text = self._texts.get(event["n"], "")
+            self._flow.mark(text, numbers, event["support"], event["says"], event["against"])

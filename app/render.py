@@ -12,17 +12,19 @@ from rich.style import Style
 from rich.text import Text
 
 from ragweave.app.places import clean, link, place, place_in
-from ragweave.components.phrases import CONTRADICTED, QUOTED, UNVERIFIED
+from ragweave.components.phrases import QUOTED, SIGNS, counted_marks, mark
 from ragweave.models.text import UNSPACED_LETTER
 from ragweave.models.text import counted as counted
 
 if TYPE_CHECKING:
-    from ragweave.components.evidence import Citation, Evidence
+    from ragweave.components.evidence import Citation, Evidence, Support
     from ragweave.nodes.answer import Answer
 
 _PIECE = re.compile(r"\s+|\S+")
 _WIDEST = 100
 """Columns beyond which running text is hard to read."""
+_STYLES = {"verified": "green", "computed": "green", "follows": "green", "contradicted": "red", "disputed": "red"}
+"""Styles of marks; any other is yellow."""
 _INDENT = 4
 """Columns by which lines of a source are indented."""
 
@@ -42,11 +44,16 @@ class Flow:
         self._sign = ""
         self._quoted = False
 
-    def sentence(self, text: str, numbers: Sequence[int], support: str, sign: str = "", says: str = "") -> None:
-        """Write one sentence with its citation numbers; an item of a list, a row and code on lines of their own.
-
-        What no source supports is marked as such.
-        """
+    def sentence(
+        self,
+        text: str,
+        numbers: Sequence[int],
+        support: Support,
+        sign: str = "",
+        says: str = "",
+        against: Sequence[int] = (),
+    ) -> None:
+        """Write one sentence with its citation numbers and its mark; a row, an item and code on lines of their own."""
         code, begun = sign.startswith("```"), bool(self._column)
         if sign or self._sign.strip():
             self.end()
@@ -66,27 +73,32 @@ class Flow:
             self._write(" ", "")
         for i, piece in enumerate(pieces):
             self._write((" " if i else "") + piece, style)
-        if support == "model":
-            self._write(" [no source]", "yellow")
-        if support == "unverified":
-            self._write(f" {UNVERIFIED}", "yellow")
-        if says:
-            self._write(" " + CONTRADICTED.format(says=clean(says)), "red")
         for n in numbers:
             self._write(f" [{n}]" if n == numbers[0] and not code else f"[{n}]", "cyan")
+        if said := mark(support, clean(says), against):
+            self._write(f" {said}", _STYLES.get(support, "yellow"))
         if sign == "|":
             self._write(" |", "")
         self._last = "]" if numbers or support == "model" else text.rstrip()[-1:]
 
-    def mark(self, text: str, numbers: Sequence[int], support: str, says: str) -> None:
-        """Write below the sentences what the check says against one of them; nothing where it holds."""
-        if support not in ("unverified", "contradicted"):
+    def mark(
+        self, text: str, numbers: Sequence[int], support: Support, says: str = "", against: Sequence[int] = ()
+    ) -> None:
+        """Write below the sentences the mark of one of them; a mark that is a sign alone is counted in the end."""
+        said = mark(support, clean(says), against)
+        if not said or support in SIGNS:
             return
         self.end()
-        style, sign, words = ("yellow", "?", UNVERIFIED) if support == "unverified" else ("red", "≠", CONTRADICTED)
-        cited = "".join(f"[{n}]" for n in numbers) + " " if support == "contradicted" else ""
-        self._write(f"{sign} “{clean(text)}” {cited}{words.format(says=clean(says))}", style)
+        cited = "".join(f"[{n}]" for n in numbers if support != "contradicted" or n in against)
+        self._write(" ".join(filter(None, (f"“{clean(text)}”", cited, said))), _STYLES.get(support, "yellow"))
         self.end()
+
+    def tally(self, supports: Sequence[Support]) -> None:
+        """Write below the sentences how many of them bear each mark."""
+        if said := counted_marks(supports):
+            self.end()
+            self._write(f"✓ {said}" if any(s in SIGNS for s in supports) else said, "dim")
+            self.end()
 
     def quote(self, text: str, marked: tuple[int, int] | None, citation: Citation) -> None:
         """Write a quote below the title, place and id of what it is quoted from, its best sentence in bold."""
@@ -175,7 +187,7 @@ def print_answer(
             if s.support == "quoted":
                 flow.quote(s.text, s.marked, citations[s.citations[0]])
             else:
-                flow.sentence(s.text, s.citations, s.support, s.sign, s.says)
+                flow.sentence(s.text, s.citations, s.support, s.sign, s.says, s.against)
         flow.end()
     # A quote stands below its source.
     told = {n for s in answer.sentences if s.support == "quoted" for n in s.citations}

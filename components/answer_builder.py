@@ -1,255 +1,202 @@
-"""The page that a writer writes on: sentences with their marks, and what each of them rests on."""
+"""Where an answer is written: sentences with their sources, shown as they come, and their marks later."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from ragweave.components.evidence import Citation, Evidence, Sentence, Strip, Support
-from ragweave.components.knowledge import CheckResult, Opinion
 from ragweave.components.passages import as_strip, best_sentence, headed
 from ragweave.components.phrases import as_heard
-from ragweave.components.references import exact, times_agree
+from ragweave.components.references import exact
 from ragweave.corpora.types import Item, Locator
 from ragweave.models.text import clip, sentences, terms
 
-SECOND = 0.6
-"""Confidence of a sentence that only a second opinion verifies."""
-COPIED = 1.0
-"""Score of a sentence that stands in its evidence word for word."""
 NEAREST = 2
 """Places that are cited where nothing answers."""
 _QUOTED = 500
 """Characters of a quote, at most."""
 _SAYS = 300
 """Characters of what a source says against a sentence, at most."""
+SHOWN_IF_STRICT: tuple[Support, ...] = ("verified", "computed")
+"""Marks of the sentences that a strict answer shows."""
+CONFIDENCE: dict[Support, float] = {"verified": 1.0, "computed": 1.0, "follows": 0.7, "model": 0.5, "disputed": 0.5}
+"""Confidence that goes with a mark; any other has none."""
 
 Quoted = tuple[Strip, str]
 """A strip, and the words of it that are cited."""
 
 
-class Claim(NamedTuple):
-    """A sentence of a chat model.
-
-    Attributes:
-        text: the sentence.
-        support: what the local check says of it; `unchecked` for a line that only frames.
-        rests: what it is cited to so far: the window that verified it, or what the model names.
-        score: how well the window holds it.
-        named: what the model says that it rests on, under the titles that a model reads.
-        known: all that the model was shown, likewise.
-        sign: what makes it an item of a list, or a row.
-        doubted: a second opinion judges it.
-        n: its number in the answer, from 1; 0 while it is not shown.
-    """
-
-    text: str
-    support: Support
-    rests: tuple[Quoted, ...] = ()
-    score: float = 0.0
-    named: tuple[Strip, ...] = ()
-    known: tuple[Strip, ...] = ()
-    sign: str = ""
-    doubted: bool = False
-    n: int = 0
-
-
 class AnswerBuilder:
-    """Where a writer writes: sentences are shown as they come and never taken back; marks of some arrive later.
+    """Takes the sentences of an answer; what is shown is never taken back, and its marks arrive later.
 
     Args:
-        check: judges without a model whether strips support a sentence.
-        emit: shows a sentence with the citations it rests on.
+        emit: shows a sentence with the citations that it rests on.
         rows: evidence of the turn, by id.
         items: clips and pictures that strips were cut from: their spans give the seconds, or the box, of a sentence.
-        second: gives an opinion on what the check doubts, all at once; it is given the whole answer.
-        mark: shows the mark of a sentence that was shown before it was judged, by its number.
+        mark: shows the mark of a sentence that was shown before, by its number from 1.
         strict: what a chat model wrote is shown only once it is verified.
-        every: the second opinion is asked for on all that does not stand in the evidence word for word.
-        checked: false shows what a chat model wrote as it is, with the sources that it names.
+        checked: what a chat model wrote waits for its mark; else it stays unchecked.
 
     Attributes:
-        sentences: what was shown.
-        citations: what it rests on, numbered.
+        sentences: what was written, in order; with `strict` those that wait are not shown yet.
+        citations: the numbered sources.
         dropped: sentences that were left out.
         named: what the last line that a chat model wrote is said to rest on.
+        seen: what a vision model saw in items while the answer was written, by id.
     """
 
     def __init__(
         self,
-        check: Callable[[str, Sequence[Strip]], Awaitable[CheckResult]],
-        emit: Callable[[Sentence, list[Citation]], None],
+        emit: Callable[[int, Sentence, list[Citation]], None],
         rows: Mapping[str, Evidence],
         items: Mapping[str, Item],
-        second: Callable[[Sequence[Claim]], Awaitable[list[Opinion]]] | None = None,
         mark: Callable[[int, Sentence, list[Citation]], None] = lambda *_: None,
         strict: bool = False,
-        every: bool = False,
         checked: bool = True,
     ) -> None:
         self.sentences: list[Sentence] = []
         self.citations: list[Citation] = []
         self.dropped = 0
         self.named: Sequence[Strip] = ()
-        self._check, self._emit, self._mark, self._rows, self._items = check, emit, mark, rows, items
-        self._second, self._strict, self._every, self._checked = second, strict, every, checked
-        self._claims: list[Claim] = []
-        self._frames: list[Claim] = []
+        self.seen: dict[str, str] = {}
+        self._emit, self._mark, self._rows, self._items = emit, mark, rows, items
+        self._strict, self._checked = strict, checked
+        self._frames: list[tuple[str, str]] = []
 
-    @property
-    def refuted(self) -> bool:
-        """Whether the evidence contradicts all that was said."""
-        said = [s for s in self.sentences if s.support != "unchecked"]
-        return bool(said) and all(s.support == "contradicted" for s in said)
-
-    async def tell(self, text: str, named: Sequence[Strip], known: Sequence[Strip], sign: str = "") -> None:
-        """Show what a chat model wrote, with its mark where the check has one; what was said is not said again.
+    def tell(self, text: str, named: Sequence[Strip], known: Sequence[Strip], sign: str = "") -> None:
+        """Show what a chat model wrote with the sources that it names; what was said is not said again.
 
         Args:
             text: the sentence.
-            named: what it is said to rest on: nothing else verifies it without a second opinion.
+            named: what it is said to rest on.
             known: all that the model was shown.
             sign: what makes it an item of a list, or a row.
         """
-        shown = {*(s.text for s in self.sentences), *(c.text for c in self._claims)}
-        if sign != "|" and not shown.isdisjoint((text, as_heard(text, {"doubtful": True}))):
+        self.seen |= {s["evidence"]: s["text"] for s in known if s["id"].startswith(f"{s['evidence']}~seen")}
+        said = {s.text for s in self.sentences}
+        if sign != "|" and not said.isdisjoint((text, as_heard(text, {"doubtful": True}))):
             return
-        if not self._checked:
-            self._put(Claim(text, "unchecked", _nearest(text, named), sign=sign), "unchecked")
-            return
-        memory = [s for s in (*named, *known) if s["origin"] == "model"]
-        own, known = (self._headed(s for s in rows if s["origin"] != "model") for rows in (named, known or named))
-        if not known or (named and not own):
+        own = [s for s in named if s["origin"] != "model"]
+        sources = own or [s for s in known if s["origin"] != "model"]
+        if not sources or (named and not own):
             self.tell_unsourced(text, sign)
             return
-        claim = Claim(text, "unverified", _nearest(text, own), 0.0, own, known, sign)
-        read = own or known
-        checked = await self._check(text, read)
-        windows = checked.windows or ((0, 0),) * len(checked.by)
-        by = [(read[i], window) for i, window in zip(checked.by[:2], windows, strict=False)]
-        if checked.supported and times_agree(text, [strip for strip, _ in by]):
-            rests = tuple((s, s["text"][slice(*at)] or best_sentence(text, s["text"])) for s, at in by)
-            claim = claim._replace(support="verified", rests=rests, score=checked.score)
-        elif memory and (await self._check(text, memory)).supported:
-            self.tell_unsourced(text, sign)
-            return
-        doubted = claim.score < COPIED if self._every else claim.support != "verified"
-        self._add(claim._replace(doubted=doubted and self._second is not None))
+        self.show(text, "pending" if self._checked else "unchecked", _nearest(text, self._headed(own)), sign)
 
     def frame(self, text: str, sign: str = "") -> None:
-        """Show a line that only frames what is told, with what it frames: nothing in it is checked, or cited."""
-        self._add(Claim(text, "unchecked", sign=sign))
+        """Keep a line that only frames the answer until what it frames is shown: nothing in it is judged, or cited."""
+        self._frames.append((text, sign))
 
     @property
     def last(self) -> str | None:
-        """The sign of what was told last, None where nothing was."""
-        signs = [s.sign for s in self.sentences] + [c.sign for c in (*self._frames, *self._waiting)]
+        """The sign of the last line, None before the first."""
+        signs = [s.sign for s in self.sentences] + [sign for _, sign in self._frames]
         return signs[-1] if signs else None
 
-    @property
-    def _waiting(self) -> list[Claim]:
-        """Claims that are not shown before they are judged, or that come after such a one."""
-        first = next((n for n, c in enumerate(self._claims) if self._strict and c.doubted), len(self._claims))
-        return self._claims[first:]
-
-    def _add(self, claim: Claim) -> None:
-        self._claims.append(claim)
-        if not self._waiting:
-            self._claims[-1] = self._put(claim, "pending" if claim.doubted else claim.support)
-
-    def _headed(self, strips: Iterable[Strip]) -> tuple[Strip, ...]:
+    def _headed(self, strips: Iterable[Strip]) -> list[Strip]:
         """Return strips under the titles that a model reads, with file and date."""
-        rows = self._rows
-        return tuple(Strip(**{**s, "title": headed(s["title"], rows.get(s["evidence"]))}) for s in strips)
+        return [Strip(**{**s, "title": headed(s["title"], self._rows.get(s["evidence"]))}) for s in strips]
 
-    async def close(self) -> None:
-        """Have all that is doubted judged in one go, and mark it."""
-        waiting, claims, self._claims = self._waiting, self._claims, []
-        if self._second is not None and any(c.doubted for c in claims):
-            opinions = iter(await self._second(claims))
-            judged = [_judged(c, next(opinions)) if c.doubted else c for c in claims]
-        else:
-            judged = claims
-        for claim in judged[: len(judged) - len(waiting)]:
-            if claim.doubted:
-                self._remark(claim)
-        for claim in judged[len(judged) - len(waiting) :]:
-            self._put(claim, claim.support)
+    def close(self) -> None:
+        """Show the frames that no sentence follows, unless nothing else was written."""
         if self.sentences:
             self._show_frames()
 
     def _show_frames(self) -> None:
         frames, self._frames = self._frames, []
-        for claim in frames:
-            self.show(claim.text, "unchecked", [], 0.0, sign=claim.sign)
+        for text, sign in frames:
+            self._add(Sentence(text=text, support="unchecked", sign=sign), [])
 
-    def _put(self, claim: Claim, support: Support) -> Claim:
-        """Show a claim, and return it with its number; a frame goes with what it frames."""
-        if self._checked and support == "unchecked":
-            self._frames.append(claim)
-        elif self._strict and support not in ("verified", "unchecked"):
-            self.dropped += 1
-        else:
-            self._show_frames()
-            self.show(claim.text, support, claim.rests, _confidence(claim, support), claim.sign, _says(claim, support))
-            return claim._replace(n=len(self.sentences))
-        return claim
+    def remark(
+        self, n: int, support: Support, rests: Sequence[Quoted], against: Sequence[Quoted] = (), why: str = ""
+    ) -> None:
+        """Give sentence number `n` its mark, and the citations that decide it.
 
-    def _remark(self, claim: Claim) -> None:
-        """Give a sentence that is shown its mark, and the citations that decided it.
-
-        A citation that nothing else rests on keeps its number where the same passage decides, for it was shown.
+        A number that no other sentence cites is kept for what decides, whatever passage that is, for it was shown. The
+        sources that the sentence names and that decide nothing stay behind those that do.
         """
-        before = self.sentences[claim.n - 1]
-        others = {n for s in self.sentences if s is not before for n in s.citations}
-        free = [n for n in before.citations if n not in others]
-        used = {c.n: c for c in (self._cite(*q, free=free) for q in claim.rests)}
-        marked = before.model_copy(
-            update={
-                "support": claim.support,
-                "citations": tuple(used),
-                "confidence": round(_confidence(claim, claim.support), 3),
-                "says": _says(claim, claim.support),
-            }
-        )
-        self.sentences[claim.n - 1] = marked
-        self._mark(claim.n, marked, list(used.values()))
+        before = self.sentences[n - 1]
+        elsewhere = {i for s in self.sentences if s is not before for i in (*s.citations, *s.against)}
+        free = [i for i in before.citations if i not in elsewhere]
+        used: list[Citation] = []
+        for quoted in (*rests, *against):
+            cited = self._cite(*quoted, free=free)
+            free = [i for i in free if i != cited.n]
+            used.append(cited)
+        deciding = [c.n for c in used[: len(rests)]]
+        others = [c.n for c in used[len(rests) :]]
+        numbers = deciding if rests and support != "contradicted" else [*deciding, *others]
+        kept = self._left_over(free) if used else list(before.citations)
+        update = {
+            "support": support,
+            "citations": tuple(dict.fromkeys([*numbers, *kept])),
+            "against": tuple(dict.fromkeys(others)),
+            "confidence": CONFIDENCE.get(support, 0.0),
+            "says": clip(" ".join(against[0][1].split()), _SAYS) if against else "",
+            "why": why,
+        }
+        marked = before.model_copy(update=update)
+        self.sentences[n - 1] = marked
+        if not self._strict:
+            self._mark(n, marked, [c for c in self.citations if c.n in (*marked.citations, *marked.against)])
+
+    def disown(self, n: int) -> None:
+        """Mark sentence number `n` as the model's own knowledge, without a source."""
+        update = {"support": "model", "citations": (), "confidence": CONFIDENCE["model"]}
+        self.sentences[n - 1] = self.sentences[n - 1].model_copy(update=update)
+        if not self._strict:
+            self._mark(n, self.sentences[n - 1], [])
+
+    def _left_over(self, free: Sequence[int]) -> list[int]:
+        """Return the numbers of sources that a sentence names and that decide nothing; what is cited twice goes."""
+        kept = []
+        for number in sorted(free, reverse=True):
+            own = self.citations[number - 1]
+            twice = any(c.n != number and c.id == own.id for c in self.citations)
+            if twice and number == len(self.citations):
+                self.citations.pop()
+            elif not twice:
+                kept.append(number)
+        return sorted(kept)
+
+    def release(self, withheld: Collection[int]) -> None:
+        """Show the sentences of a strict answer but those that are withheld, by their numbers; count these."""
+        kept = [s for n, s in enumerate(self.sentences, 1) if n not in withheld]
+        self.dropped += len(self.sentences) - len(kept)
+        self.sentences = kept if any(s.support in SHOWN_IF_STRICT for s in kept) else []
+        for n, sentence in enumerate(self.sentences, 1):
+            self._emit(n, sentence, [c for c in self.citations if c.n in sentence.citations])
 
     def tell_unsourced(self, text: str, sign: str = "") -> None:
         """Show what a chat model wrote with nothing before it that it could rest on."""
         if self._strict:
             self.dropped += 1
         else:
-            self._show_frames()
-            self.show(text, "model", [], 0.5, sign)
+            self.show(text, "model", [], sign)
 
-    def show(
-        self,
-        text: str,
-        support: Support,
-        rests: Sequence[Quoted],
-        confidence: float,
-        sign: str = "",
-        says: str = "",
-    ) -> None:
-        """Show a sentence that needs no check, with the words that it rests on.
+    def show(self, text: str, support: Support, rests: Sequence[Quoted], sign: str = "") -> None:
+        """Show a sentence with the words that it rests on.
 
         Nothing else shows sentences, so that here is marked what rests on speech of which a recogniser was not sure.
         """
+        self._show_frames()
         used = {c.n: c for c in (self._cite(*q) for q in rests)}
         text = as_heard(text, next((c.locator for c in used.values() if c.locator.get("doubtful")), Locator()))
-        sentence = Sentence(
-            text=text, support=support, citations=tuple(used), confidence=round(confidence, 3), sign=sign, says=says
-        )
+        confidence = CONFIDENCE.get(support, 0.0)
+        made = Sentence(text=text, support=support, citations=tuple(used), confidence=confidence, sign=sign)
+        self._add(made, list(used.values()))
+
+    def _add(self, sentence: Sentence, cited: list[Citation]) -> None:
         self.sentences.append(sentence)
-        self._emit(sentence, list(used.values()))
+        if not (self._strict and self._checked):
+            self._emit(len(self.sentences), sentence, cited)
 
     def quote(self, text: str, strip: Strip, marked: tuple[int, int]) -> None:
         """Show a quote, its best sentence marked; its citation opens the place of that sentence, which `strip` is."""
         cited = self._cite(strip, strip["text"])
         sentence = Sentence(text=text, support="quoted", citations=(cited.n,), sign=">", marked=marked)
         self.sentences.append(sentence)
-        self._emit(sentence, [cited])
+        self._emit(len(self.sentences), sentence, [cited])
 
     def note(self, strip: Strip) -> Citation:
         """Cite what came closest, where no sentence is shown."""
@@ -269,10 +216,10 @@ class AnswerBuilder:
         row = self._rows.get(strip["evidence"], strip)
         same = [c for c in self.citations if c.id == strip["evidence"]]
         for c in same:
-            if c.locator == place and c.quote == words[:_QUOTED]:
+            if c.n not in free and c.locator == place and c.quote == words[:_QUOTED]:
                 return c
         made = Citation(
-            n=next((c.n for c in same if c.n in free), len(self.citations) + 1),
+            n=min(free, default=len(self.citations) + 1),
             id=strip["evidence"],
             title=row["title"],
             locator=place,
@@ -287,22 +234,3 @@ class AnswerBuilder:
 def _nearest(text: str, strips: Sequence[Strip]) -> tuple[Quoted, ...]:
     """Return of each strip the part that is nearest to a sentence."""
     return tuple((s, best_sentence(text, s["text"])) for s in strips if s["origin"] != "model")
-
-
-def _judged(claim: Claim, opinion: Opinion) -> Claim:
-    """Return a claim as a second opinion leaves it.
-
-    Who cannot tell takes nothing back that the check found.
-    """
-    if opinion.support == "unverified" and claim.support == "verified":
-        return claim
-    return claim._replace(support=opinion.support, rests=opinion.rests or claim.rests)
-
-
-def _confidence(claim: Claim, support: Support) -> float:
-    return (claim.score or SECOND) if support == "verified" else 0.0
-
-
-def _says(claim: Claim, support: Support) -> str:
-    """Return what the source of a contradicted claim says."""
-    return clip(" ".join(claim.rests[0][1].split()), _SAYS) if support == "contradicted" and claim.rests else ""

@@ -6,7 +6,6 @@ from typing import ParamSpec, TypeVar
 
 from ragweave.components.component import Component, Strategy
 from ragweave.components.context import Context
-from ragweave.components.llm import check as llm_check
 from ragweave.components.llm import clips as llm_clips
 from ragweave.components.llm import condense as llm_condense
 from ragweave.components.llm import expand as llm_expand
@@ -18,7 +17,6 @@ from ragweave.components.llm import route as llm_route
 from ragweave.components.llm import search_web as llm_search_web
 from ragweave.components.llm import see as llm_see
 from ragweave.components.llm import write as llm_write
-from ragweave.components.local import check as local_check
 from ragweave.components.local import clips as local_clips
 from ragweave.components.local import condense as local_condense
 from ragweave.components.local import expand as local_expand
@@ -44,8 +42,6 @@ def build(context: Context) -> Components:
     Raises:
         ModelError: if a language model is asked for and none is configured.
     """
-    opinion = "local" if context.check_by == "off" else context.check_by
-    second = either(context, llm_check.doubt, llm_check.check, opinion)
     recaller = either(context, recall.nothing, recall.recall, role="writer")
     rewrites = "auto" if context.expand_when == "always" else "local"
     by, sees = context.grade_by, context.look == "auto" and chosen("vision", context) is not None
@@ -61,8 +57,6 @@ def build(context: Context) -> Components:
         reasoner=either(context, local_reason.reason, llm_reason.reason, role="reasoner"),
         recaller=None if recaller.alone else recaller,
         writer=either(context, local_quotes.write, llm_write.write, role="writer"),
-        checker=Component(local_check.check),
-        second=None if second.alone else second,
         rewriter=either(context, local_rewrite.rewrite, llm_rewrite.rewrite, rewrites),
         clip_filter=_graded(context, by, keep, llm_clips.keep, llm_clips.keep_by_checkpoint),
         looker=Component(look.nothing, look.look_closer) if sees else Component(look.nothing),

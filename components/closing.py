@@ -23,4 +23,4 @@ def show_pictures(given: GenerationInput, builder: AnswerBuilder) -> None:
         titles = ", ".join(f"“{title}”" for title in dict.fromkeys(e["title"] for e in found))
         text = f"Found by look alone; no text says what is shown: {titles}."
         rests = [(Strip(**{**as_strip(e), "text": ""}), "") for e in found]
-        builder.show(text, "unchecked", rests, (1 + found[0].get("looks", 0.0)) / 2)
+        builder.show(text, "unchecked", rests)

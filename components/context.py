@@ -100,13 +100,10 @@ class Context(BaseModel):
     max_recalls: int = Field(
         0, ge=0, le=ROUNDS, description="Passages the chat model may write from memory (Auto-RAG E)."
     )
-    check_by: Literal["auto", "local", "llm", "off"] = Field(
-        "auto",
-        description="Check of each sentence. auto asks a chat model about all that the local check does not verify, "
-        "in one call, llm about all that does not stand in the evidence word for word; off checks nothing, as the "
-        "papers do.",
+    check_by: Literal["on", "off"] = Field(
+        "on", description="Check of each sentence by a chat model, in one call an answer; off checks nothing."
     )
-    strict: bool = Field(False, description="Leave out what a chat model wrote and the check did not verify.")
+    strict: bool = Field(False, description="Show only sentences that stand in a source.")
     web: Literal["off", "ask", "auto"] = Field("off", description="Web search: never, after consent, or when needed.")
     sentences: int = Field(
         3,

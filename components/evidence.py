@@ -17,9 +17,21 @@ TEXT_LIMIT = 2_000
 
 Action = Literal["correct", "ambiguous", "incorrect"]
 Origin = Literal["library", "web", "model"]
-Support = Literal["verified", "unverified", "contradicted", "model", "unchecked", "quoted", "pending"]
-"""The evidence says it; nothing was found that says it; the evidence says otherwise; the model's own knowledge; nobody
-looked; it is quoted from the evidence word for word; it is shown, and its mark is still to come."""
+Support = Literal[
+    "verified",
+    "follows",
+    "computed",
+    "disputed",
+    "contradicted",
+    "unverified",
+    "model",
+    "unchecked",
+    "quoted",
+    "pending",
+]
+"""What the check says of a sentence: a source says it; it follows from sources; it was computed from a table; one
+source says it and another says otherwise; a source says otherwise; no source was found that says it. Or it is the
+model's own knowledge, nobody checked it, it is quoted word for word, or its mark is still to come."""
 
 
 class Evidence(TypedDict):
@@ -195,17 +207,21 @@ class Sentence(BaseModel):
     text: str
     """The sentence, without citation marks."""
     support: Support
-    """Whether evidence says it, or it is the `model`'s own knowledge, shown as such."""
+    """Its mark."""
     citations: tuple[int, ...] = ()
-    """Numbers of the citations that support it, or contradict it."""
+    """Numbers of its citations: first those that decide its mark, then others that the model names."""
+    against: tuple[int, ...] = ()
+    """Numbers of the citations that say otherwise."""
     confidence: float = 0.0
-    """Support in [0, 1]."""
+    """In [0, 1], by its mark: 1 if a source says it, .7 if it follows, .5 if sources disagree or the model knows it."""
     sign: str = ""
     """What makes it an item of a list, `-` or `2.`, `|` the row of a table, `>` a quote; prose has none."""
     marked: tuple[int, int] | None = None
     """[start, end) of the best sentence in the text of a quote."""
     says: str = ""
-    """What the source of a contradicted sentence says instead, in its own words."""
+    """What another source says, in its own words, if the sentence is contradicted or disputed."""
+    why: str = ""
+    """What the words that the checking model copied do not hold, or empty."""
 
 
 class Reply(TypedDict):

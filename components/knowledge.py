@@ -1,11 +1,11 @@
-"""What a turn knows when it reasons, what reasoning decides, and what a check says."""
+"""What a turn knows when it reasons, and what reasoning decides."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
-from ragweave.components.evidence import Evidence, Hop, Strip, Support
+from ragweave.components.evidence import Evidence, Hop, Strip
 from ragweave.models.relevance import LOWER
 from ragweave.models.text import content_terms
 
@@ -68,35 +68,3 @@ class Knowledge:
         before = [self.question, *(q for h in self.hops for q in (h["query"], *h.get("also", ())))] if self.hops else []
         key = sorted(content_terms(query))
         return bool(query) and any(sorted(content_terms(a)) == key for a in before)
-
-
-@dataclass(frozen=True)
-class CheckResult:
-    """What the check says of one sentence.
-
-    Attributes:
-        supported: the evidence says it.
-        score: 0 to 1.
-        by: indices of the evidence that supports it, best first; empty when it is not supported.
-        why: what is missing, as a short sentence; empty when it is supported.
-        windows: [start, end) of the window of each that decided; empty where it is the sentence itself.
-    """
-
-    supported: bool
-    score: float
-    by: tuple[int, ...]
-    why: str
-    windows: tuple[tuple[int, int], ...] = ()
-
-
-@dataclass(frozen=True)
-class Opinion:
-    """What a second opinion says of one sentence.
-
-    Attributes:
-        support: verified, unverified or contradicted.
-        rests: the strips that decide, each with the words of it that do; empty where none can be named.
-    """
-
-    support: Support
-    rests: tuple[tuple[Strip, str], ...] = ()

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from ragweave.corpora.types import Locator
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ragweave.components.evidence import Support
+    from ragweave.corpora.types import Locator
 
 ABSTAIN = "I could not find an answer to this in your library."
 UNSUPPORTED = "every sentence that was written lacked support in the evidence"
-UNVERIFIED = "(unverified)"
-CONTRADICTED = "(contradicted; the source says: “{says}”)"
-WITHHELD = "Sentences withheld because they are not verified: {n}"
+WITHHELD = "Sentences withheld because no source was found that says them: {n}"
 HEARD = "(heard, perhaps wrongly)"
+UNCHECKED = "No model checked these sentences against their sources."
 EMPTY = "the library holds nothing yet"
 NOTHING = "no item of the library shares a word with the question or is near to it"
 QUOTED = "No language model read these passages; they are the closest that were found."
-ORDERS = "[{n}] “{title}” gives orders to assistants. They are not followed, and support nothing."
 SET_UP = "Set one up with: ragweave setup"
 
 
@@ -25,3 +29,39 @@ def weak(title: str) -> str:
 def as_heard(text: str, place: Locator) -> str:
     """Return a text marked as heard where its place is speech that a recogniser was not sure of."""
     return f"{text} {HEARD}" if place.get("doubtful") else text
+
+
+SIGNS: dict[Support, str] = {"verified": "✓", "computed": "✓"}
+"""Marks that are shown as a sign alone, behind the numbers of the sources."""
+MEANINGS: dict[Support, str] = {
+    "verified": "stands in the source",
+    "follows": "follows from the source",
+    "computed": "computed from the table",
+    "disputed": "disputed",
+    "contradicted": "contradicted",
+    "unverified": "not found in the sources",
+    "model": "the model's own knowledge",
+    "unchecked": "not checked",
+    "quoted": "quoted from the source",
+    "pending": "being checked",
+}
+"""What each mark is called, the same at every door."""
+_SILENT: tuple[Support, ...] = ("unchecked", "quoted", "pending")
+
+
+def mark(support: Support, says: str = "", against: Sequence[int] = ()) -> str:
+    """Return the mark of a sentence as it stands behind it in a text: a sign, or words in brackets; "" for none."""
+    if support in SIGNS:
+        return SIGNS[support]
+    if support in _SILENT:
+        return ""
+    numbers = "".join(f"[{n}]" for n in against)
+    other = f"; {numbers or 'the source'} says: “{says}”" if says else ""
+    return f"({MEANINGS[support]}{other})"
+
+
+def counted_marks(supports: Iterable[Support]) -> str:
+    """Return how many sentences bear each mark, in words: “2 stand in the source, 1 not found in the sources”."""
+    counts = Counter(s for s in supports if s not in _SILENT)
+    ordered = [(s, counts[s]) for s in MEANINGS if counts[s]]
+    return ", ".join(f"{n} {MEANINGS[s]}" for s, n in ordered)

@@ -8,11 +8,11 @@ from typing import NamedTuple, Protocol
 
 from typing_extensions import TypedDict
 
-from ragweave.components.answer_builder import AnswerBuilder, Claim
+from ragweave.components.answer_builder import AnswerBuilder
 from ragweave.components.attachments import Attachment
 from ragweave.components.component import Outcome
 from ragweave.components.evidence import Evidence, Reply, Strip
-from ragweave.components.knowledge import CheckResult, Decision, Knowledge, Opinion
+from ragweave.components.knowledge import Decision, Knowledge
 from ragweave.components.run_context import RunContext
 from ragweave.corpora.types import Item, Label
 from ragweave.models.relevance import LOWER, Passage
@@ -125,22 +125,6 @@ class Recaller(Protocol):
     async def __call__(self, run: RunContext, question: str, query: str) -> Outcome[str]: ...
 
 
-class SentenceChecker(Protocol):
-    """Judges without a model whether evidence supports a sentence."""
-
-    async def __call__(
-        self, run: RunContext, sentence: str, strips: Sequence[Strip], question: str
-    ) -> Outcome[CheckResult]: ...
-
-
-class SecondOpinion(Protocol):
-    """Judges the doubted sentences of an answer in one go."""
-
-    async def __call__(self, run: RunContext, question: str, claims: Sequence[Claim]) -> Outcome[list[Opinion]]:
-        """Return an opinion on each doubted claim; `claims` is the whole answer."""
-        ...
-
-
 @dataclass(frozen=True)
 class GenerationInput:
     """What a writer writes from.
@@ -154,7 +138,6 @@ class GenerationInput:
         searched: something was to be searched.
         chunks: ids of the clips that are read beside the strips, in the order of their chunks.
         reply: the answer of the reasoning turn, where there is one.
-        withheld: it was written already, and none of it may be shown.
         lower: relevance below which the last evaluator calls a row irrelevant.
         queries: what the question was rewritten to.
     """
@@ -166,7 +149,6 @@ class GenerationInput:
     searched: bool
     chunks: Sequence[str] = ()
     reply: Reply | None = None
-    withheld: bool = False
     turn: str = ""
     lower: float = LOWER
     queries: Sequence[str] = ()
@@ -243,9 +225,6 @@ class Components:
     recaller: Recaller | None
     """None where no model is there to recall anything."""
     writer: Generator
-    checker: SentenceChecker
-    second: SecondOpinion | None
-    """None where the local check alone counts."""
     rewriter: Rewriter
     clip_filter: ClipFilter
     """Follows the evaluator."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 
 from ragweave.components.evidence import Strip
 from ragweave.corpora.types import Item, Locator
@@ -49,13 +48,3 @@ def lies_in(locator: Locator, evidence: Locator) -> bool:
 def times_in(text: str) -> list[tuple[str, float]]:
     """Return the clock times that a text names, as written and in seconds."""
     return [(m.group(), seconds(*m.groups())) for m in _CLOCK.finditer(text)]
-
-
-def times_agree(text: str, strips: Sequence[Strip]) -> bool:
-    """Tell whether each clock time of a sentence stands in its evidence, or lies within the seconds of it."""
-    spans = [(s["locator"].get("start"), s["locator"].get("end")) for s in strips]
-    return all(
-        any(written in s["text"] for s in strips)
-        or any(a is not None and b is not None and a - SLACK <= at <= b + SLACK for a, b in spans)
-        for written, at in times_in(text)
-    )

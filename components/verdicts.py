@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple, get_args
 from pydantic import BaseModel, Field, field_validator
 
 from ragweave.components.run_context import RunContext
-from ragweave.prompts import load, quote
+from ragweave.prompts import load, passage
 
 Said = Literal["supported", "follows", "disputed", "contradicted", "not stated", "about sources"]
 
@@ -85,7 +85,7 @@ async def ask(
     Returns:
         The rows of each sentence, in order; a sentence that the reply leaves out has none. None if nothing can be read.
     """
-    shown = [f"[{n}] " + quote(f"{p.title}\n{p.text}") for n, p in enumerate(passages, 1)]
+    shown = [passage(n, p.title, p.text) for n, p in enumerate(passages, 1)]
     lines = []
     for n, text in enumerate(sentences, 1):
         names = "".join(f"[{i}]" for i in cited[n - 1]) if n <= len(cited) else ""
@@ -96,5 +96,15 @@ async def ask(
     rows: dict[int, list[Verdict]] = {}
     for verdict in reply.verdicts if reply is not None else []:
         if verdict.n <= len(sentences):
-            rows.setdefault(verdict.n, []).append(verdict)
+            words = _untitled(verdict.words, passages, verdict.passage)
+            says = _untitled(verdict.says, passages, verdict.against)
+            rows.setdefault(verdict.n, []).append(verdict.model_copy(update={"words": words, "says": says}))
     return rows or None
+
+
+def _untitled(words: str, passages: Sequence[Shown], number: int) -> str:
+    """Return copied words without the title of their passage, which is its first line to the model."""
+    title = " ".join(passages[number - 1].title.split()) if 0 < number <= len(passages) else ""
+    flat = " ".join(words.split())
+    rest = flat[len(title) :].strip()
+    return rest if title and rest and flat.casefold().startswith(title.casefold()) else words

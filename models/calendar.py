@@ -48,3 +48,59 @@ def _english(table: dict[str, int]) -> tuple[str, ...]:
 
 ENGLISH = (*_english(MONTHS), *_english(WEEKDAYS))
 """The English names of months and days, in order."""
+
+COUNT_WORDS = {
+    word: n
+    for n, row in (
+        (2, "zwei zwo deux dos"),
+        (3, "drei trois tres"),
+        (4, "vier quatre cuatro"),
+        (5, "funf fünf cinq cinco"),
+        (6, "sechs seis"),
+        (7, "sieben sept siete"),
+        (8, "acht huit ocho"),
+        (9, "neun neuf nueve"),
+        (10, "zehn dix diez"),
+        (11, "elf onze once"),
+        (12, "zwolf zwölf douze doce"),
+        (13, "dreizehn treize trece"),
+        (14, "vierzehn quatorze catorce"),
+        (15, "funfzehn fünfzehn quinze quince"),
+        (16, "sechzehn seize"),
+        (17, "siebzehn"),
+        (18, "achtzehn"),
+        (19, "neunzehn"),
+        (20, "zwanzig vingt veinte"),
+        (30, "dreißig dreissig trente treinta"),
+        (40, "vierzig quarante cuarenta"),
+        (50, "funfzig fünfzig cinquante cincuenta"),
+        (60, "sechzig soixante sesenta"),
+        (70, "siebzig setenta"),
+        (80, "achtzig ochenta"),
+        (90, "neunzig noventa"),
+        (100, "hundred hundert cent cien"),
+        (1000, "thousand tausend mille mil"),
+    )
+    for word in row.split()
+}
+"""Words for numbers in German, French and Spanish, folded; the hundreds and thousands of English with them."""
+ORDINALS = {
+    word: n
+    for n, word in enumerate(
+        "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth".split(), start=1
+    )
+}
+UNSURE_WORDS = frozenset("zero one once elf cent mil mille sept hundred thousand acht dix".split())
+"""Words that are numbers in one language and something else in another, or seldom count."""
+SCALES = {
+    word: scale
+    for scale, row in (
+        (10**3, "thousand tausend mille mil k 千"),
+        (10**4, "万 萬"),
+        (10**6, "million millions millionen mio millon millones"),
+        (10**8, "亿 億"),
+        (10**9, "billion billions milliarde milliarden mrd milliard milliards"),
+    )
+    for word in row.split()
+}
+"""Words behind a number that multiply it, folded."""

@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field
 
 from ragweave.components.evidence import Citation, Sentence
 from ragweave.components.markdown import as_markdown, in_block, in_markdown
-from ragweave.components.phrases import CONTRADICTED, UNVERIFIED
+from ragweave.components.phrases import SIGNS, mark
 
 Kind = Literal["answer", "quotes", "closest", "nothing"]
 
@@ -102,7 +102,7 @@ def told(sentences: Sequence[Sentence], citations: Sequence[Citation] = ()) -> s
 
 
 def following(sentence: Sentence, before: str | None, title: str = "") -> str:
-    """Return a sentence as it follows another, with its marks and a word where nothing was found that says it.
+    """Return a sentence as it follows another, with the numbers of its sources and its mark.
 
     One that its source contradicts is struck out, and followed by what the source says. A quote stands in Markdown
     below its `title`, its best sentence in bold.
@@ -111,10 +111,9 @@ def following(sentence: Sentence, before: str | None, title: str = "") -> str:
     if sentence.support == "quoted":
         head = in_block(" ".join(filter(None, (in_markdown(title), signs))))
         return ("" if before is None else "\n\n") + f"{head}\n\n{as_markdown(sentence.text, sentence.marked)}"
-    text, doubt = sentence.text, UNVERIFIED if sentence.support == "unverified" else ""
-    if sentence.support == "contradicted":
-        text, doubt = struck(sentence), CONTRADICTED.format(says=sentence.says)
-    return set_out(sentence.sign, before, text, " ".join(filter(None, (signs, doubt))))
+    text = struck(sentence) if sentence.support == "contradicted" else sentence.text
+    said = mark(sentence.support, sentence.says, sentence.against)
+    return set_out(sentence.sign, before, text, " ".join(filter(None, (signs, said))))
 
 
 def struck(sentence: Sentence) -> str:
@@ -125,10 +124,10 @@ def struck(sentence: Sentence) -> str:
 
 
 def behind(sentence: Sentence) -> str:
-    """Return what is added to a text in which a sentence stands already, once it has its mark; "" where it holds."""
-    signs = "".join(f"[{n}]" for n in sentence.citations)
-    if sentence.support == "unverified":
-        return f"“{sentence.text}” {UNVERIFIED}"
-    if sentence.support == "contradicted":
-        return " ".join(filter(None, (f"“{sentence.text}”", signs, CONTRADICTED.format(says=sentence.says))))
-    return ""
+    """Return what is added to a text that has the sentence already, once it has its mark; "" if that is a sign."""
+    said = mark(sentence.support, sentence.says, sentence.against)
+    if not said or sentence.support in SIGNS:
+        return ""
+    numbers = [n for n in sentence.citations if sentence.support != "contradicted" or n in sentence.against]
+    signs = "".join(f"[{n}]" for n in numbers)
+    return " ".join(filter(None, (f"“{sentence.text}”", signs, said)))

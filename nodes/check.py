@@ -1,17 +1,21 @@
-"""Close the turn with an answer whose sentences bear their marks, or with a reasoned abstention."""
+"""Check the answer of this turn, give its sentences their marks, and close the turn."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from langchain_core.messages import AIMessage
 
+from ragweave.components.answer_builder import AnswerBuilder
 from ragweave.components.evidence import Citation, Sentence
-from ragweave.components.phrases import ABSTAIN, ORDERS, QUOTED, SET_UP, UNSUPPORTED, WITHHELD
+from ragweave.components.marking import mark_answer
+from ragweave.components.phrases import ABSTAIN, QUOTED, SET_UP, UNCHECKED, UNSUPPORTED, WITHHELD, counted_marks
 from ragweave.components.run_context import chosen
 from ragweave.components.stand_ins import told as told_stand_ins
-from ragweave.corpora.hidden import addresses_machines
 from ragweave.corpora.types import LABELS
 from ragweave.models.chat import chat
 from ragweave.nodes.answer import Answer, Kind, told
+from ragweave.nodes.generate import open_builder
 from ragweave.nodes.run import NodeRun, NodeRuntime
 from ragweave.nodes.state import State, Update, message_id
 
@@ -20,54 +24,82 @@ _UNJUDGED = ("unchecked", "quoted")
 
 
 async def check(state: State, runtime: NodeRuntime) -> Update:
-    """Return the answer of this turn: its sentences, their citations, confidence, or why there are none."""
+    """Return the answer of this turn: its sentences, their marks and citations, or why there are none."""
     run = NodeRun("check", state, runtime, by="rule")
-    draft = [Sentence.model_validate(s) for s in state.get("draft", [])]
-    cited = {n for s in draft for n in s.citations}
-    kept = [Citation.model_validate(c) for c in state.get("citations", [])]
-    citations = tuple(c for c in kept if c.n in cited or not draft)
+    draft = await _marked(run, state)
+    citations = _cited(draft, state)
     question = state["question"]
-    why = "" if draft else state.get("abstain", "") or UNSUPPORTED
-    if published := told_stand_ins(run.context):
-        run.note(published)
-    if run.meter.refused:
-        run.note(f"A limit of this run was reached: {run.meter.refused}.")
-    if dropped := state.get("dropped", 0):
-        run.note(WITHHELD.format(n=dropped))
-    texts = {e["id"]: e["text"] for e in state.get("evidence", [])}
-    for c in citations:
-        if addresses_machines(f"{c.title}\n{texts.get(c.id, '')}"):
-            run.note(ORDERS.format(n=c.n, title=c.title))
-    quotes = any(s.support == "quoted" for s in draft)
-    if quotes:
-        run.note(QUOTED if chat() is not None else f"{QUOTED} {SET_UP}")
-    kind: Kind = "quotes" if quotes else "answer" if draft else "closest" if citations else "nothing"
-    text = told(draft, citations) if draft else f"{ABSTAIN} ({why})"
-    noun = "quote" if quotes else "sentence"
-    counts = ((len(draft), noun), (len(citations), "source"))
-    writer = chosen("writer", run.context)
-    summary = ", ".join(f"{n} {name if n == 1 else name + 's'}" for n, name in counts) if draft else f"abstained: {why}"
-    update = run.done(summary)
+    why = "" if draft.sentences else state.get("abstain", "") or UNSUPPORTED
+    _note(run, draft)
+    quotes = any(s.support == "quoted" for s in draft.sentences)
+    kind: Kind = "quotes" if quotes else "answer" if draft.sentences else "closest" if citations else "nothing"
+    text = told(draft.sentences, citations) if draft.sentences else f"{ABSTAIN} ({why})"
+    update = run.done(_summary(draft.sentences, len(citations), why))
     notes = [*state.get("notes", []), *update.get("notes", [])]
+    writer = chosen("writer", run.context)
     answer = Answer(
         question=question,
         text=text,
-        sentences=tuple(draft),
+        sentences=tuple(draft.sentences),
         citations=citations,
-        confidence=round(min((s.confidence for s in draft if s.support not in _UNJUDGED), default=0.0), 3),
-        abstained=not draft,
+        confidence=round(min((s.confidence for s in draft.sentences if s.support not in _UNJUDGED), default=0.0), 3),
+        abstained=not draft.sentences,
         kind=kind,
         why=why,
         mode=state.get("mode", "extractive"),
         model=f"{writer.name} at {writer.host}" if writer is not None else "",
         preset=run.context.preset if run.context.preset != "none" else "",
-        dropped=dropped,
+        dropped=draft.dropped,
         notes=tuple(dict.fromkeys(notes)),
         searched=searched(state),
         usage=(*state.get("usage", []), *update["usage"]),
     )
     # What was answered is no edit of the next turn.
     return {**update, "posed": question, "answer": answer, "messages": [AIMessage(text, id=message_id(state))]}
+
+
+async def _marked(run: NodeRun, state: State) -> AnswerBuilder:
+    """Return the draft of this turn with its marks; of a strict one what no source says is withheld."""
+    builder = await open_builder(run, state)
+    rows = {e["id"]: e for e in state.get("evidence", [])}
+    waiting = [n for n, s in enumerate(builder.sentences, 1) if s.support == "pending"]
+    await mark_answer(run, state["question"], builder, rows)
+    if run.context.strict and waiting:
+        builder.release([n for n in waiting if builder.sentences[n - 1].support not in ("verified", "computed")])
+        if not builder.sentences:
+            builder.nearest()
+    return builder
+
+
+def _cited(draft: AnswerBuilder, state: State) -> tuple[Citation, ...]:
+    """Return the sources that the sentences name; all of them if there is no sentence."""
+    numbers = {n for s in draft.sentences for n in (*s.citations, *s.against)}
+    return tuple(c for c in draft.citations if c.n in numbers or not draft.sentences)
+
+
+def _note(run: NodeRun, draft: AnswerBuilder) -> None:
+    """Record in words what limits the answer."""
+    if published := told_stand_ins(run.context):
+        run.note(published)
+    if run.meter.refused:
+        run.note(f"A limit of this run was reached: {run.meter.refused}.")
+    if draft.dropped:
+        run.note(WITHHELD.format(n=draft.dropped))
+    if any(s.support == "quoted" for s in draft.sentences):
+        run.note(QUOTED if chat() is not None else f"{QUOTED} {SET_UP}")
+    elif run.context.check_by == "off" and any(s.support == "unchecked" for s in draft.sentences):
+        run.note(UNCHECKED)
+
+
+def _summary(draft: Sequence[Sentence], sources: int, why: str) -> str:
+    """Say in words what the turn ends with."""
+    if not draft:
+        return f"abstained: {why}"
+    noun = "quote" if any(s.support == "quoted" for s in draft) else "sentence"
+    counts = ((len(draft), noun), (sources, "source"))
+    said = ", ".join(f"{n} {name if n == 1 else name + 's'}" for n, name in counts)
+    marks = counted_marks(s.support for s in draft)
+    return f"{said}: {marks}" if marks else said
 
 
 def searched(state: State) -> tuple[str, ...]:

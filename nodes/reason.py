@@ -54,7 +54,7 @@ async def reason(state: State, runtime: NodeRuntime) -> Update:
         if builder is None:
             builder = await open_builder(run, state, strips)
         rows = [[s for s in strips if s["evidence"] == i] for i in shown]
-        await tell(raw, rows, builder, cites=context.method.form == "own")
+        tell(raw, rows, builder, cites=context.method.form == "own")
 
     # A query that was edited counts.
     first = state["query"] if opening and not has_writer_model(context) else state["question"]
@@ -74,7 +74,7 @@ async def reason(state: State, runtime: NodeRuntime) -> Update:
     if decision.answer and then == "generate":
         update["reply"] = Reply(text=decision.answer, shown=list(decision.shown))
     if builder is not None:
-        await builder.close()
+        builder.close()
         update |= written(builder)
     asked = " | ".join([decision.query, *decision.more])
     done = "asked only what was asked before" if repeated else "enough"

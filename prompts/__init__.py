@@ -65,6 +65,11 @@ def fingerprint(name: str) -> str:
     return hashlib.sha256(repr(_sections(name, str(model_settings().prompts or ""))).encode()).hexdigest()
 
 
+def passage(number: int, title: str, text: str) -> str:
+    """Return a numbered passage as every prompt shows it: its title and its text inside one quotation."""
+    return f"[{number}]\n" + quote(f"{' '.join(title.split())}\n{text}")
+
+
 def quote(text: str) -> str:
     """Mark text from outside as data: its own closing marks are defused, so that it cannot end the quotation."""
     return "<<<\n" + text.replace("<<<", "‹‹‹").replace(">>>", "›››") + "\n>>>"

@@ -14,7 +14,7 @@ from fastapi.responses import JSONResponse
 from sse_starlette import EventSourceResponse, ServerSentEvent
 
 from ragweave.components.markdown import as_markdown, in_block, in_markdown
-from ragweave.components.phrases import CONTRADICTED, UNVERIFIED
+from ragweave.components.phrases import SIGNS, counted_marks, mark
 from ragweave.corpora.store.catalog import LibraryRow, check_name
 from ragweave.graphs import run as graphs
 from ragweave.graphs.settings import run_settings
@@ -161,8 +161,7 @@ class ChatCompletionWriter:
             return self._quote(event)
         text = event["text"] if sign.startswith("```") else " | ".join(map(in_markdown, event["text"].split(" | ")))
         marks = self._links(event)
-        said = " ".join(["(no source)"] * (event["support"] == "model") + marks)
-        said = f"{said} {UNVERIFIED}".strip() if event["support"] == "unverified" else said
+        said = " ".join(filter(None, (*marks, mark(event["support"]))))
         self._text += set_out(sign, self._sign if self._text else None, text, said)
         self._sign = sign
         self._place(event, marks, self._text.rindex(said))
@@ -172,14 +171,12 @@ class ChatCompletionWriter:
         """Append what the check says against a sentence that is written already, and return what was appended."""
         begin = len(self._text)
         self._cited |= {c["n"]: c for c in event["citations"]}
-        said = f"“{in_markdown(self._texts.get(event['n'], ''))}”"
-        if event["support"] == "unverified":
-            self._text += f"\n\n{said} {UNVERIFIED}"
-        elif event["support"] == "contradicted":
-            marks = self._links(event)
-            against = CONTRADICTED.format(says=in_markdown(event["says"]))
-            self._text += f"\n\n{' '.join([said, *marks, against])}"
-            self._place(event, marks, begin)
+        said = mark(event["support"], in_markdown(event["says"]), event["against"])
+        if said and event["support"] not in SIGNS:
+            links = self._links(event)
+            text = f"“{in_markdown(self._texts.get(event['n'], ''))}”"
+            self._text += f"\n\n{' '.join([text, *links, said])}"
+            self._place(event, links, begin)
         if self._text[begin:]:
             self._sign = "```"  # what follows begins a paragraph
         return self._text[begin:]
@@ -189,18 +186,19 @@ class ChatCompletionWriter:
         return [f"[[{n}]]({url})" if url else f"[{n}]" for n, url in opens]
 
     def _place(self, event: Mapping[str, Any], marks: Sequence[str], at: int) -> None:
-        for citation, mark in zip(event["citations"], marks, strict=True):
-            at = self._text.index(mark, at)
-            self._marks.append((citation["n"], at, at + len(mark)))
+        for citation, shown in zip(event["citations"], marks, strict=True):
+            at = self._text.index(shown, at)
+            self._marks.append((citation["n"], at, at + len(shown)))
 
     def _marked(self, event: Mapping[str, Any]) -> dict[str, Any]:
         numbers = [c["n"] for c in event["citations"]]
         text = self._texts.get(event["n"], "")
-        return {"n": event["n"], "text": text, "support": event["support"], "says": event["says"], "citations": numbers}
+        said = {key: event[key] for key in ("support", "says", "against")}
+        return {"n": event["n"], "text": text, **said, "citations": numbers}
 
     def all_marks(self) -> list[dict[str, Any]]:
         """Return the marks of all sentences of the answer."""
-        members = ("text", "support", "says", "citations")
+        members = ("text", "support", "says", "against", "citations")
         rows = enumerate(self.answer.get("sentences", []), 1)
         return [{"n": n, **{name: s[name] for name in members}} for n, s in rows if s["support"] != "quoted"]
 
@@ -229,6 +227,8 @@ class ChatCompletionWriter:
             lines.append(f"{citation['n']}. " + (f"[{title}{page}]({where})" if where else title + page))
         heading = "Closest found:" if answer["abstained"] else "Sources:"
         parts = ["\n".join([heading, "", *lines])] if lines else []
+        if said := counted_marks(s["support"] for s in answer["sentences"]):
+            parts.insert(0, f"✓ {said}" if any(s["support"] in SIGNS for s in answer["sentences"]) else said)
         parts += [f"Note: {in_markdown(note)}" for note in answer["notes"]]
         if parts:
             self._text += SOURCES + "\n\n".join(parts)

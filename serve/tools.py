@@ -73,12 +73,13 @@ class Quoted(BaseModel):
 
 
 class Marked(BaseModel):
-    """A sentence of an answer with its mark; `says` is what the source of a contradicted one says instead."""
+    """A sentence of an answer with its mark; `says` is what another source says, `against` its citations."""
 
     text: str
     support: Support
     says: str
     citations: list[int]
+    against: list[int]
 
 
 class Answered(BaseModel):

@@ -10,10 +10,9 @@ from ragweave.components.knowledge import Knowledge
 from ragweave.components.llm.prose import long, marks
 from ragweave.components.llm.turn import turn_of
 from ragweave.components.passages import headed, is_nested, untitled
-from ragweave.corpora.hidden import fenced
 from ragweave.models.chat_reply import tokens_of
 from ragweave.models.text import clip
-from ragweave.prompts import Messages, load, quote
+from ragweave.prompts import Messages, load, passage, quote
 
 NOTHING = "No new document was found."
 RECALLED = "From your own memory, not from the library"
@@ -66,7 +65,7 @@ def rounds(known: Knowledge, most: int) -> list[Round]:
     before, (learnt, missing) = 0, known.plan or ("", "")
     for hop, fresh in zip(known.hops, shown(known.hops, texts, most), strict=True):
         documents = tuple(
-            (before + n, headed(texts[i][0]["title"], rows.get(i)), _LEFT_OUT.join(map(_read, texts[i])))
+            (before + n, headed(texts[i][0]["title"], rows.get(i)), _LEFT_OUT.join(map(untitled, texts[i])))
             for n, i in enumerate(fresh, 1)
         )
         recalled = bool(fresh) and all(texts[i][0]["origin"] == "model" for i in fresh)
@@ -79,10 +78,6 @@ def rounds(known: Knowledge, most: int) -> list[Round]:
         before += len(fresh)
         learnt, missing = hop["learnt"], hop["missing"]
     return out
-
-
-def _read(strip: Strip) -> str:
-    return fenced(untitled(strip))
 
 
 def shown(hops: Sequence[Hop], kept: Container[str], most: int) -> list[list[str]]:
@@ -167,9 +162,10 @@ def documents_message(r: Round, length: int = TEXT_LIMIT, folded: bool = False, 
         return f"Retrieved Document_{published}:\n{quote(texts)}"
     left = [*((n, title) for n, title, _ in r.documents if folded), *r.left]
     head = f"{RECALLED}:\n" if r.recalled and not folded else ""
-    lines = [] if folded else [f"[{n}] {title}\n{quote(clip(text, length))}" for n, title, text in r.documents]
+    lines = [] if folded else [passage(n, title, clip(text, length)) for n, title, text in r.documents]
     if r.grown:
         lines.append(f"{''.join(f'[{n}]' for n in r.grown)} above: read whole")
     if left:
-        lines.append("Read and summed up in your next turn: " + "; ".join(f"[{n}] {title}" for n, title in left))
+        names = "; ".join(f"[{n}] {title}" for n, title in left)
+        lines.append(f"Read and summed up in your next turn:\n{quote(names)}")
     return head + "\n".join(lines)

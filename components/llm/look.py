@@ -289,8 +289,8 @@ async def _opened(run: RunContext, pictures: Sequence[tuple[K, str]], most: int)
 
 
 async def _picture(run: RunContext, model: Chat, question: str, title: str, text: str, image: bytes) -> str | None:
-    known = quote(clip(text, _KNOWN) or "(nothing)")
-    messages = load("look_picture", question=question, title=title, known=known)
+    known = quote(f"{title}\n{clip(text, _KNOWN)}".strip() or "(nothing)")
+    messages = load("look_picture", question=question, known=known)
     return await _look(run, model, f"A picture of “{title}”", messages, [image])
 
 

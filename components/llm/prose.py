@@ -7,7 +7,6 @@ from collections.abc import AsyncIterator, Sequence
 
 from ragweave.components.answer_builder import AnswerBuilder
 from ragweave.components.evidence import Strip
-from ragweave.corpora.hidden import without_orders
 from ragweave.corpora.web.plain import one_line, verbatim
 from ragweave.models.calendar import month_of
 from ragweave.models.text import sentences
@@ -225,10 +224,10 @@ def frames(sentence: str, before: str | None) -> bool:
     return few and (text.endswith((",", "，")) or (before is not None and bool(kind)))
 
 
-async def tell(raw: str, rows: Sequence[Sequence[Strip]], builder: AnswerBuilder, cites: bool = True) -> None:
+def tell(raw: str, rows: Sequence[Sequence[Strip]], builder: AnswerBuilder, cites: bool = True) -> None:
     """Offer a sentence to the page, with what it cites of the numbered rows, if it does; a refusal is not shown."""
     known = [s["text"] for row in rows for s in row if s["origin"] == "library"] if _URL.search(raw) else []
-    text, kind = as_shown(raw, "\n".join(map(without_orders, known))), sign(raw)
+    text, kind = as_shown(raw, "\n".join(known)), sign(raw)
     if not text or (not kind.strip() and (_NO_PROSE.match(text) or (REFUSES.match(text) and not marks(raw)))):
         return
     if frames(raw, builder.last):
@@ -239,4 +238,4 @@ async def tell(raw: str, rows: Sequence[Sequence[Strip]], builder: AnswerBuilder
         named = [s for n in marks(raw) if cites and 1 <= n <= len(rows) for s in rows[n - 1]]
         # A row or an item rests on what the line before it named.
         builder.named = named or (builder.named if kind.strip() else [])
-        await builder.tell(text, builder.named, [s for row in rows for s in row], kind)
+        builder.tell(text, builder.named, [s for row in rows for s in row], kind)

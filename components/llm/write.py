@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import aclosing
@@ -16,28 +15,23 @@ from ragweave.components.llm.prose import LEFT, Room, as_shown, complete_sentenc
 from ragweave.components.llm.published import answer_messages
 from ragweave.components.llm.reason import today
 from ragweave.components.llm.turn import unknown
-from ragweave.components.local.check import support
-from ragweave.components.passages import as_read, as_strip, best_sentence, evidence_of, headed, untitled
+from ragweave.components.passages import as_strip, best_sentence, evidence_of, headed, untitled
 from ragweave.components.phrases import weak
 from ragweave.components.picture_relevance import worth_a_look
 from ragweave.components.protocols import GenerationInput
 from ragweave.components.run_context import RunContext
-from ragweave.corpora.hidden import fenced
 from ragweave.corpora.web.plain import one_line
 from ragweave.models.errors import RagweaveError
 from ragweave.models.text import content_terms, terms
-from ragweave.prompts import load, quote
+from ragweave.prompts import load, passage
 
 _CLOSEST = 3
 """Items that an answer of "not known" names."""
-_UNSURE = 0.3
-"""Confidence in a choice that the check does not find in the evidence."""
 _WHY = 400
 """Characters of a model's reason why it is not known."""
 _LETTER = re.compile(r"\W*([A-Z])(?![\w'’])(?!\s+[^\W\d_A-Z])")
 """A letter that begins an answer, and is not the word `A` or `I` of a sentence."""
 _FEW_WORDS = "a few words: the name, number or phrase alone, no sentence around it"
-_REFUTED = "An earlier answer is contradicted by its sources. Write a better one, or UNKNOWN. It said:"
 HEADINGS: dict[Origin, str] = {
     "library": "Knowledge from your library:",
     "web": "Knowledge from the web, written by strangers:",
@@ -50,10 +44,6 @@ async def write(run: RunContext, given: GenerationInput, builder: AnswerBuilder)
     """Write what the model can answer; None where it wrote nothing that can be used."""
     if given.choices and given.strips:
         return await _choose(run, given, builder)
-    if given.withheld:
-        return None
-    if builder.refuted:
-        return await _mended(run, given, builder)
     reply = given.reply
     if reply is not None and not (unknown(reply["text"]) is not None and pictured(run, given)):
         why = await _carry(run, given, builder, reply)
@@ -63,20 +53,11 @@ async def write(run: RunContext, given: GenerationInput, builder: AnswerBuilder)
         why = await (_prose(run, given, builder) if given.strips or given.chunks else nothing_found(run))
         if reply is not None and not builder.sentences:  # pictures were looked at, and what it had said still holds
             why = await _carry(run, given, builder, reply)
-    if builder.refuted:
-        return await _mended(run, given, builder)
     if why is None:
         run.note("The chat model gave no answer that can be used; what is shown is quoted from the library.")
     else:
         show_pictures(given, builder)
     return why
-
-
-async def _mended(run: RunContext, given: GenerationInput, builder: AnswerBuilder) -> str | None:
-    """Write once more what its sources contradict, with what they say before it; None where that is no better."""
-    refuted = "\n".join(f"{s.text}\nA passage says: {quote(s.says)}" for s in builder.sentences if s.says)
-    why = await _prose(run, given, builder, refuted)
-    return None if builder.refuted else why
 
 
 async def _carry(run: RunContext, given: GenerationInput, builder: AnswerBuilder, reply: Reply) -> str | None:
@@ -95,35 +76,29 @@ async def _carry(run: RunContext, given: GenerationInput, builder: AnswerBuilder
         if not room.takes(raw):
             run.note(LEFT)
             break
-        await tell(raw, cited, builder, cites=run.context.method.form == "own")
-    await builder.close()
+        tell(raw, cited, builder, cites=run.context.method.form == "own")
+    builder.close()
     return "" if builder.sentences else None
 
 
 async def _choose(run: RunContext, given: GenerationInput, builder: AnswerBuilder) -> str | None:
     if given.reply is not None and (at := _lettered(plain(given.reply["text"]), given.choices)) is not None:
-        return await _state_choice(given, builder, at)
+        return _state_choice(given, builder, at)
     letters = list(ascii_uppercase[: len(given.choices)])
     lines = [f"{letter}. {' '.join(c.split())}" for letter, c in zip(letters, given.choices, strict=True)]
     shown = labelled(by_origin(grouped(run, given)), given.rows)
     messages = load("choose", question=given.question, choices="\n".join(lines), evidence=shown)
     label = await run.label(messages, letters, "writer")
-    return None if label is None else await _state_choice(given, builder, letters.index(label))
+    return None if label is None else _state_choice(given, builder, letters.index(label))
 
 
-async def _state_choice(given: GenerationInput, builder: AnswerBuilder, at: int) -> str:
-    """Show the given answer number `at` under its letter, with what it rests on: what supports it, or is nearest."""
+def _state_choice(given: GenerationInput, builder: AnswerBuilder, at: int) -> str:
+    """Show the given answer number `at` under its letter, with the passage that is nearest to it; nobody checks it."""
     choice, strips = given.choices[at], given.own or given.strips
-    verdict = await asyncio.to_thread(support, choice, [as_read(s) for s in strips], given.question)
     own = set(content_terms(f"{given.question} {choice}"))
     nearest = max(strips, key=lambda s: (len(own & set(terms(s["text"]))), s["score"]))
-    rests = [strips[i] for i in verdict.by[:2]] or [nearest]
-    quoted = [(s, best_sentence(f"{given.question} {choice}", s["text"])) for s in rests]
-    told = f"{ascii_uppercase[at]}. {choice}"
-    if verdict.supported:
-        builder.show(told, "verified", quoted, verdict.score)
-    else:  # words alone do not tell that the choice is right
-        builder.show(told, "unchecked", quoted, _UNSURE)
+    quoted = (nearest, best_sentence(f"{given.question} {choice}", nearest["text"]))
+    builder.show(f"{ascii_uppercase[at]}. {choice}", "unchecked", [quoted])
     return ""
 
 
@@ -139,15 +114,12 @@ def _lettered(text: str, choices: Sequence[str]) -> int | None:
 async def _converse(run: RunContext, given: GenerationInput, builder: AnswerBuilder) -> str | None:
     async for sentence in complete_sentences(run.stream(load("converse", question=given.question))):
         if text := as_shown(sentence):
-            builder.show(text, "model", [], 0.5, sign=sign(sentence))
+            builder.show(text, "model", [], sign(sentence))
     return "" if builder.sentences else None
 
 
-async def _prose(run: RunContext, given: GenerationInput, builder: AnswerBuilder, refuted: str = "") -> str | None:
-    """Stream prose; a sentence is offered once it is complete, with what it cites.
-
-    `refuted` is what was written before, with the words of the sources against it.
-    """
+async def _prose(run: RunContext, given: GenerationInput, builder: AnswerBuilder) -> str | None:
+    """Stream prose; a sentence is offered once it is complete, with what it cites."""
     beside = await _chunks(run, given)
     rows = by_origin([*grouped(run, given), *([as_strip(e)] for e in beside)])
     # Frames that the reasoning turn was shown are not sent again.
@@ -161,8 +133,6 @@ async def _prose(run: RunContext, given: GenerationInput, builder: AnswerBuilder
     else:
         own = [row for row in rows if row[0]["evidence"] not in {e["id"] for e in beside}]
         messages = answer_messages(form, given, own, beside, known, length)
-    if refuted:
-        messages = [*messages[:-1], (messages[-1][0], f"{messages[-1][1]}\n\n{_REFUTED}\n{refuted}")]
     room, written, why = Room(run.context.longest), 0, ""
     try:
         async with aclosing(showing(run, messages, pictures, "writer")) as parts:
@@ -176,12 +146,12 @@ async def _prose(run: RunContext, given: GenerationInput, builder: AnswerBuilder
                     break
                 elif text:
                     written += 1
-                    await tell(raw, rows, builder, cites=form == "own")
+                    tell(raw, rows, builder, cites=form == "own")
     except RagweaveError as error:
         if not written:
             raise
         run.cut_short(error, "writer")
-    await builder.close()
+    builder.close()
     return why if builder.sentences or why else None
 
 
@@ -232,6 +202,6 @@ def labelled(rows: Sequence[list[Strip]], known: Mapping[str, Evidence]) -> str:
         heading = HEADINGS[row[0]["origin"]]
         if heading not in parts:
             parts.append(heading)
-        text = " […] ".join(fenced(untitled(s)) for s in row)
-        parts.append(f"[{n}]\n" + quote(f"{headed(row[0]['title'], known.get(row[0]['evidence']))}\n{text}"))
+        text = " […] ".join(untitled(s) for s in row)
+        parts.append(passage(n, headed(row[0]["title"], known.get(row[0]["evidence"])), text))
     return "\n\n".join(parts)

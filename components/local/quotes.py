@@ -24,7 +24,6 @@ from ragweave.components.phrases import NOTHING, as_heard
 from ragweave.components.protocols import GenerationInput
 from ragweave.components.run_context import RunContext, idf_of
 from ragweave.components.web_evidence import in_order
-from ragweave.corpora.hidden import without_orders
 from ragweave.corpora.types import Item, Locator
 from ragweave.corpora.video.places import window_of
 from ragweave.corpora.video.scope import Scope
@@ -102,7 +101,7 @@ class _Source:
 
 async def write(run: RunContext, given: GenerationInput, builder: AnswerBuilder) -> str:
     """Show quotes on the page; return why there are none. An answer that a model has begun and that holds stays."""
-    if builder.sentences and not builder.refuted:
+    if builder.sentences:
         return ""
     rows = in_order([e for e in given.rows.values() if e["origin"] != "model"])
     library, idf = await run.library(), await idf_of(run, given.question)
@@ -221,7 +220,7 @@ def _source(question: str, weights: dict[str, float], items: Sequence[Item], ran
     placed = not asked.whole and any(asked.in_time(i.locator) for i in items)
     named: set[str] = set()
     for item in items:
-        text = without_orders(item.text)
+        text = item.text
         cleared = replace(item, text=text)
         low, high = best_window(text, question, LONGEST)
         named = weights.keys() & set(terms(item.title))

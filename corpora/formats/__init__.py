@@ -87,8 +87,7 @@ def finished(read: Callable[[], Parsed], path: Path, *, noted_by_program: bool =
     if parsed.records:
         return parsed
     blocks, invisible = seen(parsed.blocks)
-    beside = (text for figure in parsed.figures for text in (figure.caption, figure.alt))
-    warned = warnings_of(blocks, parsed.hidden, invisible, beside)
+    warned = warnings_of(parsed.hidden, invisible)
     parsed = replace(parsed, blocks=blocks, warnings=(*parsed.warnings, *warned))
     sample = "\n".join(b.text for b in islice((b for b in parsed.blocks if b.kind != "code"), 200))
     title = filed_under(parsed.blocks) or parsed.title

@@ -12,7 +12,7 @@ from lxml import etree, html
 from ragweave.corpora.blocks import Parsed
 from ragweave.corpora.decode import as_declared, decode, read_bytes
 from ragweave.corpora.formats.flow import flow
-from ragweave.corpora.hidden import Styles, addresses_machines
+from ragweave.corpora.hidden import Styles
 from ragweave.corpora.meta import first_date, front_matter, iso_date, language_code
 from ragweave.corpora.titles import is_given
 from ragweave.models.errors import SourceError
@@ -34,7 +34,6 @@ _JUNK = frozenset(
 )
 _NOTES = frozenset("footnote footnotes endnote endnotes rearnote rearnotes note doc-footnote doc-endnote".split())
 """What an <aside> is that belongs to the text: types of EPUB and roles."""
-_COMMENT = re.compile(r"<!--(.*?)-->", re.S)
 _MAIN_SHARE = 0.3
 """A <main> or <article> is taken as the content when it holds at least this share of the page's text."""
 _LINKED = 0.8
@@ -72,7 +71,7 @@ def page(data: bytes, path: Path, charset: str = "") -> Parsed:
 
     content = _Content(root)
     blocks, figures = flow(content.start, content.is_junk)
-    hidden = (*content.hidden, *filter(addresses_machines, _COMMENT.findall(text)))
+    hidden = tuple(content.hidden)
     if not blocks:  # leaving out the junk leaves nothing
         blocks, figures = flow(content.body, lambda e: e.tag in _DROPPED or content.styles.hides(e))
     tops = [b.text for b in blocks if b.kind == "heading" and b.level == 1]

@@ -3,184 +3,160 @@ from typing import Any
 
 import pytest
 
-from ragweave.components.answer_builder import AnswerBuilder, Claim
+from ragweave.components.answer_builder import AnswerBuilder
 from ragweave.components.evidence import Citation, Sentence, Strip
-from ragweave.components.knowledge import CheckResult, Opinion
 from ragweave.components.llm.prose import tell
-from ragweave.components.local.check import support
-from ragweave.models.relevance import Passage
 
 TEXT = "Ada Quill opened the mill in 1931. Bert Osk closed it in 1950."
 ROW: Any = {"id": "i", "title": "Mill", "text": TEXT, "locator": {"file": "/mill.md"}, "date": "2024-06-01"}
 STRIP: Any = {"id": "i#0", "evidence": "i", "title": "Mill", "text": TEXT, "locator": {}, "origin": "library"}
-
-
 OTHER: Any = {**STRIP, "id": "j#0", "evidence": "j", "title": "Kiln", "text": "Cy Dorn built the kiln in 1940."}
+MEMORY: Any = {**STRIP, "id": "m#0", "evidence": "m", "origin": "model"}
 ROWS: Any = {"i": ROW, "j": {**ROW, "id": "j", "title": "Kiln"}}
-
-
-async def _never(text: str, strips: Sequence[Strip]) -> CheckResult:
-    raise AssertionError(f"{text!r} is checked")
+OPENED, CLOSED = "Ada Quill opened the mill in 1931.", "Bert Osk closed it in 1950."
 
 
 class Written:
     """An answer that is written, and what is seen of it: sentences as they come, then marks."""
 
-    def __init__(self, *opinions: Opinion, judged: bool = True, **options: Any) -> None:
+    def __init__(self, **options: Any) -> None:
         self.seen: list[tuple[Any, ...]] = []
-        self.asked: list[Claim] = []
-        self._opinions = opinions
-        second = self._second if judged else None
-        self.page = AnswerBuilder(self._check, self._emit, ROWS, {}, second, self._mark, **options)
+        self.page = AnswerBuilder(self._emit, ROWS, {}, self._mark, **options)
 
-    async def _check(self, text: str, strips: Sequence[Strip]) -> CheckResult:
-        return support(text, [Passage(s["title"], s["text"]) for s in strips])
-
-    async def _second(self, claims: Sequence[Claim]) -> list[Opinion]:
-        self.asked.extend(claims)
-        return list(self._opinions)
-
-    def _emit(self, sentence: Sentence, cited: list[Citation]) -> None:
+    def _emit(self, n: int, sentence: Sentence, cited: list[Citation]) -> None:
         self.seen.append((sentence.support, [c.quote for c in cited]))
 
     def _mark(self, n: int, sentence: Sentence, cited: list[Citation]) -> None:
         self.seen.append((n, sentence.support, [c.quote for c in cited]))
 
-    async def tell(self, *sentences: str, named: Sequence[Strip] = (STRIP,)) -> AnswerBuilder:
+    def tell(self, *sentences: str, named: Sequence[Strip] = (STRIP,)) -> AnswerBuilder:
         for sentence in sentences:
-            await self.page.tell(sentence, named, [STRIP, OTHER])
-        await self.page.close()
+            self.page.tell(sentence, named, [STRIP, OTHER])
+        self.page.close()
         return self.page
 
 
-OPENED, CLOSED = "Ada Quill opened the mill in 1931.", "Bert Osk closed it in 1950."
-
-
-async def test_what_stands_in_its_passage_needs_no_opinion_and_the_rest_is_shown_first_and_marked_later() -> None:
-    answer = Written(Opinion("verified", ((STRIP, OPENED),)), Opinion("contradicted", ((STRIP, CLOSED),)))
-    page = await answer.tell(CLOSED, "Frau Quill eröffnete die Mühle.", "It closed in 1960.")
+def test_sentences_are_shown_as_they_come_with_the_nearest_words_and_their_marks_follow() -> None:
+    answer = Written()
+    page = answer.tell(OPENED, "It closed in 1960.")
+    page.remark(1, "verified", [(STRIP, OPENED)])
+    page.remark(2, "contradicted", [(STRIP, CLOSED)], [(STRIP, CLOSED)])
     assert answer.seen == [
-        ("verified", [CLOSED]),
         ("pending", [OPENED]),
         ("pending", [CLOSED]),
-        (2, "verified", [OPENED]),
-        (3, "contradicted", [CLOSED]),
+        (1, "verified", [OPENED]),
+        (2, "contradicted", [CLOSED]),
     ]
-    assert [(c.n, c.doubted) for c in answer.asked] == [(1, False), (2, True), (3, True)]
-    assert (page.sentences[2].says, page.dropped, page.refuted) == (CLOSED, 0, False)
-
-
-async def test_the_whole_answer_goes_into_one_call_and_none_where_nothing_is_doubted() -> None:
-    answer = Written()
-    await answer.tell(OPENED, CLOSED)
-    assert answer.asked == []
-    every = Written(Opinion("unverified"), every=True)
-    page = await every.tell("In 1931 Ada Quill opened the mill.", CLOSED)
-    assert [c.doubted for c in every.asked] == [True, False]
-    assert [s.support for s in page.sentences] == ["verified", "verified"]  # who cannot tell takes nothing back
-
-
-async def test_a_fact_of_another_passage_is_cited_to_it_and_a_number_once_shown_keeps_its_passage() -> None:
-    answer = Written(Opinion("verified", ((OTHER, OTHER["text"]),)), Opinion("verified", ((STRIP, CLOSED),)))
-    page = await answer.tell("Cy Dorn's kiln is of 1940.", "It shut down by 1950.")
-    assert [s.citations for s in page.sentences] == [(3,), (2,)]
-    assert [(c.n, c.id, c.title, c.quote) for c in page.citations[1:]] == [
-        (2, "i", "Mill", CLOSED),
-        (3, "j", "Kiln", OTHER["text"]),
+    assert [(s.support, s.confidence, s.says) for s in page.sentences] == [
+        ("verified", 1.0, ""),
+        ("contradicted", 0.0, CLOSED),
     ]
 
 
-async def test_what_stands_in_a_passage_that_is_not_named_verifies_nothing_by_itself() -> None:
-    page = await Written(judged=False).tell("Cy Dorn built the kiln in 1940.")
-    assert [(s.support, s.citations) for s in page.sentences] == [("unverified", (1,))]
-    page = await Written(judged=False).tell("Cy Dorn built the kiln in 1940.", named=[])
-    assert [(s.support, page.citations[0].id) for s in page.sentences] == [("verified", "j")]
+def test_a_number_that_was_shown_is_kept_for_what_decides_and_there_are_no_gaps() -> None:
+    page = Written().tell("Cy Dorn's kiln is of 1940.", "It shut down by 1950.")
+    page.remark(1, "verified", [(OTHER, OTHER["text"])])
+    page.remark(2, "verified", [(STRIP, CLOSED)])
+    cited = [(c.n, c.id, c.title, c.quote) for c in page.citations]
+    assert [s.citations for s in page.sentences] == [(1,), (2,)]
+    assert cited == [(1, "j", "Kiln", OTHER["text"]), (2, "i", "Mill", CLOSED)]
 
 
-async def test_strict_shows_what_is_verified_in_its_order_and_counts_the_rest() -> None:
-    answer = Written(
-        Opinion("unverified"), Opinion("verified", ((STRIP, OPENED),)), Opinion("contradicted"), strict=True
-    )
-    page = await answer.tell(CLOSED, "It was red.", "Frau Quill eröffnete die Mühle.", "It closed in 1960.")
-    assert [(s.text, s.support) for s in page.sentences] == [
-        (CLOSED, "verified"),
-        ("Frau Quill eröffnete die Mühle.", "verified"),
-    ]
-    assert page.dropped == 2
+def test_a_number_that_another_sentence_cites_keeps_its_source() -> None:
+    page = Written().tell(OPENED, f"Indeed {OPENED}")
+    assert [s.citations for s in page.sentences] == [(1,), (1,)]
+    page.remark(1, "verified", [(STRIP, CLOSED)])
+    assert [s.citations for s in page.sentences] == [(2,), (1,)]
 
 
-async def test_an_answer_is_refuted_where_all_of_it_is_contradicted() -> None:
-    against = Opinion("contradicted", ((STRIP, CLOSED),))
-    assert (await Written(against, against).tell("It closed in 1960.", "It closed in 1961.")).refuted
-    assert not (await Written(against).tell("It closed in 1960.", OPENED)).refuted
+def test_two_places_of_one_passage_that_decide_together_are_both_cited() -> None:
+    page = Written().tell("It was open for nineteen years.")
+    page.remark(1, "follows", [(STRIP, OPENED), (STRIP, CLOSED)])
+    assert page.sentences[0].citations == (1, 2)
+    assert [c.quote for c in page.citations] == [OPENED, CLOSED]
 
 
-@pytest.mark.parametrize(("day", "verdict"), [("2024-06-01", "verified"), ("2024-07-01", "unverified")])
-async def test_the_date_of_a_document_counts_as_said(day: str, verdict: str) -> None:
-    page = await Written(judged=False).tell(f"By the notes of {day}, Ada Quill opened the mill in 1931.")
-    assert [s.support for s in page.sentences] == [verdict]
+def test_a_source_that_is_named_and_decides_nothing_stays_behind_the_one_that_does() -> None:
+    page = Written().tell(OPENED, named=[STRIP, OTHER])
+    page.remark(1, "verified", [(STRIP, OPENED)])
+    assert page.sentences[0].citations == (1, 2)
 
 
-async def test_without_a_check_a_sentence_is_shown_as_written_with_the_sources_it_names() -> None:
-    page = AnswerBuilder(_never, lambda *_: None, {"i": ROW}, {}, checked=False, strict=True)
-    await page.tell("Ada Quill opened the mill in 1999.", [STRIP], [STRIP])
-    await page.tell("She was tall.", [], [STRIP])
-    await page.close()
+def test_a_disputed_sentence_keeps_its_source_and_names_the_other() -> None:
+    page = Written().tell(OPENED)
+    page.remark(1, "disputed", [(STRIP, OPENED)], [(OTHER, OTHER["text"])])
+    made = page.sentences[0]
+    assert (made.citations, made.against, made.says) == ((1,), (2,), OTHER["text"])
+
+
+def test_what_was_said_is_not_said_again() -> None:
+    assert len(Written().tell(OPENED, OPENED).sentences) == 1
+
+
+def test_what_rests_on_a_models_memory_is_the_models_own() -> None:
+    assert [s.support for s in Written().tell(OPENED, named=[MEMORY]).sentences] == ["model"]
+
+
+def test_strict_shows_nothing_before_its_mark_then_what_is_verified_and_counts_the_rest() -> None:
+    answer = Written(strict=True)
+    page = answer.tell(OPENED, "It was red.", CLOSED)
+    assert answer.seen == []
+    page.remark(1, "verified", [(STRIP, OPENED)])
+    page.remark(2, "unverified", [])
+    page.remark(3, "follows", [(STRIP, CLOSED)])
+    page.release([2, 3])
+    assert answer.seen == [("verified", [OPENED])]
+    assert ([s.text for s in page.sentences], page.dropped) == ([OPENED], 2)
+
+
+def test_without_a_check_a_sentence_is_shown_as_written_with_the_sources_it_names() -> None:
+    page = Written(checked=False, strict=True).tell("Ada Quill opened the mill in 1999.")
     assert [(s.text, s.support, s.citations) for s in page.sentences] == [
-        ("Ada Quill opened the mill in 1999.", "unchecked", (1,)),
-        ("She was tall.", "unchecked", ()),
+        ("Ada Quill opened the mill in 1999.", "unchecked", (1,))
     ]
 
 
-async def test_a_row_that_names_nothing_rests_on_what_the_line_before_its_table_named() -> None:
-    seen: list[tuple[str, list[str]]] = []
-
-    async def check(text: str, strips: Sequence[Strip]) -> CheckResult:
-        seen.append((text, [s["evidence"] for s in strips]))
-        return CheckResult(True, 0.9, (0,), "")
-
-    other: Any = {**STRIP, "id": "j#0", "evidence": "j"}
-    page = AnswerBuilder(check, lambda *_: None, {"i": ROW, "j": {**ROW, "id": "j"}}, {})
+def test_a_row_that_names_nothing_rests_on_what_the_line_before_its_table_named() -> None:
+    page = AnswerBuilder(lambda *_: None, ROWS, {})
     for raw in ("These paid [2]:", "\n| Plot | Paid |", "\n| 3 | 74 |", "\n\nTwo did not."):
-        await tell(raw, [[STRIP], [other]], page)
-    assert seen == [("These paid:", ["j"]), ("3 | 74", ["j"]), ("Two did not.", ["i", "j"])]
-    assert [s.citations for s in page.sentences] == [(1,), (), (1,), (2,)]
+        tell(raw, [[STRIP], [OTHER]], page)
+    assert [(s.text, s.citations) for s in page.sentences] == [
+        ("These paid:", (1,)),
+        ("Plot | Paid", ()),
+        ("3 | 74", (1,)),
+        ("Two did not.", ()),
+    ]
 
 
-@pytest.mark.parametrize("support", ["verified", "contradicted"])
-async def test_a_line_that_only_frames_is_neither_checked_nor_cited_and_goes_with_what_it_frames(support: str) -> None:
-    async def check(text: str, strips: Sequence[Strip]) -> CheckResult:
-        assert text == "We take it."
-        return CheckResult(support == "verified", 0.9, (0,) if support == "verified" else (), "")
-
-    page = AnswerBuilder(check, lambda *_: None, {"i": ROW}, {}, strict=True)
+def test_a_line_that_only_frames_is_neither_judged_nor_cited_and_comes_with_what_it_frames() -> None:
+    page = AnswerBuilder(lambda *_: None, {"i": ROW}, {})
     for raw in ("Dear Jonas,", "\n\nWe take it. [1]", "\n\nPriya Nair"):
-        await tell(raw, [[STRIP]], page)
-    await page.close()
-    told = [(s.text, s.support, s.citations) for s in page.sentences]
-    if support == "verified":
-        assert told == [
-            ("Dear Jonas,", "unchecked", ()),
-            ("We take it.", "verified", (1,)),
-            ("Priya Nair", "unchecked", ()),
-        ]
-    else:
-        assert told == []
+        tell(raw, [[STRIP]], page)
+    page.close()
+    assert [(s.text, s.support, s.citations) for s in page.sentences] == [
+        ("Dear Jonas,", "unchecked", ()),
+        ("We take it.", "pending", (1,)),
+        ("Priya Nair", "unchecked", ()),
+    ]
+    alone = AnswerBuilder(lambda *_: None, {"i": ROW}, {})
+    tell("Dear Jonas,", [[STRIP]], alone)
+    alone.close()
+    assert alone.sentences == []
 
 
-async def test_a_quote_is_shown_unchecked_with_one_citation_at_its_best_sentence() -> None:
+def test_a_quote_is_shown_unchecked_with_one_citation_at_its_best_sentence() -> None:
     shown: list[Any] = []
-    page = AnswerBuilder(_never, lambda s, cited: shown.append((s, cited)), {"i": ROW}, {})
+    page = AnswerBuilder(lambda n, s, cited: shown.append((n, s, cited)), {"i": ROW}, {})
     best: Any = {**STRIP, "text": "Bert Osk closed it in 1950."}
     page.quote(TEXT, best, (35, 62))
     (sentence,) = page.sentences
     assert (sentence.text, sentence.support, sentence.sign, sentence.citations) == (TEXT, "quoted", ">", (1,))
     assert TEXT[slice(*sentence.marked or ())] == page.citations[0].quote == best["text"]
-    assert shown == [(sentence, page.citations)]
+    assert shown == [(1, sentence, page.citations)]
 
 
 @pytest.mark.parametrize("strict", [False, True])
-async def test_what_rests_on_nothing_is_left_out_where_only_what_is_verified_counts(strict: bool) -> None:
-    page = AnswerBuilder(_never, lambda *_: None, {}, {}, strict=strict)
+def test_what_rests_on_nothing_is_left_out_where_only_what_is_verified_counts(strict: bool) -> None:
+    page = AnswerBuilder(lambda *_: None, {}, {}, strict=strict)
     page.tell_unsourced("The moon landing was in 1969.")
     assert ([s.support for s in page.sentences], page.dropped) == ([], 1) if strict else (["model"], 0)

@@ -77,5 +77,5 @@ async def test_a_model_is_asked_for_the_form_that_is_wanted() -> None:
     model = ScriptedChat(replies=["Mart Saar [1]"])
     with override(writer=model):
         knobs = {"mode": "llm", "route_by": "local", "grade_by": "local", "expand_when": "never", "max_hops": 1}
-        assert await ask("Who painted the pump?", **knobs, answer_form="short") == "Mart Saar [1]"
+        assert await ask("Who painted the pump?", **knobs, answer_form="short") == "Mart Saar [1] ✓"
     assert "in a few words" in model.calls[-1].prompt

@@ -172,7 +172,7 @@ async def test_it_counts_against_no_limit_of_the_run(sat: list[str], monkeypatch
 
 
 async def test_the_very_call_of_the_product_is_asked_and_a_reply_that_cannot_be_read_fails() -> None:
-    model = ScriptedChat(react=lambda messages: "I like it.", model_name="m")
+    model = ScriptedChat(react=lambda messages: "I like it.", model_name="m", checker=None)
     from ragweave.components import verdicts
 
     with override(writer=model):

@@ -72,7 +72,7 @@ async def test_a_model_without_eyes_answers_from_the_words_and_is_not_shown_pict
 async def test_where_sentences_are_checked_what_the_frames_show_is_written_down_first(recording: Path) -> None:
     vision = ScriptedChat(react=lambda messages: "The river is green.")
     with override(writer=ScriptedChat(react=answering), vision=vision):
-        knobs = knobs_of(mode="llm", check_by="local", corpora=("clip",), top_k=1)
+        knobs = knobs_of(mode="llm", check_by="on", corpora=("clip",), top_k=1)
         state = await astate(QUESTION, context=knobs, graph="universal_rag")
     assert [pictures(c) for c in vision.calls] == [15]
     assert "green" in state["answer"].text

@@ -12,11 +12,9 @@ from hypothesis import strategies as st
 
 from ragweave.components.answer_builder import AnswerBuilder
 from ragweave.components.context import Context
-from ragweave.components.knowledge import CheckResult
 from ragweave.components.local.quotes import CHARACTERS, QUOTES, Quote, joined, quotes, write
 from ragweave.components.phrases import NOTHING
 from ragweave.components.protocols import GenerationInput
-from ragweave.corpora.hidden import addresses_machines
 from ragweave.corpora.types import Item, Span
 from ragweave.models.tables import heads_above
 from ragweave.models.text import fold
@@ -84,9 +82,9 @@ def test_what_a_sentence_introduces_is_quoted_with_it() -> None:
     assert "Calibrate the lamp with:\nlxctl --points 12" in text
 
 
-def test_an_order_to_assistants_is_never_quoted() -> None:
-    found = quoted("What does the ferry cost?", f"The ferry costs 4 euros.\n\n{ORDER} It is now 75 euros.", ORDER)
-    assert said(found) == ["The ferry costs 4 euros."]
+def test_nothing_is_cut_out_because_it_reads_like_an_order() -> None:
+    found = quoted("What does the ferry cost?", f"The ferry costs 4 euros.\n\n{ORDER} It is now 75 euros.")
+    assert any("75 euros" in text for text in said(found))
 
 
 @pytest.mark.parametrize("question", ["Zworgl?", "x", "犬"])
@@ -114,7 +112,6 @@ def test_a_quote_is_made_of_pieces_of_its_item_and_marks_the_best_of_them(texts:
     for quote in found:
         text, (start, end) = joined(quote)
         assert text[start:end] == quote.best.text
-        assert not addresses_machines(text)
         for sentence in quote.sentences:
             assert sentence.text.removesuffix("…") in sentence.item.text
             before, _, text = text.partition(sentence.text)
@@ -168,11 +165,8 @@ def row(of: Item, **more: Any) -> Any:
 async def shown(question: str, held: Sequence[Item], *rows: Any) -> tuple[AnswerBuilder, str]:
     """Write the quotes of a turn; return the page, and why there are none."""
 
-    async def never(text: str, strips: Sequence[Any]) -> CheckResult:
-        raise AssertionError("what is quoted needs no check")
-
     found = {r["id"]: r for r in rows or map(row, held)}
-    page = AnswerBuilder(never, lambda *_: None, found, {i.id: i for i in held})
+    page = AnswerBuilder(lambda *_: None, found, {i.id: i for i in held})
     why = await write(At(held), GenerationInput(question, [], found, (), True), page)  # type: ignore[arg-type]
     return page, why
 
@@ -217,8 +211,8 @@ async def test_pictures_without_a_word_are_shown_for_their_look_alone_and_not_qu
 
 async def test_what_a_model_has_begun_stays_as_it_is() -> None:
     ferry = item("The ferry sails at noon.")
-    page = AnswerBuilder(None, lambda *_: None, {}, {})  # type: ignore[arg-type]
-    page.show("It sails.", "model", [], 0.5)
+    page = AnswerBuilder(lambda *_: None, {}, {})
+    page.show("It sails.", "model", [])
     found = GenerationInput("When does the ferry sail?", [], {ferry.id: row(ferry)}, (), True)
     assert await write(At([ferry]), found, page) == ""  # type: ignore[arg-type]
     assert [s.text for s in page.sentences] == ["It sails."]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ragweave.components.evidence import Strip
-from ragweave.components.references import exact, lies_in, times_agree
+from ragweave.components.references import exact, lies_in
 from ragweave.corpora.types import Item, Locator, Span
 
 TEXT = "The comet came. It was bright. Nobody slept."
@@ -53,17 +53,3 @@ def test_a_row_is_cited_with_its_own_line_also_where_rows_read_alike() -> None:
 )
 def test_a_place_lies_inside_its_evidence_or_does_not(place: Locator, inside: bool) -> None:
     assert lies_in({"file": "/talk.mp4", **place}, PLACE) is inside
-
-
-@pytest.mark.parametrize(
-    ("text", "agrees"),
-    [
-        ("The comet came at 1:05.", True),
-        ("The comet came at 45:10.", False),
-        ("The comet came.", True),
-        ("It begins at 8:15 in the evening.", True),
-    ],
-)
-def test_a_clock_time_in_prose_stands_in_the_evidence_or_lies_within_it(text: str, agrees: bool) -> None:
-    said = strip("The comet came. The doors open at 8:15.")
-    assert times_agree(text, [said]) is agrees

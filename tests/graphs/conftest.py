@@ -11,6 +11,7 @@ import pytest
 from langchain_core.messages import BaseMessage
 
 from ragweave.tests.support import ScriptedChat
+from ragweave.tests.support.reading import honest
 from ragweave.tests.support.talks import KITCHEN, TALK, vtt
 
 TEXTS = {
@@ -45,7 +46,7 @@ PARTS = {
     "expand": "write search queries",
     "grade": "judge whether passages",
     "reason": "from numbered documents",
-    "check": "check sentences of an answer",
+    "check": "check an answer, sentence by sentence",
     "recall": "write down what you know",
     "generate": "from numbered evidence",
     "converse": "needs no search",
@@ -97,7 +98,7 @@ class Play:
             reply = queues[part].pop(0) if part in queues else script[part]
             return reply(messages) if callable(reply) else reply
 
-        return ScriptedChat(react=react)
+        return ScriptedChat(react=react, checker=parts.get("check", honest))
 
     def parts(self, model: ScriptedChat) -> list[str]:
         """Name the parts that a model was asked to play, in order."""

@@ -192,7 +192,7 @@ async def test_as_published_a_first_turn_that_answers_searches_nothing() -> None
     model = ScriptedChat(replies=["Nothing has to be looked up.\nFinal Answer: It is four."])
     state = await ask(model, "What is two and two?", preset="auto-rag-paper")
     assert not state.get("tasks") and not state.get("hops") and len(model.calls) == 1
-    assert state["answer"].text == "It is four."
+    assert state["answer"].text == "It is four. (the model's own knowledge)"
 
 
 async def test_a_plan_stays_in_the_conversation_though_the_question_itself_is_searched(play: Any) -> None:

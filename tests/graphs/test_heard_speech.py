@@ -63,7 +63,7 @@ async def test_without_a_model_nothing_that_was_heard_is_quoted_unmarked(questio
     assert_marked(answer)
 
 
-@pytest.mark.parametrize("checked", ["local", "off"])
+@pytest.mark.parametrize("checked", ["on", "off"])
 async def test_what_a_chat_model_says_of_it_is_marked_once(checked: Any) -> None:
     said = "The comet was found by Ada Ostrander in 1889 [1]. Her telescope had a mirror of sixty centimetres [2]."
     with override(writer=script(generate=said)):

@@ -84,7 +84,7 @@ async def test_as_published_each_clip_is_judged_by_itself_and_where_all_are_reje
 async def test_a_time_outside_the_evidence_is_not_verified(recordings: Path) -> None:
     model = script(generate="At 45:10 the comet was found by Ada Ostrander in 1889 [1].")
     state = await written(model, look="off")
-    assert [s.support for s in state["answer"].sentences] == ["unverified"]
+    assert [s.support for s in state["answer"].sentences] == ["contradicted"]
 
 
 async def test_a_multiple_choice_ends_after_two_unreadable_replies(recordings: Path) -> None:

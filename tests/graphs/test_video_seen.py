@@ -60,7 +60,7 @@ def mouth() -> ScriptedChat:
             return {"verdicts": [{"n": n, "verdict": "relevant"} for n in (1, 2, 3)]}
         if "decide whether a clip" in system:
             return "yes"
-        return "The green wall is wet [1]." if "green and wet" in user else "UNKNOWN"
+        return "The wall of the harbour is green and wet [1]." if "green and wet" in user else "UNKNOWN"
 
     return ScriptedChat(react=react)
 
@@ -111,7 +111,10 @@ async def test_frames_are_looked_at_with_the_question_and_the_answer_cites_their
     shown = [colours(c.messages) for c in vision.calls]
     assert sorted({*seen}.pop() for seen in shown if len({*seen}) == 1) == sorted(COLOURS) and len(shown) == 3
     answer = state["answer"]
-    assert answer.text.startswith("The green wall is wet.") and answer.sentences[0].support == "verified"
+    assert (
+        answer.text.startswith("The wall of the harbour is green and wet.")
+        and answer.sentences[0].support == "verified"
+    )
     assert {(c.locator["start"], c.locator["end"]) for c in answer.citations} == {(30.0, 60.0)}
 
 

@@ -104,7 +104,7 @@ def react(reply: str, seen: str = "The crane is painted green.") -> Any:
 async def test_a_model_that_sees_is_shown_the_picture_and_what_it_saw_supports_its_answer(harbour: str) -> None:
     model = ScriptedChat(react=react("The crane is painted green [1]."))
     state = await ask("Which colour has the steam crane of Pell?", model, route_by="local", grade_by="local")
-    assert state["answer"].text == "The crane is painted green. [1]"
+    assert state["answer"].text == "The crane is painted green. [1] ✓"
     writer = next(c for c in model.calls if "numbered evidence" in c.prompt)
     parts = writer.messages[-1].content
     assert "The pictures of [1]" in parts[0]["text"] and parts[1]["image_url"]["url"].startswith("data:image/jpeg")

@@ -17,6 +17,7 @@ from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResu
 from langchain_core.runnables import Runnable, RunnableLambda
 from pydantic import Field, PrivateAttr
 
+from ragweave.tests.support.reading import honest, is_check
 from ragweave.tests.support.replies import as_parts, as_text, count_tokens
 
 Reply = str | AIMessage | dict[str, Any] | list[str] | BaseException
@@ -51,7 +52,10 @@ class ScriptedChat(BaseChatModel):
     delay: float = 0.0
     """Seconds before each reply."""
     model_name: str = "scripted"
+    checker: Reaction | None = Field(default=honest, exclude=True)
+    """Judges the sentences of answers, beside the replies and the calls; None leaves these calls to the replies."""
 
+    _checks: list[Call] = PrivateAttr(default_factory=list)
     _queue: deque[Any] = PrivateAttr(default_factory=deque)
     _calls: list[Call] = PrivateAttr(default_factory=list)
     _unexpected: list[Call] = PrivateAttr(default_factory=list)
@@ -66,6 +70,11 @@ class ScriptedChat(BaseChatModel):
     def calls(self) -> list[Call]:
         """Calls received so far."""
         return list(self._calls)
+
+    @property
+    def checks(self) -> list[Call]:
+        """Calls of the check that `checker` answered."""
+        return list(self._checks)
 
     def queue(self, *replies: Any) -> None:
         """Add replies at the end of the queue."""
@@ -90,6 +99,9 @@ class ScriptedChat(BaseChatModel):
 
     def _next(self, messages: list[BaseMessage], method: str) -> Any:
         call = Call(tuple(messages), method)
+        if self.checker is not None and is_check(messages):
+            self._checks.append(call)
+            return self.checker(messages)
         with self._lock:
             self._calls.append(call)
             queued = bool(self._queue)

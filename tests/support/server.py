@@ -16,6 +16,7 @@ from types import TracebackType
 from typing import Any
 
 from ragweave.tests.support.faults import Fault
+from ragweave.tests.support.reading import honest, is_check
 from ragweave.tests.support.replies import as_parts, as_text, count_tokens
 
 _STREAMED = ("cut", "error_event", "stall", "odd")
@@ -56,6 +57,7 @@ class ScriptedServer:
         part_delay: seconds between the parts of a stream.
         models: names the server knows; any name when empty.
         embed: makes the vectors of texts; by their words where none is given.
+        reads: it judges the sentences of answers honestly, beside the replies and the requests.
     """
 
     def __init__(
@@ -67,7 +69,10 @@ class ScriptedServer:
         part_delay: float = 0.0,
         models: Sequence[str] = (),
         embed: Callable[[list[str]], Sequence[Sequence[float]]] | None = None,
+        reads: bool = True,
     ) -> None:
+        self.reads = reads
+        self.checks: list[Received] = []
         self.embed = embed or (lambda texts: [_vector(t) for t in texts])
         self._queue: deque[Any] = deque(replies)
         self._react = react
@@ -128,6 +133,11 @@ class ScriptedServer:
 
     def begin(self, request: Received) -> Any:
         """Note a request and return its reply."""
+        if self.reads and is_check(request.messages):
+            with self._lock:
+                self.checks.append(request)
+                self._in_flight += 1
+            return honest(request.messages)
         with self._lock:
             self.requests.append(request)
             self._in_flight += 1

@@ -27,7 +27,7 @@ export const labelOf = ({ n, label = n }) => String(label);
 
 /** A numbered button that opens a source; in a sentence it says what the check of the sentence found. */
 export function chip(citation, state = "") {
-  const says = ["verified", "contradicted"].includes(state) ? state : "source";
+  const says = ["verified", "contradicted", "against"].includes(state) ? state : "source";
   const label = t(`cite.${says}`, { n: labelOf(citation), title: titleOf(citation), place: place(citation.locator) });
   const button = h("button.cite", { type: "button", "aria-label": label, text: labelOf(citation) });
   button.addEventListener("click", () => {

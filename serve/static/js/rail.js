@@ -119,7 +119,7 @@ function beside(section, list, cards, answer, lines) {
 /** A line through the gutter, in the state of its sentence. */
 function line(sentence, card, y1, y2) {
   const drawn = svg("path", { d: `M0 ${y1}C${GUTTER * 0.6} ${y1} ${GUTTER * 0.4} ${y2} ${GUTTER} ${y2}` });
-  drawn.classList.add(...["verified", "unverified", "contradicted", "model"].filter((state) => sentence.classList.contains(state)));
+  drawn.classList.add(...["verified", "follows", "computed", "disputed", "unverified", "contradicted", "model"].filter((state) => sentence.classList.contains(state)));
   drawn.ends = [sentence, card];
   return drawn;
 }

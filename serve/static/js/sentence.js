@@ -13,21 +13,22 @@ const TIMED = /^\d+:\d\d/;
 const ENDS = /[.!?…:;。！？：；]["'”’“»)\]]*\s*$/u;
 
 /** What becomes of a sentence in its check, and its sign; `state.` before it in words. */
-const STATES = { verified: "check", unverified: "question", contradicted: "alert", model: "spark", unchecked: "question", quoted: "file", pending: "again" };
+const STATES = { verified: "check", follows: "check", computed: "check", disputed: "alert", contradicted: "alert", unverified: "question", model: "spark", unchecked: "question", quoted: "file", pending: "again" };
+const QUIET = ["verified", "pending"]; // a sign alone on screen, its words for a screen reader
+const LOUD = ["follows", "computed", "disputed", "contradicted", "unverified"];
 const told = new WeakMap(); // what each element on screen was made from
-const OLD = { supported: "verified", unsupported: "unverified" };
-const stateOf = (support) => (STATES[support] ? support : OLD[support] || "verified");
+const stateOf = (support) => (STATES[support] ? support : "unchecked");
 
 /** A sentence with its state and its numbers. */
-function sentenceOf({ text, support, sign = "", says = "" }, citations) {
+function sentenceOf({ text, support, sign = "", says = "", against = [] }, citations) {
   const state = stateOf(support);
   const means = t(`state.${state}.means`);
-  const chips = citations.map((citation) => chip(citation, state));
-  const loud = state === "unverified" || state === "contradicted";
-  const flag = loud || ["verified", "pending"].includes(state) ? h("span.flag", { title: means }, icon(STATES[state]), loud ? t(`state.${state}`) : h("span.unseen", { text: t(`state.${state}`) })) : null;
+  const chips = citations.map((citation) => chip(citation, against.includes(citation.n) ? "against" : state));
+  const loud = LOUD.includes(state);
+  const flag = loud || QUIET.includes(state) ? h("span.flag", { title: means }, icon(STATES[state]), loud ? t(`state.${state}`) : h("span.unseen", { text: t(`state.${state}`) })) : null;
   const source = says && h("span.says", { dir: "auto" }, t("state.says"), " ", h("q", { text: says }));
   const own = state === "model" ? h("span.unseen", { text: ` (${t("state.model")})` }) : null;
-  const made = h("span.sentence", { class: state, title: state === "verified" ? null : means }, isCode(sign) ? h("pre.said", {}, h("code", { text })) : h(state === "contradicted" ? "del.said" : "span.said", {}, inline(text)), own, flag, source, chips.length ? h("span.cites", {}, GLUE, ...chips) : null);
+  const made = h("span.sentence", { class: state, title: QUIET.includes(state) ? null : means }, isCode(sign) ? h("pre.said", {}, h("code", { text })) : h(state === "contradicted" ? "del.said" : "span.said", {}, inline(text)), own, flag, source, chips.length ? h("span.cites", {}, GLUE, ...chips) : null);
   made.dataset.ns = citations.map((c) => c.n).join(" ");
   // A line out of a list, a form or a recording would run into the sentence after it.
   if (!ENDS.test(text) || TIMED.test(text)) made.classList.add("line-of");
@@ -70,7 +71,7 @@ function drawn(said, citations) {
 export function remark(answer, mark) {
   const old = [...answer.querySelectorAll("[data-n]")].find((one) => one.dataset.n === String(mark.n));
   if (!old) return "";
-  const said = { ...told.get(old), support: mark.support, says: mark.says };
+  const said = { ...told.get(old), support: mark.support, says: mark.says, against: mark.against };
   old.replaceWith(drawn(said, mark.citations));
   return said.text;
 }
@@ -79,7 +80,7 @@ export function remark(answer, mark) {
 export function write(box, { sentences, citations }) {
   const byNumber = new Map(citations.map((c) => [c.n, c]));
   fill(box);
-  for (const s of sentences) lay(box, s, s.citations.map((n) => byNumber.get(n)).filter(Boolean));
+  for (const s of sentences) lay(box, s, [...new Set([...s.citations, ...(s.against || [])])].map((n) => byNumber.get(n)).filter(Boolean));
 }
 
 /** A row of a table is one sentence, cited in its last cell. */

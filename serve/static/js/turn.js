@@ -113,7 +113,7 @@ export class Turn {
 
   /** Show the answer object: it holds the same sentences, numbered for good. */
   whole(answer, live) {
-    const said = answer.sentences.flatMap((s) => s.citations);
+    const said = answer.sentences.flatMap((s) => [...s.citations, ...(s.against || [])]);
     const order = (c) => (said.includes(c.n) ? said.indexOf(c.n) : said.length);
     answer.citations.sort((a, b) => order(a) - order(b)); // as they are read, and not as the check found them
     if (answer.kind === "answer") numbered(answer.citations);
