@@ -12,6 +12,7 @@ from typing import Any
 import typer
 
 from ragweave.app.commands.common import EXIT_ERROR, complain, run
+from ragweave.app.examined import sit_aloud
 from ragweave.app.findings import part_of
 from ragweave.app.offered import Choice, Values, choices, named, variables
 from ragweave.app.places import clean
@@ -137,6 +138,8 @@ def keep(part: PartName, values: Values, yes: bool) -> None:
         say(f"Note: {before}, and counts before it.")
     if values[name] and TABLE[part].after:
         say(TABLE[part].after)
+    if part == "chat" and values[name]:
+        run(sit_aloud(say))
 
 
 def take_all(parts: Sequence[PartName], yes: bool) -> None:

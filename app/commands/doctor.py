@@ -64,6 +64,7 @@ async def examine() -> list[Finding]:
         "libraries": _libraries,
         "device": _device,
         **{TABLE[name].title: partial(_part, name) for name in PARTS},
+        "check of answers": _check,
         "words in pictures": _pictures,
         "web search": _web,
     }
@@ -149,6 +150,12 @@ async def _pictures() -> list[Finding]:
 
 async def _part(name: PartName) -> list[Finding]:
     return [await part_of(name)]
+
+
+async def _check() -> list[Finding]:
+    from ragweave.app.examined import finding
+
+    return [await finding()]
 
 
 async def _web() -> list[Finding]:

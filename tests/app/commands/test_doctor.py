@@ -9,8 +9,12 @@ from typing import Any
 
 import pytest
 
+from ragweave.components import exam
+from ragweave.components.exam import ExamResult
 from ragweave.corpora.store.stores import stores
+from ragweave.models.chat import override
 from ragweave.models.settings import model_settings
+from ragweave.tests.support import ScriptedChat
 
 
 def areas(out: str) -> dict[str, dict[str, str]]:
@@ -57,3 +61,24 @@ def test_a_library_whose_catalog_is_damaged_is_named_by_its_folder(main: Any, ho
     assert code == 2 and broken in err
     code, _, err = main("ask", "When was the harbour built?", "--library", "newt")
     assert code == 2 and broken in err
+
+
+@pytest.mark.exam
+@pytest.mark.parametrize(
+    ("right", "state", "said", "remedy"),
+    [
+        (None, "ok", "sits an exam", ""),
+        (39, "ok", "39 of 40", ""),
+        (30, "warn", "it missed myth", "set RAGWEAVE_CHECK"),
+    ],
+)
+def test_the_exam_of_the_model_that_checks_is_told_and_nothing_is_called(
+    main: Any, monkeypatch: pytest.MonkeyPatch, right: int | None, state: str, said: str, remedy: str
+) -> None:
+    async def known(model: Any) -> ExamResult | None:
+        return None if right is None else ExamResult(model="m", host="h", right=right, of=40, missed=("myth",))
+
+    monkeypatch.setattr(exam, "known", known)
+    with override(writer=ScriptedChat()):
+        found = areas(main("doctor", "--json")[1])["check of answers"]
+    assert found["state"] == state and said in found["what"] and found["remedy"].startswith(remedy)

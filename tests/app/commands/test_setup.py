@@ -17,6 +17,7 @@ import pytest
 from dotenv import dotenv_values
 
 from ragweave.app import guide, offered
+from ragweave.components import exam
 from ragweave.models import offers
 from ragweave.models.asr_whisper import Whisper
 from ragweave.models.hub import held
@@ -345,3 +346,18 @@ def test_settings_stay_as_they_were_where_the_disk_is_full(
     code, _, err = main("setup", "chat")
     assert code == 2 and "No space left" in err
     assert user_file().read_text(encoding="utf-8") == "RAGWEAVE_CHAT=old\n"
+
+
+@pytest.mark.exam
+def test_the_chat_model_sits_the_exam_of_the_check_and_one_that_fails_is_told_what_to_set(
+    main: Any, server: ScriptedServer, answers: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def sit(ask: Any) -> exam.ExamResult:
+        return exam.ExamResult(right=20, of=40, missed=("myth", "denied"))
+
+    monkeypatch.setattr(exam, "sit", sit)
+    server.queue("ready")
+    answers("1", True)
+    code, out, _ = main("setup", "chat")
+    assert code == 0 and exam.SITS in out
+    assert "qwen3:4b judged 20 of 40" in out and "missed myth, denied" in out and "set RAGWEAVE_CHECK" in out
