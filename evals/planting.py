@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 import zlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ragweave.components.evidence import Strip
@@ -44,9 +44,13 @@ _COUNT = re.compile(r"(?<![\w.,:/-])\d+(?:[.,:]\d+)*(?![\w:/-])")
 _VERB = re.compile(r"\b(is|are|was|were|has|had|can|may|will|did|does|must|should)\b(?! not)")
 
 
-def planted(right: Sequence[CheckedSentence], most: int) -> list[CheckedSentence]:
+def planted(
+    right: Sequence[CheckedSentence],
+    most: int,
+    kinds: Mapping[str, Callable[[CheckedSentence], CheckedSentence | None]] | None = None,
+) -> list[CheckedSentence]:
     """Return `most` wrong sentences, the kinds in turn, each made of another right one in the order of its digest."""
-    pools = {kind: _made(kind, make, right) for kind, make in KINDS.items()}
+    pools = {kind: _made(kind, make, right) for kind, make in (kinds or KINDS).items()}
     out: list[CheckedSentence] = []
     while len(out) < most and any(pools.values()):
         for pool in pools.values():
@@ -66,10 +70,15 @@ def _made(
 ) -> list[CheckedSentence]:
     order = sorted(right, key=lambda s: digest(kind, s.id))
     made = ((s, make(s)) for s in order)
-    return [replace(m, kind=kind) for s, m in made if m is not None and (m.text != s.text or m.named != s.named)]
+    return [
+        replace(m, kind=kind)
+        for s, m in made
+        if m is not None and (m.text != s.text or m.named != s.named or m.known != s.known)
+    ]
 
 
-def _pick(s: CheckedSentence, many: Iterable[str]) -> str:
+def pick(s: CheckedSentence, many: Iterable[str]) -> str:
+    """Return one of many, always the same for a sentence; "" of none."""
     found = list(dict.fromkeys(many))
     return found[zlib.crc32(s.id.encode()) % len(found)] if found else ""
 
@@ -102,7 +111,7 @@ def date(s: CheckedSentence) -> CheckedSentence | None:
     like = [d for d in held if d not in s.text and (d in sort if sort else d.isdigit())]
     by = 1 + zlib.crc32(s.id.encode()) % 4
     other = sort[(sort.index(m.group()) + by) % len(sort)] if sort else str(int(m.group()) + by)
-    return _put(s, m, _pick(s, like) or other)
+    return _put(s, m, pick(s, like) or other)
 
 
 def name(s: CheckedSentence) -> CheckedSentence | None:
@@ -111,7 +120,7 @@ def name(s: CheckedSentence) -> CheckedSentence | None:
     terms = set(text.terms(s.text))
     held = [n for p in s.named for n in text.names(p["text"]) if not set(text.terms(n)) & terms and len(n) > 3]
     held = [n for n in held if n not in _MONTHS and " " in n] or held
-    return replace(s, text=s.text.replace(have[-1], _pick(s, held))) if have and held else None
+    return replace(s, text=s.text.replace(have[-1], pick(s, held))) if have and held else None
 
 
 def negation(s: CheckedSentence) -> CheckedSentence | None:
@@ -138,7 +147,7 @@ def _exchanged(s: CheckedSentence, passages: Iterable[Strip]) -> CheckedSentence
         return None
     others = [o.group() for p in passages for o in _COUNT.finditer(p["text"]) if o.group() not in s.text]
     alike = [o for o in others if len(o) == len(m.group()) and not _DATE.fullmatch(o)]
-    return _put(s, m, _pick(s, alike))
+    return _put(s, m, pick(s, alike))
 
 
 def citation(s: CheckedSentence) -> CheckedSentence | None:
