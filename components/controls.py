@@ -155,7 +155,7 @@ def held(control: Control, rows: Sequence[Verdict], passages: Sequence[Shown]) -
         return bool(said) and said <= {"supported", "follows"}
     if not said or not said <= {"contradicted", "disputed"}:
         return False
-    return any(_stand(words, passages) for row in rows for words in (row.words, row.says))
+    return any(stand(words, passages) for row in rows for words in (row.words, row.says))
 
 
 def _false(
@@ -171,7 +171,7 @@ def _false(
     for make in makes:
         for s in pool:
             made = make(s, passages, draw)
-            if made is not None and _plain_of(made.text) not in said and not _stand(made.text, passages):
+            if made is not None and _plain_of(made.text) not in said and not stand(made.text, passages):
                 return made, s.text
     return None, ""
 
@@ -248,7 +248,7 @@ def _is_english(said: str) -> bool:
     return 4 * sum(word in text.STOP for word in words) >= len(words)
 
 
-def _stand(words: str, passages: Sequence[Shown]) -> bool:
+def stand(words: str, passages: Sequence[Shown]) -> bool:
     """Tell whether words stand in a passage, in their order; “...” stands for what is left out between them."""
     pieces = [_plain_of(piece) for piece in _GAP.split(words) if piece.strip()]
     return bool(pieces) and any(_in_order(pieces, _plain_of(shown.text)) for shown in passages)

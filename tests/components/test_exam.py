@@ -171,6 +171,15 @@ async def test_it_counts_against_no_limit_of_the_run(sat: list[str], monkeypatch
         assert (await known(run.asked("check"))) is not None
 
 
+async def test_an_honest_model_passes_by_the_very_call_of_the_product(home: Path) -> None:
+    model = ScriptedChat(react=lambda messages: checkers.reply(str(messages[-1].text)), model_name="m")
+    run = run_of()
+    with override(writer=model):
+        result = await passed(run)
+    assert (result.model, result.right, result.missed) == ("m", 40, ()) and len(model.calls) == 8
+    assert not run.notes
+
+
 async def test_the_very_call_of_the_product_is_asked_and_a_reply_that_cannot_be_read_fails() -> None:
     model = ScriptedChat(react=lambda messages: "I like it.", model_name="m", checker=None)
     from ragweave.components import verdicts

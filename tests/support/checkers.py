@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib.resources import files
 
 from ragweave.components.exam import TRUE, Ask, ExamCase, Rows
+from ragweave.components.exam import cases as exam_cases
 from ragweave.components.plain_sentences import parts
 from ragweave.components.verdicts import Said, Shown, Verdict
 from ragweave.models import text
@@ -28,6 +30,22 @@ def honest(key: Key) -> Ask:
         return {n: _rows(n, s, passages, key) for n, s in enumerate(sentences, 1)}
 
     return ask
+
+
+_PASSAGE = re.compile(r"^\[\d+\] <<<\n(.*?)\n(.*?)\n?>>>$", re.M | re.S)
+_SENTENCE = re.compile(r"^(\d+)\. (.*?)(?: ?(?:\[\d+\])+)?$", re.M)
+
+
+def reply(prompt: str, key: Key | None = None) -> str:
+    """Return what an honest model replies to the prompt of the check, the exam's included.
+
+    Without a key of its sentences it calls supported what stands in a passage word for word, else contradicted.
+    """
+    known = {**key_of(exam_cases()), **(key or {})}
+    shown, _, asked = prompt.rpartition("\n\nSentences of the answer")
+    passages = [Shown(title, written) for title, written in _PASSAGE.findall(shown)]
+    rows = [row for n, s in _SENTENCE.findall(asked) for row in _rows(int(n), s, passages, known)]
+    return json.dumps({"verdicts": [row.model_dump() for row in rows]})
 
 
 def right_on(share: float, key: Key, seed: int) -> Ask:
