@@ -15,7 +15,7 @@ from functools import cache
 from importlib.resources import files
 from typing import NamedTuple
 
-from ragweave.components.plain_sentences import Statement, is_name, opening_name, opens_well, parts, statements
+from ragweave.components.plain_sentences import PlainSentence, is_name, opening_name, opens_well, parts, statements
 from ragweave.components.verdicts import Shown, Verdict
 from ragweave.models import text
 from ragweave.models.doubt import is_bound
@@ -159,7 +159,7 @@ def held(control: Control, rows: Sequence[Verdict], passages: Sequence[Shown]) -
 
 
 def _false(
-    pool: Iterable[Statement],
+    pool: Iterable[PlainSentence],
     passages: Sequence[Shown],
     values_first: bool,
     draw: random.Random,
@@ -176,7 +176,7 @@ def _false(
     return None, ""
 
 
-def _value(s: Statement, passages: Sequence[Shown], draw: random.Random) -> Control | None:
+def _value(s: PlainSentence, passages: Sequence[Shown], draw: random.Random) -> Control | None:
     """Put another number in the place of one, of the same passage if one has its form."""
     named = " ".join(text.names(s.text)).split()
     places = [m for m in _NUMBER.finditer(s.text) if m.group() not in named and not is_bound(s.text[: m.start()])]
@@ -204,7 +204,7 @@ def _another(number: str, draw: random.Random) -> str:
     return f"{new}{number[whole.end() :]}"
 
 
-def _denied(s: Statement, passages: Sequence[Shown], draw: random.Random) -> Control | None:
+def _denied(s: PlainSentence, passages: Sequence[Shown], draw: random.Random) -> Control | None:
     """Deny what an English sentence says."""
     verbs = list(_VERB.finditer(s.text))
     if len(verbs) != 1 or not _is_english(s.text):
@@ -213,7 +213,7 @@ def _denied(s: Statement, passages: Sequence[Shown], draw: random.Random) -> Con
     return Control(f"{s.text[:end]} not{s.text[end:]}", False, "denied", s.passage)
 
 
-def _renamed(s: Statement, passages: Sequence[Shown], draw: random.Random) -> Control | None:
+def _renamed(s: PlainSentence, passages: Sequence[Shown], draw: random.Random) -> Control | None:
     """Say of somebody else of the passages what is said of the one who opens a sentence that has a number."""
     name = opening_name(s.text)
     if not name or not _NUMBER.search(s.text):
@@ -226,7 +226,7 @@ def _renamed(s: Statement, passages: Sequence[Shown], draw: random.Random) -> Co
     return Control(f"{draw.choice(free)}{s.text[len(name) :]}", False, "name", s.passage)
 
 
-def _can_replace(other: str, name: str, s: Statement, passages: Sequence[Shown]) -> bool:
+def _can_replace(other: str, name: str, s: PlainSentence, passages: Sequence[Shown]) -> bool:
     """Tell whether a name is of as many words as another one, and of none that the sentence has."""
     apart = s.terms.isdisjoint(text.content_terms(other))
     return (

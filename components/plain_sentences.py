@@ -23,7 +23,7 @@ _WORD = re.compile(r"[^\W_]+(?:[.,:'’-][^\W_]+)*")
 _NO_PROSE = re.compile(r"[\"“”„«»‹›「」『』?!？！:;()\[\]{}<>|=*_#@/\\…]|(?<!\w)['‘’]|['‘’](?!\w)|\.\.|https?")
 
 
-class Statement(NamedTuple):
+class PlainSentence(NamedTuple):
     """A plain sentence of a passage: the number of the passage from 1, the sentence, its content words."""
 
     passage: int
@@ -31,14 +31,14 @@ class Statement(NamedTuple):
     terms: frozenset[str]
 
 
-def statements(passages: Sequence[Shown]) -> list[Statement]:
+def statements(passages: Sequence[Shown]) -> list[PlainSentence]:
     """Return the plain sentences of passages, without those of which another sentence speaks in other words."""
     numbered = [(n, part) for n, shown in enumerate(passages, 1) for part in parts(shown.text)]
     terms = [frozenset(text.content_terms(part)) for _, part in numbered]
     out = []
     for at, (n, part) in enumerate(numbered):
         if is_clear(part, passages) and not _touched(at, numbered, terms):
-            out.append(Statement(n, part, terms[at]))
+            out.append(PlainSentence(n, part, terms[at]))
     return out
 
 

@@ -26,6 +26,8 @@ _OPPOSITES = (
 _ADDED = (", which the council confirmed in writing", ", and a second one is planned", ", as every visitor is told")
 _ARTICLE = re.compile(r"(?<=\b[Tt]he )[a-z]{4,}\b(?! [a-z]+ing\b)")
 _FROM_TO = re.compile(r"\bfrom ((?:the )?[^\W\d_][\w’'-]*) to ((?:the )?[^\W\d_][\w’'-]*)")
+NEWER = "~newer"
+"""End of the id of a passage that is newer than the one it denies."""
 _YEAR = 1787
 """A year that stands in a heading alone."""
 
@@ -77,13 +79,17 @@ def noun(s: CheckedSentence) -> CheckedSentence | None:
 
 
 def roles(s: CheckedSentence) -> CheckedSentence | None:
-    """Exchange two names that more than a word parts; lists of names stay."""
-    found = [n for n in text.names(s.text) if s.text.count(n) == 1]
+    """Exchange two names that more than a word parts; lists of names, and the title that is told, stay."""
+    said = s.text.rpartition("”, ")[2]
+    found = [n for n in text.names(said) if said.count(n) == 1]
     if len(found) < 2:
         return None
-    a, b = sorted(found[:2], key=s.text.index)
-    before, between, after = *s.text.split(a, 1)[:1], *s.text.split(a, 1)[1].split(b, 1)
-    return replace(s, text=f"{before}{b}{between}{a}{after}") if len(between.split()) > 1 else None
+    a, b = sorted(found[:2], key=said.index)
+    before, _, rest = said.partition(a)
+    between, _, after = rest.partition(b)
+    if len(between.split()) < 2:
+        return None
+    return replace(s, text=f"{s.text[: len(s.text) - len(said)]}{before}{b}{between}{a}{after}")
 
 
 def column(s: CheckedSentence) -> CheckedSentence | None:
@@ -127,7 +133,9 @@ def disagreeing(s: CheckedSentence) -> CheckedSentence | None:
         return None
     first = s.named[0]
     title = f"{first['title']} · Correction, which replaces it, of December 2031"
-    beside = Strip(**{**first, "id": f"{first['id']}~newer", "evidence": f"{first['evidence']}~newer", "title": title})
+    beside = Strip(
+        **{**first, "id": f"{first['id']}{NEWER}", "evidence": f"{first['evidence']}{NEWER}", "title": title}
+    )
     beside["text"] = newer.text
     return replace(s, known=(*s.known, beside), question=f"{s.question} (as of 2032)")
 

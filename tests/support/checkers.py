@@ -7,6 +7,8 @@ import random
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib.resources import files
+from pathlib import Path
+from typing import Any
 
 from ragweave.components.exam import TRUE, Ask, ExamCase, Rows
 from ragweave.components.exam import cases as exam_cases
@@ -23,6 +25,13 @@ def key_of(cases: Iterable[ExamCase]) -> Key:
     return {item.text: (item.verdict, item.rests) for case in cases for item in case.sentences}
 
 
+def written_rows() -> list[dict[str, Any]]:
+    """Return the written answers of the measurement, which no rule was tuned to."""
+    path = Path(__file__).parent.parent.parent / "evals" / "written_marks.json"
+    rows: list[dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))
+    return rows
+
+
 def honest(key: Key) -> Ask:
     """Read as the key says; a control is true if its passage says it, by the stock or word for word."""
 
@@ -32,7 +41,7 @@ def honest(key: Key) -> Ask:
     return ask
 
 
-_PASSAGE = re.compile(r"^\[\d+\] <<<\n(.*?)\n(.*?)\n?>>>$", re.M | re.S)
+_PASSAGE = re.compile(r"^\[\d+\]\s<<<\n(.*?)\n(.*?)\n?>>>$", re.M | re.S)
 _SENTENCE = re.compile(r"^(\d+)\. (.*?)(?: ?(?:\[\d+\])+)?$", re.M)
 
 
