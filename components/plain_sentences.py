@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from ragweave.components.verdicts import Shown
@@ -20,6 +22,8 @@ _ARTICLES = frozenset(("the", "a", "an"))
 _SHORT = 3
 """Letters of an article in those."""
 _WORD = re.compile(r"[^\W_]+(?:[.,:'’-][^\W_]+)*")
+_PIECE = re.compile(r"[^\W_]+")
+_PAIR = re.compile(r"(?<![^\s(])([^\W\d_])[\w’'-]*,? (?=([^\W\d_][\w’'&-]*))")
 _NO_PROSE = re.compile(r"[\"“”„«»‹›「」『』?!？！:;()\[\]{}<>|=*_#@/\\…]|(?<!\w)['‘’]|['‘’](?!\w)|\.\.|https?")
 
 
@@ -34,10 +38,15 @@ class PlainSentence(NamedTuple):
 def statements(passages: Sequence[Shown]) -> list[PlainSentence]:
     """Return the plain sentences of passages, without those of which another sentence speaks in other words."""
     numbered = [(n, part) for n, shown in enumerate(passages, 1) for part in parts(shown.text)]
-    terms = [frozenset(text.content_terms(part)) for _, part in numbered]
+    texts = [part for _, part in numbered]
+    terms = [frozenset(text.content_terms(part)) for part in texts]
+    holding: dict[str, list[int]] = {}
+    for at, own in enumerate(terms):
+        for term in own:
+            holding.setdefault(term, []).append(at)
     out = []
     for at, (n, part) in enumerate(numbered):
-        if is_clear(part, passages) and not _touched(at, numbered, terms):
+        if is_clear(part, passages) and not _touched(at, texts, terms, holding):
             out.append(PlainSentence(n, part, terms[at]))
     return out
 
@@ -82,23 +91,34 @@ def is_name(name: str, passages: Sequence[Shown]) -> bool:
 
     A name of two words need not be anywhere else.
     """
-    written = [f"{shown.title}\n{shown.text}" for shown in passages]
-    small = re.compile(rf"\b{re.escape(name.partition(' ')[0].lower())}\b")
-    if any(small.search(w) for w in written):
+    seen = _seen(tuple(passages))
+    first = _PIECE.search(name.lower())
+    if first is None or first.group() in seen.words:
         return False
-    return " " in name or any(_follows_small(name, w) for w in written)
+    return " " in name or name in seen.within
 
 
-def _follows_small(name: str, written: str) -> bool:
-    """Tell whether a name follows a word that does not begin with a capital, as it does within a sentence."""
-    return bool(re.search(rf"(?<![^\s(])[^\W\d_A-Z][\w’'-]*,? {re.escape(name)}\b", written))
+class _Seen(NamedTuple):
+    """The words of passages as they are written, and those that follow a small word, as within a sentence."""
+
+    words: frozenset[str]
+    within: frozenset[str]
 
 
-def _touched(at: int, numbered: Sequence[tuple[int, str]], terms: Sequence[frozenset[str]]) -> bool:
+@lru_cache(maxsize=4)
+def _seen(passages: tuple[Shown, ...]) -> _Seen:
+    """Read passages once; kept, because each of their sentences is looked at."""
+    words: set[str] = set()
+    within: set[str] = set()
+    for shown in passages:
+        written = f"{shown.title}\n{shown.text}"
+        words.update(_PIECE.findall(written))
+        within.update(m[2] for m in _PAIR.finditer(written) if m[1].islower())
+    return _Seen(frozenset(words), frozenset(within))
+
+
+def _touched(at: int, texts: Sequence[str], terms: Sequence[frozenset[str]], holding: Mapping[str, list[int]]) -> bool:
     """Tell whether another sentence speaks of the same in other words: it may dispute what this one says."""
-    own = terms[at]
-    for other, (_, part) in enumerate(numbered):
-        same = part == numbered[at][1]
-        if not same and len(own & terms[other]) >= _ALIKE * len(own):
-            return True
-    return not own
+    shared = Counter(n for term in terms[at] for n in holding[term])
+    least = _ALIKE * len(terms[at])
+    return not shared or any(count >= least and texts[n] != texts[at] for n, count in shared.items())
