@@ -17,7 +17,7 @@ from ragweave.components.evidence import Support
 from ragweave.components.grounds import Grounds, find, lacking, underivable
 from ragweave.components.references import SLACK, times_in
 from ragweave.components.run_context import RunContext
-from ragweave.components.verdicts import Said, Shown, Verdict
+from ragweave.components.verdicts import Said, ShownPassage, Verdict
 from ragweave.models import tables
 from ragweave.models.text import content_terms, terms
 
@@ -111,7 +111,7 @@ async def check(run: RunContext, question: str, said: Sequence[Claim], sources: 
     """
     texts = [s.text for s in said]
     cited = [s.cited for s in said]
-    shown = [Shown(s.title, part) for s, part in zip(sources, _read(question, said, sources), strict=True)]
+    shown = [ShownPassage(s.title, part) for s, part in zip(sources, _read(question, said, sources), strict=True)]
     used: list[str] = []
     for attempt in range(_TRIES):
         laid = lay(question, shown, texts, cited, attempt, used)

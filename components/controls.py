@@ -16,7 +16,7 @@ from importlib.resources import files
 from typing import NamedTuple
 
 from ragweave.components.plain_sentences import PlainSentence, is_name, opening_name, opens_well, parts, statements
-from ragweave.components.verdicts import Shown, Verdict
+from ragweave.components.verdicts import ShownPassage, Verdict
 from ragweave.models import text
 from ragweave.models.doubt import is_bound
 
@@ -40,7 +40,7 @@ class Control(NamedTuple):
     true: bool
     kind: str
     passage: int
-    brings: Shown | None = None
+    brings: ShownPassage | None = None
 
 
 class Laid(NamedTuple):
@@ -54,7 +54,7 @@ class Laid(NamedTuple):
         controls: the controls by number.
     """
 
-    passages: list[Shown]
+    passages: list[ShownPassage]
     sentences: list[str]
     cited: list[list[int]]
     own: list[int]
@@ -73,7 +73,7 @@ def seed_of(question: str, answer: Sequence[str], attempt: int = 0) -> int:
 
 def lay(
     question: str,
-    passages: Sequence[Shown],
+    passages: Sequence[ShownPassage],
     answer: Sequence[str],
     cited: Sequence[Sequence[int]],
     attempt: int = 0,
@@ -112,7 +112,7 @@ def lay(
     return laid
 
 
-def _number(control: Control, passages: list[Shown]) -> int:
+def _number(control: Control, passages: list[ShownPassage]) -> int:
     """Return the number of a control's passage, which is added if the control brings it."""
     if control.brings is None:
         return control.passage
@@ -122,7 +122,7 @@ def _number(control: Control, passages: list[Shown]) -> int:
 
 
 def controls(
-    question: str, passages: Sequence[Shown], answer: Sequence[str], seed: int, used: Collection[str] = ()
+    question: str, passages: Sequence[ShownPassage], answer: Sequence[str], seed: int, used: Collection[str] = ()
 ) -> tuple[Control, Control]:
     """Return a false and a true control.
 
@@ -137,7 +137,7 @@ def controls(
     copied = next((s for s in pool if s.text != origin), None)
     stock = [row for row in _stock() if row["false"] not in used and row["true"] not in used] or list(_stock())
     row = draw.choice(stock)
-    brings = Shown(row["title"], row["text"])
+    brings = ShownPassage(row["title"], row["text"])
     if false is None:
         false = Control(row["false"], False, row["kind"], 0, brings)
     if copied is None:
@@ -145,7 +145,7 @@ def controls(
     return false, Control(copied.text, True, "copied", copied.passage)
 
 
-def held(control: Control, rows: Sequence[Verdict], passages: Sequence[Shown]) -> bool:
+def held(control: Control, rows: Sequence[Verdict], passages: Sequence[ShownPassage]) -> bool:
     """Tell whether the verdict on a control is right.
 
     The false one is contradicted or disputed, with words that stand in a passage; the true one supported or follows.
@@ -160,7 +160,7 @@ def held(control: Control, rows: Sequence[Verdict], passages: Sequence[Shown]) -
 
 def _false(
     pool: Iterable[PlainSentence],
-    passages: Sequence[Shown],
+    passages: Sequence[ShownPassage],
     values_first: bool,
     draw: random.Random,
     said: Collection[str],
@@ -176,7 +176,7 @@ def _false(
     return None, ""
 
 
-def _value(s: PlainSentence, passages: Sequence[Shown], draw: random.Random) -> Control | None:
+def _value(s: PlainSentence, passages: Sequence[ShownPassage], draw: random.Random) -> Control | None:
     """Put another number in the place of one, of the same passage if one has its form."""
     named = " ".join(text.names(s.text)).split()
     places = [m for m in _NUMBER.finditer(s.text) if m.group() not in named and not is_bound(s.text[: m.start()])]
@@ -204,7 +204,7 @@ def _another(number: str, draw: random.Random) -> str:
     return f"{new}{number[whole.end() :]}"
 
 
-def _denied(s: PlainSentence, passages: Sequence[Shown], draw: random.Random) -> Control | None:
+def _denied(s: PlainSentence, passages: Sequence[ShownPassage], draw: random.Random) -> Control | None:
     """Deny what an English sentence says."""
     verbs = list(_VERB.finditer(s.text))
     if len(verbs) != 1 or not _is_english(s.text):
@@ -213,7 +213,7 @@ def _denied(s: PlainSentence, passages: Sequence[Shown], draw: random.Random) ->
     return Control(f"{s.text[:end]} not{s.text[end:]}", False, "denied", s.passage)
 
 
-def _renamed(s: PlainSentence, passages: Sequence[Shown], draw: random.Random) -> Control | None:
+def _renamed(s: PlainSentence, passages: Sequence[ShownPassage], draw: random.Random) -> Control | None:
     """Say of somebody else of the passages what is said of the one who opens a sentence that has a number."""
     name = opening_name(s.text)
     if not name or not _NUMBER.search(s.text):
@@ -226,7 +226,7 @@ def _renamed(s: PlainSentence, passages: Sequence[Shown], draw: random.Random) -
     return Control(f"{draw.choice(free)}{s.text[len(name) :]}", False, "name", s.passage)
 
 
-def _can_replace(other: str, name: str, s: PlainSentence, passages: Sequence[Shown]) -> bool:
+def _can_replace(other: str, name: str, s: PlainSentence, passages: Sequence[ShownPassage]) -> bool:
     """Tell whether a name is of as many words as another one, and of none that the sentence has."""
     apart = s.terms.isdisjoint(text.content_terms(other))
     return (
@@ -248,7 +248,7 @@ def _is_english(said: str) -> bool:
     return 4 * sum(word in text.STOP for word in words) >= len(words)
 
 
-def stand(words: str, passages: Sequence[Shown]) -> bool:
+def stand(words: str, passages: Sequence[ShownPassage]) -> bool:
     """Tell whether words stand in a passage, in their order; “...” stands for what is left out between them."""
     pieces = [_plain_of(piece) for piece in _GAP.split(words) if piece.strip()]
     return bool(pieces) and any(_in_order(pieces, _plain_of(shown.text)) for shown in passages)

@@ -19,7 +19,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from ragweave.components import verdicts
 from ragweave.components.run_context import RunContext, TurnState
-from ragweave.components.verdicts import Said, Shown, Verdict
+from ragweave.components.verdicts import Said, ShownPassage, Verdict
 from ragweave.models.chat import Chat
 from ragweave.models.meter import Meter
 from ragweave.models.settings import model_settings
@@ -35,7 +35,7 @@ SITS = "This model sits an exam of forty sentences, once, before it checks answe
 REMEDY = "set RAGWEAVE_CHECK to another chat model, or check_by=off"
 
 Rows = dict[int, list[Verdict]]
-Ask = Callable[[str, Sequence[Shown], Sequence[str], Sequence[Sequence[int]]], Awaitable[Rows | None]]
+Ask = Callable[[str, Sequence[ShownPassage], Sequence[str], Sequence[Sequence[int]]], Awaitable[Rows | None]]
 """Judges the sentences of an answer: question, passages, sentences, and the numbers of the passages that each names."""
 
 
@@ -66,7 +66,7 @@ class ExamCase(BaseModel):
     """A question, its passages, and the sentences of an answer in their order."""
 
     question: str
-    passages: list[Shown]
+    passages: list[ShownPassage]
     sentences: list[ExamSentence]
 
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from ragweave.components.verdicts import Shown
+from ragweave.components.verdicts import ShownPassage
 from ragweave.models import tables, text
 from ragweave.models.calendar import MONTHS, WEEKDAYS
 from ragweave.models.doubt import is_plain
@@ -35,7 +35,7 @@ class PlainSentence(NamedTuple):
     terms: frozenset[str]
 
 
-def statements(passages: Sequence[Shown]) -> list[PlainSentence]:
+def statements(passages: Sequence[ShownPassage]) -> list[PlainSentence]:
     """Return the plain sentences of passages, without those of which another sentence speaks in other words."""
     numbered = [(n, part) for n, shown in enumerate(passages, 1) for part in parts(shown.text)]
     texts = [part for _, part in numbered]
@@ -56,7 +56,7 @@ def parts(written: str) -> list[str]:
     return [" ".join(part.split()) for part in tables.statements(written)]
 
 
-def is_clear(said: str, passages: Sequence[Shown]) -> bool:
+def is_clear(said: str, passages: Sequence[ShownPassage]) -> bool:
     """Tell whether a sentence is whole, states something plainly, and is clear without the one before it."""
     if len(said) > MOST_CHARS or not said.endswith(".") or _NO_PROSE.search(said) or text.UNSPACED_LETTER.search(said):
         return False
@@ -65,7 +65,7 @@ def is_clear(said: str, passages: Sequence[Shown]) -> bool:
     return is_plain(said) and opens_well(said, passages)
 
 
-def opens_well(said: str, passages: Sequence[Shown]) -> bool:
+def opens_well(said: str, passages: Sequence[ShownPassage]) -> bool:
     """Tell whether the first words of a sentence name what it is about; a pronoun does not."""
     first, _, rest = said.partition(" ")
     second = rest.partition(" ")[0]
@@ -86,7 +86,7 @@ def opening_name(said: str) -> str:
     return re.split(r" (?=\d)", name)[0]
 
 
-def is_name(name: str, passages: Sequence[Shown]) -> bool:
+def is_name(name: str, passages: Sequence[ShownPassage]) -> bool:
     """Tell whether a capitalised opening is a name: its first word is never small, and it follows a small word.
 
     A name of two words need not be anywhere else.
@@ -106,7 +106,7 @@ class _Seen(NamedTuple):
 
 
 @lru_cache(maxsize=4)
-def _seen(passages: tuple[Shown, ...]) -> _Seen:
+def _seen(passages: tuple[ShownPassage, ...]) -> _Seen:
     """Read passages once; kept, because each of their sentences is looked at."""
     words: set[str] = set()
     within: set[str] = set()

@@ -16,7 +16,7 @@ _NUMBERS = ("n", "passage", "against")
 _WORDS = ("words", "says")
 
 
-class Shown(NamedTuple):
+class ShownPassage(NamedTuple):
     """A passage as the checking model reads it."""
 
     title: str
@@ -69,7 +69,7 @@ def _number(given: Any) -> int:
 async def ask(
     run: RunContext,
     question: str,
-    passages: Sequence[Shown],
+    passages: Sequence[ShownPassage],
     sentences: Sequence[str],
     cited: Sequence[Sequence[int]] = (),
 ) -> dict[int, list[Verdict]] | None:
@@ -102,7 +102,7 @@ async def ask(
     return rows or None
 
 
-def _untitled(words: str, passages: Sequence[Shown], number: int) -> str:
+def _untitled(words: str, passages: Sequence[ShownPassage], number: int) -> str:
     """Return copied words without the title of their passage, which is its first line to the model."""
     title = " ".join(passages[number - 1].title.split()) if 0 < number <= len(passages) else ""
     flat = " ".join(words.split())

@@ -49,17 +49,17 @@ _SAID: dict[str, Label] = {
 }
 
 
-class Verdict(BaseModel):
+class PassageVerdict(BaseModel):
     """The model's verdict over one passage."""
 
     n: int
     verdict: Label
 
 
-class Verdicts(BaseModel):
+class PassageVerdicts(BaseModel):
     """What the model is asked for."""
 
-    verdicts: list[Verdict]
+    verdicts: list[PassageVerdict]
 
     @model_validator(mode="before")
     @classmethod
@@ -161,7 +161,7 @@ async def passages(
         likely = likely or await relevances(await run.library(), query, passages)
         shown = sorted(sorted(shown, key=lambda i: -likely[i])[:_MOST])
     blocks = [f"[{n}]\n{quote(_flat(passages[i]))}" for n, i in enumerate(shown, 1)]
-    reply = await run.json(load("grade", question=query, passages="\n\n".join(blocks)), Verdicts)
+    reply = await run.json(load("grade", question=query, passages="\n\n".join(blocks)), PassageVerdicts)
     said: dict[int, float] = {}
     for row in reply.verdicts if reply else []:
         # Two different verdicts over one passage decide nothing.

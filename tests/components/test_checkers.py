@@ -14,7 +14,7 @@ import pytest
 
 from ragweave.components.controls import lay, stand
 from ragweave.components.exam import Ask, ExamCase, Rows, cases, sit
-from ragweave.components.verdicts import Shown, Verdict
+from ragweave.components.verdicts import ShownPassage, Verdict
 from ragweave.tests.support import checkers
 
 pytestmark = pytest.mark.exam
@@ -48,7 +48,7 @@ async def figures(make: Make, draws: int) -> Figures:
     return Figures(planted / wrong, lost / right, void / draws / len(SET))
 
 
-async def judged(ask: Ask, case: ExamCase, seed: int) -> tuple[list[Shown], Rows, list[int]]:
+async def judged(ask: Ask, case: ExamCase, seed: int) -> tuple[list[ShownPassage], Rows, list[int]]:
     """Ask with controls, and once more with fresh ones; no rows if they failed twice."""
     said, cited = [item.text for item in case.sentences], [item.cites for item in case.sentences]
     used: list[str] = []
@@ -61,7 +61,7 @@ async def judged(ask: Ask, case: ExamCase, seed: int) -> tuple[list[Shown], Rows
     return [], {}, laid.own
 
 
-def is_mark(rows: list[Verdict], shown: list[Shown], said: tuple[str, ...]) -> bool:
+def is_mark(rows: list[Verdict], shown: list[ShownPassage], said: tuple[str, ...]) -> bool:
     return bool(rows) and all(row.verdict in said and stand(row.words, shown) for row in rows)
 
 

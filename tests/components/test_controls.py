@@ -11,15 +11,15 @@ from hypothesis import strategies as st
 
 from ragweave.components.controls import Control, controls, held, lay, seed_of
 from ragweave.components.plain_sentences import MOST_NUMBERS, is_clear, statements
-from ragweave.components.verdicts import Said, Shown, Verdict
+from ragweave.components.verdicts import Said, ShownPassage, Verdict
 from ragweave.models import text
 
-LAMP = Shown(
+LAMP = ShownPassage(
     "Skelder light",
     "The lamp of the light was lit in 1874 for the first time. It burned oil. The tower is 34 metres high and has a "
     "cellar. Does the stair have 178 steps? A visitor said that the stair has 90 steps. The keeper may leave at dawn.",
 )
-BOATS = Shown(
+BOATS = ShownPassage(
     "Boats", "The ferry carries 60 people and two horses each day. Jo Reef bought the old tug in 1931 for 400 crowns."
 )
 STOCK = json.loads(files("ragweave.components").joinpath("data", "controls.json").read_text(encoding="utf-8"))
@@ -33,7 +33,7 @@ def test_statements_leave_out_questions_pronouns_hedges_and_reports() -> None:
 
 
 def test_a_sentence_of_which_another_passage_says_otherwise_is_no_control() -> None:
-    other = Shown("Letter", "The lamp of the light was lit in 1880 for the first time.")
+    other = ShownPassage("Letter", "The lamp of the light was lit in 1880 for the first time.")
     assert "The lamp of the light was lit in 1874 for the first time." not in {
         s.text for s in statements([LAMP, other])
     }
@@ -53,7 +53,7 @@ def test_values_and_meanings_are_changed_in_turn() -> None:
 
 
 def test_a_number_behind_a_bound_stays() -> None:
-    shown = Shown("Hall", "The hall of the club holds more than 400 people in summer.")
+    shown = ShownPassage("Hall", "The hall of the club holds more than 400 people in summer.")
     assert controls("q", [shown], [], 0)[0].kind != "value"
 
 
@@ -66,7 +66,7 @@ def test_sentences_of_the_answer_and_of_controls_before_are_not_taken() -> None:
 
 
 def test_thin_passages_are_helped_out_by_one_pair_of_the_stock_with_its_passage() -> None:
-    laid = lay("q", [Shown("x", "short")], ["An answer of some words."], [[1]])
+    laid = lay("q", [ShownPassage("x", "short")], ["An answer of some words."], [[1]])
     assert len(laid.passages) == 2 and len(laid.controls) == 2
     assert all(laid.cited[n - 1] == [2] for n in laid.controls)
     row = next(r for r in STOCK if r["title"] == laid.passages[1].title)
@@ -95,12 +95,14 @@ def test_a_second_attempt_draws_anew() -> None:
 WORDS = st.sampled_from(
     "The A It He Ada Quill Jo Reef lamp tower was is 34 1931 12 not may metres pump of in ? . : “".split()
 )
-PASSAGES = st.lists(st.builds(Shown, st.text(max_size=9), st.lists(WORDS, max_size=40).map(" ".join)), max_size=4)
+PASSAGES = st.lists(
+    st.builds(ShownPassage, st.text(max_size=9), st.lists(WORDS, max_size=40).map(" ".join)), max_size=4
+)
 
 
 @given(PASSAGES, st.lists(st.text(max_size=30), max_size=3), st.integers(0, 2**64))
 def test_controls_of_any_passages_are_one_false_and_one_true_and_satisfy_the_filters(
-    passages: list[Shown], answer: list[str], seed: int
+    passages: list[ShownPassage], answer: list[str], seed: int
 ) -> None:
     pair = controls("q", passages, answer, seed)
     assert [c.true for c in pair] == [False, True]
@@ -113,8 +115,8 @@ def test_controls_of_any_passages_are_one_false_and_one_true_and_satisfy_the_fil
             assert 1 <= c.passage <= len(passages) and len(text.numbers(c.text)) <= MOST_NUMBERS
 
 
-@given(st.lists(st.builds(Shown, st.text(), st.text()), max_size=3), st.lists(st.text(), max_size=4))
-def test_any_text_is_laid_out_with_all_sentences_of_the_answer(passages: list[Shown], answer: list[str]) -> None:
+@given(st.lists(st.builds(ShownPassage, st.text(), st.text()), max_size=3), st.lists(st.text(), max_size=4))
+def test_any_text_is_laid_out_with_all_sentences_of_the_answer(passages: list[ShownPassage], answer: list[str]) -> None:
     laid = lay("", passages, answer, [])
     assert [laid.sentences[n - 1] for n in laid.own] == answer
     assert len(laid.sentences) == len(laid.cited) == len(answer) + 2

@@ -101,7 +101,8 @@ async def test_the_check_is_one_call_after_the_sentences_and_strikes_out_what_is
 
 async def test_strict_drops_a_sentence_without_support_before_anybody_sees_it(play: Any) -> None:
     model = play(
-        generate="It was opened in 1931 [1]. It cost nine million crowns [1]. The dome turns on forty bronze rollers [1]."
+        generate="It was opened in 1931 [1]. It cost nine million crowns [1]. "
+        "The dome turns on forty bronze rollers [1]."
     )
     seen: list[str] = []
     with override(writer=model):

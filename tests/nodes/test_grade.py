@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from ragweave.components.evidence import Action, Evidence
 from ragweave.components.llm import grade as llm_grade
-from ragweave.components.llm.grade import Verdicts
+from ragweave.components.llm.grade import PassageVerdicts
 from ragweave.models import relevance
 from ragweave.models.chat import override
 from ragweave.models.chat_json import read_json
@@ -105,7 +105,7 @@ async def test_verdicts_are_read_whatever_is_missing_or_too_much(
 )
 def test_any_json_is_either_read_or_none(value: Any) -> None:
     for shape in (value, {"verdicts": value}):
-        found = read_json(json.dumps(shape), Verdicts)
+        found = read_json(json.dumps(shape), PassageVerdicts)
         assert found is None or all(v.verdict in llm_grade.VALUE for v in found.verdicts)
 
 

@@ -35,7 +35,8 @@ def test_the_system_part_of_a_prompt_is_short(name: str, room: str) -> None:
     from ragweave.prompts import _sections
 
     role, text = _sections(name, room=room)[0]
-    assert role == "user" or tokens_of(text) <= 280
+    most = 460 if name == "verdicts" else 280  # six verdicts, each with its rule
+    assert role == "user" or tokens_of(text) <= most
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from typing import Any
 from ragweave.components.exam import TRUE, Ask, ExamCase, Rows
 from ragweave.components.exam import cases as exam_cases
 from ragweave.components.plain_sentences import parts
-from ragweave.components.verdicts import Said, Shown, Verdict
+from ragweave.components.verdicts import Said, ShownPassage, Verdict
 from ragweave.models import text
 
 Key = Mapping[str, tuple[Said, Sequence[tuple[int, str]]]]
@@ -35,7 +35,7 @@ def written_rows() -> list[dict[str, Any]]:
 def honest(key: Key) -> Ask:
     """Read as the key says; a control is true if its passage says it, by the stock or word for word."""
 
-    async def ask(question: str, passages: Sequence[Shown], sentences: Sequence[str], cited: object) -> Rows:
+    async def ask(question: str, passages: Sequence[ShownPassage], sentences: Sequence[str], cited: object) -> Rows:
         return {n: _rows(n, s, passages, key) for n, s in enumerate(sentences, 1)}
 
     return ask
@@ -52,7 +52,7 @@ def reply(prompt: str, key: Key | None = None) -> str:
     """
     known = {**key_of(exam_cases()), **(key or {})}
     shown, _, asked = prompt.rpartition("\n\nSentences of the answer")
-    passages = [Shown(title, written) for title, written in _PASSAGE.findall(shown)]
+    passages = [ShownPassage(title, written) for title, written in _PASSAGE.findall(shown)]
     rows = [row for n, s in _SENTENCE.findall(asked) for row in _rows(int(n), s, passages, known)]
     return json.dumps({"verdicts": [row.model_dump() for row in rows]})
 
@@ -61,7 +61,7 @@ def right_on(share: float, key: Key, seed: int) -> Ask:
     """Read as the key says in a share of sentences, and say the opposite with the nearest words in the others."""
     draw = random.Random(seed)
 
-    async def ask(question: str, passages: Sequence[Shown], sentences: Sequence[str], cited: object) -> Rows:
+    async def ask(question: str, passages: Sequence[ShownPassage], sentences: Sequence[str], cited: object) -> Rows:
         out = {}
         for n, s in enumerate(sentences, 1):
             rows = _rows(n, s, passages, key)
@@ -82,7 +82,7 @@ def nearest() -> Ask:
 def whole_passage() -> Ask:
     """Call everything supported, and copy all of the passage that shares most words."""
 
-    def row(n: int, s: str, passages: Sequence[Shown]) -> Verdict:
+    def row(n: int, s: str, passages: Sequence[ShownPassage]) -> Verdict:
         near = _near(n, s, passages, "supported")
         return near.model_copy(update={"words": passages[near.passage - 1].text})
 
@@ -99,7 +99,7 @@ def at_random(seed: int) -> Ask:
 def values_only() -> Ask:
     """Call supported what has no number that the nearest passage lacks, and the rest contradicted."""
 
-    def row(n: int, s: str, passages: Sequence[Shown]) -> Verdict:
+    def row(n: int, s: str, passages: Sequence[ShownPassage]) -> Verdict:
         near = _near(n, s, passages, "supported")
         held = text.numbers(passages[near.passage - 1].text)
         said: Said = "supported" if set(text.numbers(s)) <= set(held) else "contradicted"
@@ -125,20 +125,20 @@ async def garbage(question: str, passages: object, sentences: object, cited: obj
 def first_only(key: Key) -> Ask:
     """Read the first sentence honestly, and skip the others."""
 
-    async def ask(question: str, passages: Sequence[Shown], sentences: Sequence[str], cited: object) -> Rows:
+    async def ask(question: str, passages: Sequence[ShownPassage], sentences: Sequence[str], cited: object) -> Rows:
         return {1: _rows(1, sentences[0], passages, key)} if sentences else {}
 
     return ask
 
 
-def _each(row: Callable[[int, str, Sequence[Shown]], Verdict]) -> Ask:
-    async def ask(question: str, passages: Sequence[Shown], sentences: Sequence[str], cited: object) -> Rows:
+def _each(row: Callable[[int, str, Sequence[ShownPassage]], Verdict]) -> Ask:
+    async def ask(question: str, passages: Sequence[ShownPassage], sentences: Sequence[str], cited: object) -> Rows:
         return {n: [row(n, s, passages)] for n, s in enumerate(sentences, 1)}
 
     return ask
 
 
-def _near(n: int, sentence: str, passages: Sequence[Shown], said: Said) -> Verdict:
+def _near(n: int, sentence: str, passages: Sequence[ShownPassage], said: Said) -> Verdict:
     wanted = set(text.terms(sentence))
     numbered = [(p, part) for p, shown in enumerate(passages, 1) for part in parts_as_written(shown.text)]
     passage, words = max(numbered, key=lambda at: len(wanted & set(text.terms(at[1]))))
@@ -152,7 +152,7 @@ def parts_as_written(written: str) -> list[str]:
     return [written[a:b] for a, b in text.sentences(written)] or [written]
 
 
-def _rows(n: int, sentence: str, passages: Sequence[Shown], key: Key) -> list[Verdict]:
+def _rows(n: int, sentence: str, passages: Sequence[ShownPassage], key: Key) -> list[Verdict]:
     said, rests = key.get(sentence) or _of_control(sentence, passages)
     if said == "disputed":
         (passage, words), (against, says) = rests
@@ -160,7 +160,7 @@ def _rows(n: int, sentence: str, passages: Sequence[Shown], key: Key) -> list[Ve
     return [Verdict(n=n, verdict=said, passage=p, words=w) for p, w in rests] or [Verdict(n=n, verdict=said)]
 
 
-def _of_control(sentence: str, passages: Sequence[Shown]) -> tuple[Said, Sequence[tuple[int, str]]]:
+def _of_control(sentence: str, passages: Sequence[ShownPassage]) -> tuple[Said, Sequence[tuple[int, str]]]:
     written = json.loads(files("ragweave.components").joinpath("data", "controls.json").read_text(encoding="utf-8"))
     for row in written:
         passage = next((n for n, shown in enumerate(passages, 1) if shown.title == row["title"]), 0)
