@@ -9,8 +9,9 @@ from typing import Any
 
 from ragweave.corpora.blocks import Block, Parsed
 from ragweave.corpora.formats.merged import MAX_COLUMNS, MAX_REPEATED, MergedTable, TableRow, spanned
+from ragweave.corpora.formats.number_format import number
 from ragweave.corpora.formats.odf import OFFICE, STYLE, TABLE, TEXT, Document, opened, plain, properties
-from ragweave.corpora.formats.xlsx import MAX_ROWS, left_out, number, sheet_blocks
+from ragweave.corpora.formats.xlsx import MAX_ROWS, left_out, sheet_blocks
 
 _ROWS = (f"{TABLE}table-row-group", f"{TABLE}table-rows", f"{TABLE}table-header-rows")
 _CELLS = (f"{TABLE}table-cell", f"{TABLE}covered-table-cell")
