@@ -62,18 +62,18 @@ def test_a_text_has_headings_lists_tables_notes_comments_and_properties(tmp_path
     made.body.append(table("T", ["Ship", "Crew"], ["Marten", 4]))
     parsed = read(made, tmp_path / "a.odt")
     assert [(b.kind, b.level, b.text) for b in parsed.blocks] == [
-        ("heading", 1, "Harbour"),
+        ("heading", 1, "1. Harbour"),
         ("text", 0, "It is old."),
         ("text", 0, "It is deep."),
         ("list", 0, "- one\n- two"),
-        ("heading", 2, "Ships"),
+        ("heading", 2, "1.1. Ships"),
         ("table", 1, "Ship | Crew\nMarten | 4"),
         ("text", 0, "Built in 1790."),
         ("text", 0, "Comment by Ann: How deep?"),
     ]
     assert (parsed.title, parsed.author) == ("Tides", "R. Marsh")
     assert parsed.date is not None and parsed.date.date() == date(2021, 2, 3)
-    assert paragraphs("s", "/a.odt", parsed)[-1].heading == ("Harbour", "Ships")
+    assert paragraphs("s", "/a.odt", parsed)[-1].heading == ("1. Harbour", "1.1. Ships")
 
 
 def test_a_workbook_has_a_table_for_each_sheet_with_row_numbers_and_none_for_hidden_ones(tmp_path: Path) -> None:
