@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import zipfile
 import zlib
 from pathlib import Path
@@ -20,6 +21,7 @@ MAX_ENTRY = 128 * 1024 * 1024
 MAX_RATIO = 100
 """Unpacked to packed bytes of the whole file, where it unpacks to more than RATIO_FROM."""
 RATIO_FROM = 16 * 1024 * 1024
+_OPEN = re.compile(rb"<br\s*>", re.I)
 BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError, NotImplementedError, RuntimeError)
 """What reading a damaged zip file may raise."""
 
@@ -74,7 +76,7 @@ class Archive:
         """
         from lxml import etree
 
-        data = self.read(name)
+        data = _OPEN.sub(b"<br/>", self.read(name)) if recover else self.read(name)
         # Resolving nothing and refusing document types keeps out entity expansion and outside files alike.
         safe: dict[str, Any] = {"resolve_entities": False, "no_network": True, "load_dtd": False, "huge_tree": False}
         if _is_typed(data):

@@ -12,6 +12,7 @@ from typing import Any
 
 from lxml import etree
 from pptx import Presentation
+from pptx.exc import InvalidXmlError
 
 from ragweave.corpora.blocks import Block, Figure, Parsed
 from ragweave.corpora.formats.charts import C, tables
@@ -76,7 +77,7 @@ def _blocks(slide: Any, number: int, warnings: list[str]) -> Iterator[Block]:
 def _shapes(slide: Any, number: int, warnings: list[str]) -> Iterator[tuple[bool, Block]]:
     """Yield (whether it is the title, block) for every shape with text and chart, in groups and alternatives too."""
     charts: set[str] = set()
-    boxes = {s._element: (s.top or 0, s.left or 0, s.height or 0) for s in slide.shapes}
+    boxes = {s._element: _place(s) for s in slide.shapes}
     held = (
         e for s in _in_order(slide.shapes._spTree, boxes) for e in s.iter(f"{P}sp", f"{A}tbl", f"{C}chart", RELATION)
     )
@@ -100,6 +101,14 @@ def _shapes(slide: Any, number: int, warnings: list[str]) -> Iterator[tuple[bool
         text = _text(element, "\n")
         if text and kind not in _FURNITURE:
             yield kind in _TITLES, Block(text, "list" if "\n" in text else "text", page=number)
+
+
+def _place(shape: Any) -> Placed:
+    """Return where a shape stands, by its layout if it does not say; of a broken one what its elements say."""
+    try:
+        return shape.top or 0, shape.left or 0, shape.height or 0
+    except (InvalidXmlError, ValueError):
+        return _box(shape._element)
 
 
 def _part(slide: Any, id: str) -> Any:
