@@ -43,6 +43,7 @@ _LEFT = {
     "control": ("form control", "form controls"),
     "video": ("recording", "recordings"),
     "audio": ("recording", "recordings"),
+    "chartEx": ("chart of a newer kind", "charts of newer kinds"),
     "ink": ("drawing by hand", "drawings by hand"),
     "subDocument": ("document that this one takes in", "documents that this one takes in"),
 }
