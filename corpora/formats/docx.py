@@ -27,6 +27,7 @@ from ragweave.corpora.formats.ooxml import (
     W,
     attribute,
     core,
+    macros,
     not_read,
     relations,
     unread,
@@ -61,7 +62,7 @@ def parse(path: Path) -> Parsed:
         edges = dict.fromkeys(part for kind, part in related.values() if kind in ("header", "footer"))
         document.read_edges(archive.xml(part) for part in edges if archive.has(part))
         properties = core(archive)
-        left = unread(archive, (_MAIN, *edges))
+        left = unread(archive, (_MAIN, *edges)) + macros(archive)
     blocks = document.blocks
     left["symbol of a font", "symbols of a font"] = sum(b.text.count(UNKNOWN) for b in blocks)
     title, figures = properties.title or document.title or document.top, tuple(captioned(document.figures, blocks))

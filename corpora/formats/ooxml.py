@@ -81,15 +81,18 @@ class Package(Archive):
 
 
 def unread(archive: Archive, parts: Iterable[str]) -> Counter[tuple[str, str]]:
-    """Count what parts hold that is not read: objects, recordings, macros."""
+    """Count what parts hold that is not read: objects, recordings, drawings by hand."""
     count: Counter[tuple[str, str]] = Counter()
     for part in parts:
         found = {(kind, target) for kind, target in all_relations(archive, part).values() if kind in _LEFT}
         count.update(_LEFT[kind] for kind, _ in found)
-    macros = sum(name.rpartition("/")[2].lower() == "vbaproject.bin" for name in archive.names)
-    if macros:
-        count["macro project", "macro projects"] = macros
     return count
+
+
+def macros(archive: Archive) -> Counter[tuple[str, str]]:
+    """Count the macro projects of a file, which are not read."""
+    projects = sum(name.rpartition("/")[2].lower() == "vbaproject.bin" for name in archive.names)
+    return Counter({("macro project", "macro projects"): projects})
 
 
 def not_read(count: Mapping[tuple[str, str], int]) -> tuple[str, ...]:

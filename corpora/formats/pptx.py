@@ -18,7 +18,7 @@ from ragweave.corpora.blocks import Block, Figure, Parsed
 from ragweave.corpora.formats.charts import C, tables
 from ragweave.corpora.formats.merged import MergedTable, TableRow, first_row
 from ragweave.corpora.formats.numbering import FALLBACK
-from ragweave.corpora.formats.ooxml import A, P, Package, R, attribute, core, not_read, unread
+from ragweave.corpora.formats.ooxml import A, P, Package, R, attribute, core, macros, not_read, unread
 from ragweave.corpora.formats.places import Placed, reading_order
 from ragweave.corpora.formats.slide_text import AutoNumbers, SlideNotes, text_of
 from ragweave.corpora.formats.smartart import RELATION, diagram
@@ -41,7 +41,7 @@ def parse(path: Path) -> Parsed:
         file = archive.file()
         notes = SlideNotes(archive)
         slides = [str(name) for name in archive.names if _SLIDE.fullmatch(name)]
-        left = unread(archive, slides)
+        left = unread(archive, slides) + macros(archive)
     blocks: list[Block] = []
     figures: list[Figure] = []
     warnings: list[str] = []

@@ -14,7 +14,7 @@ from typing import Any
 from ragweave.corpora.archive import Archive
 from ragweave.corpora.blocks import Block, comment
 from ragweave.corpora.formats.charts import C, tables
-from ragweave.corpora.formats.ooxml import A, R, attribute, relations
+from ragweave.corpora.formats.ooxml import A, R, attribute, relations, unread
 from ragweave.corpora.formats.smartart import RELATION, diagram
 from ragweave.corpora.formats.symbols import TICKED, UNTICKED, shown
 from ragweave.corpora.pages import PAGE_NUMBER
@@ -112,6 +112,7 @@ def _lines(text: str) -> str:
 def _drawing(archive: Archive, part: str, left: Counter[tuple[str, str]]) -> Iterator[Block]:
     """Yield the text of shapes and diagrams, and the titles of charts: their figures stand in cells."""
     related = relations(archive, part)
+    left.update(unread(archive, (part,)))
     for element in archive.xml(part).iter(f"{_DRAWING}sp", f"{_DRAWING}pic", RELATION, f"{C}chart"):
         if next(element.iterancestors(_FALLBACK), None) is not None:
             continue

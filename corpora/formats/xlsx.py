@@ -23,7 +23,7 @@ from ragweave.corpora.blocks import Block, Lines, Parsed
 from ragweave.corpora.formats.csv import above, has_header
 from ragweave.corpora.formats.merged import MAX_COLUMNS, TOP, MergedTable, TableRow
 from ragweave.corpora.formats.number_format import number, shown
-from ragweave.corpora.formats.ooxml import Package, core, not_read, relations, unread
+from ragweave.corpora.formats.ooxml import Package, core, macros, not_read, relations, unread
 from ragweave.corpora.formats.sheet_notes import beyond_cells, edges
 from ragweave.corpora.formats.symbols import shown as symbols
 from ragweave.models.errors import SourceError
@@ -90,7 +90,7 @@ def parse(path: Path) -> Parsed:
 def _left(archive: Archive) -> Counter[tuple[str, str]]:
     """Count the sheets that are no tables, and the macros."""
     related = relations(archive, "xl/workbook.xml").values()
-    left: Counter[tuple[str, str]] = unread(archive, ())
+    left = macros(archive)
     left["sheet that is a chart", "sheets that are charts"] += sum(kind == "chartsheet" for kind, _ in related)
     return left
 
