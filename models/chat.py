@@ -14,7 +14,7 @@ from pydantic import BaseModel
 from ragweave.models import failures
 from ragweave.models.chat_cache import reply_cache
 from ragweave.models.chat_client import Connection, Served, connect, host_of, name_of, slot, stay_here
-from ragweave.models.chat_json import instruction, is_refusal, read_reply, shape_of, under
+from ragweave.models.chat_json import gave_something, instruction, is_refusal, read_reply, shape_of, under
 from ragweave.models.chat_reply import ChatReply, Messages, ModelRequest, can_be_shown, read_label, without_thoughts
 from ragweave.models.errors import InputError, ModelError, ModelTransient, RagweaveError, ReplyCut
 from ragweave.models.failures import Unfinished, endless, explain, is_transient
@@ -54,29 +54,41 @@ class Chat:
         self, role: Role, at: Served | Connection, *, cached: bool = False, settings: ModelSettings | None = None
     ) -> None:
         self.role, self._at, self._cached = role, at, cached
+        self.fresh = False
+        """Whether it is called whatever is kept; its replies replace those that are."""
         self.name, self.host = (at.name, at.host) if isinstance(at, Served) else (name_of(at.model), host_of(at.model))
         self._settings = settings or model_settings()
         self._most = self._settings.chat_tokens or (2_048 if role in ("judge", "vision") else 4_096)
 
-    async def text(self, messages: Messages, *, node: str, meter: Meter, images: Sequence[bytes] = ()) -> str:
+    async def text(
+        self,
+        messages: Messages,
+        *,
+        node: str,
+        meter: Meter,
+        images: Sequence[bytes] = (),
+        good: Callable[[str], bool] = bool,
+    ) -> str:
         """Return the reply as text, without the thinking of reasoning models; empty when the model says nothing.
 
         With `images`, JPEG files, they go with the last user message. A reply that was cut off at a limit of tokens is
-        returned as far as it goes, here and below, and never cached.
+        returned as far as it goes, here and below, and never cached. A reply that is not `good`, which gave nothing of
+        what was asked for, is not cached either: the next call asks the model again.
         """
         asked = ModelRequest(messages, node, meter, images)
         kept = await self._recall(asked, "text")
-        if kept is not None:
-            return kept
+        if kept is not None and good(kept):
+            return self._counted(asked, kept)
         reply = await self._ask(asked)
-        return await self._kept(asked, "text", reply, without_thoughts(reply.text))
+        read = without_thoughts(reply.text)
+        return await self._kept(asked, "text", reply, read, good(read))
 
     async def label(self, messages: Messages, labels: Sequence[str], *, node: str, meter: Meter) -> str | None:
         """Return the one of `labels` that the reply names, or None when two replies could not be read."""
         asked, form, names = ModelRequest(messages, node, meter), "label:" + "|".join(labels), ", ".join(labels)
         kept = await self._recall(asked, form)
         if kept in labels:
-            return kept
+            return self._counted(asked, kept)
         repair = f"Your reply could not be read. Reply with exactly one of these, and nothing else: {names}"
         for request in (asked, asked.repaired(repair)):
             reply = await self._ask(request)
@@ -85,18 +97,28 @@ class Chat:
         return None
 
     async def json(
-        self, messages: Messages, schema: type[M], *, node: str, meter: Meter, images: Sequence[bytes] = ()
+        self,
+        messages: Messages,
+        schema: type[M],
+        *,
+        node: str,
+        meter: Meter,
+        images: Sequence[bytes] = (),
+        good: Callable[[M], bool] = gave_something,
     ) -> M | None:
         """Return the reply as an instance of `schema`, or None when it and one repair could not be read.
 
-        The server is asked to enforce the schema where it can. Where it refuses or ignores that, which is remembered,
+        One that is not `good`, by itself one that holds nothing but empty texts and lists, is not cached. The server is asked to enforce the schema where it can. Where it refuses or ignores that, which is remembered,
         the schema goes into the prompt and the reply is read tolerantly.
         """
         asked, form = ModelRequest(messages, node, meter, images), f"json:{shape_of(schema)}"
         kept = await self._recall(asked, form)
         if kept is not None:
             with suppress(ValueError):
-                return schema.model_validate_json(kept)
+                found = schema.model_validate_json(kept)
+                if good(found):
+                    self._counted(asked, kept)
+                    return found
         at = await self._connection()
         for repair in ("", "Your last reply could not be read. "):
             in_words, reply = asked.repaired(repair + instruction(schema)), None
@@ -112,25 +134,31 @@ class Chat:
                 at.enforces = False
             read = await asyncio.to_thread(read_reply, reply, schema)
             if read is not None:
-                await self._kept(asked, form, reply, read.model_dump_json())
+                await self._kept(asked, form, reply, read.model_dump_json(), good(read))
                 return read
             at.enforces &= not reply.text.strip() or "{" in reply.text  # else as if it had been given no schema
         return None
 
     async def stream(
-        self, messages: Messages, *, node: str, meter: Meter, images: Sequence[bytes] = ()
+        self,
+        messages: Messages,
+        *,
+        node: str,
+        meter: Meter,
+        images: Sequence[bytes] = (),
+        good: Callable[[str], bool] = bool,
     ) -> AsyncGenerator[str, None]:
         """Yield the reply in parts as they arrive, the first with a whole sentence; one from the cache in one part.
 
-        What was yielded is never taken back.
+        What was yielded is never taken back. A reply that is not `good` is not cached.
 
         Raises:
             ReplyCut: after the last part of a reply that was cut off at a limit.
         """
         asked, reply = ModelRequest(messages, node, meter, images), ChatReply()
         kept = await self._recall(asked, "text")
-        if kept is not None:
-            yield kept
+        if kept is not None and good(kept):
+            yield self._counted(asked, kept)
             return
         # Closed at once when the reader leaves early: its slot is wanted.
         async with aclosing(self._read(reply, asked, can_be_shown)) as parts:
@@ -139,19 +167,22 @@ class Chat:
         if reply.cut:
             cut = f"the reply of {self.name} at {self.host} was cut off after {reply.usage(0)[1]:,} tokens"
             raise ReplyCut(cut, "raise RAGWEAVE_CHAT_TOKENS, or the server's own limit")
-        await self._kept(asked, "text", reply, without_thoughts(reply.text))
+        read = without_thoughts(reply.text)
+        await self._kept(asked, "text", reply, read, good(read))
 
     async def _recall(self, asked: ModelRequest, form: str) -> str | None:
-        if not self._cached:
+        if not self._cached or self.fresh:
             return None
         key = asked.key(self.name, self.host, form)
-        kept = await asyncio.to_thread(lambda: reply_cache(self._settings.home).get(key))
-        if kept is not None:
-            asked.meter.record(Spend(asked.node, self.role, self.name, 0, 1, 0, 0, 0.0, 0.0))
+        return await asyncio.to_thread(lambda: reply_cache(self._settings.home).get(key))
+
+    def _counted(self, asked: ModelRequest, kept: str) -> str:
+        """Count a reply of the cache that is used."""
+        asked.meter.record(Spend(asked.node, self.role, self.name, 0, 1, 0, 0, 0.0, 0.0))
         return kept
 
-    async def _kept(self, asked: ModelRequest, form: str, reply: ChatReply, read: str) -> str:
-        if self._cached and read and not reply.cut:
+    async def _kept(self, asked: ModelRequest, form: str, reply: ChatReply, read: str, good: bool = True) -> str:
+        if self._cached and read and good and not reply.cut:
             key = asked.key(self.name, self.host, form)
             await asyncio.to_thread(lambda: reply_cache(self._settings.home).put(key, read))
         return read
