@@ -184,8 +184,8 @@ async def idf_of(run: RunContext, text: str) -> Callable[[str], float]:
 
 def called(model: Chat | None, context: Context) -> Chat | None:
     """Return a model that is called at each request where the run is to be fresh."""
-    if model is not None:
-        model.fresh = context.fresh
+    if model is not None and context.fresh:
+        model.call_always()
     return model
 
 

@@ -53,11 +53,11 @@ def read_settings(kind: type[S]) -> S:
     values = [{name.lower().removeprefix(prefix.lower()): v for name, v in place.items() if v} for place in places]
     apart: dict[str, Any] = {}
     for name in kind.model_fields:
-        owner = name.removesuffix("_url").removesuffix("_key")
+        owner = name.removesuffix("_url").removesuffix("_key").removesuffix("_context")
         if owner != name and owner in kind.model_fields:
             naming = next((n for n, place in enumerate(values) if owner in place), len(values))
             if next((n for n, place in enumerate(values) if name in place), 0) > naming:
-                apart[name] = ""
+                apart[name] = kind.model_fields[name].get_default(call_default_factory=True)
     try:
         return kind(_env_file=(user_file(), here), **apart)
     except ValidationError as error:
@@ -96,6 +96,12 @@ class ModelSettings(Settings):
     )
     chat_url: str = Field("", description="Base URL of an OpenAI-compatible server, usually ending in /v1.")
     chat_key: SecretStr = Field(NO_KEY, description="Key of the server; empty uses the provider's own variable.")
+    chat_context: int = Field(
+        0,
+        ge=0,
+        description="Tokens of prompt and reply that the writer reads at once; longer prompts lose their least "
+        "relevant passages. `ragweave setup` asks the server. 0: not known, and asked for when a prompt is long.",
+    )
     chats: str = Field(
         "",
         description="Further writers that a question may choose (`model`), separated by commas: at the same server, "
@@ -246,6 +252,10 @@ class ModelSettings(Settings):
         provider = [name.partition(":")[0] for name in (model, self.chat)]
         shared = urlsplit(url).netloc == urlsplit(self.chat_url).netloc if url else provider[0] == provider[1]
         return Endpoint(model, url, key if key.get_secret_value() or not shared else self.chat_key)
+
+    def context_of(self, at: Endpoint) -> int:
+        """Return how many tokens a model reads at once; 0 where that is not set, as for any but the usual writer."""
+        return self.chat_context if (at.model, at.url) == (self.chat, self.chat_url) else 0
 
 
 def _table(rates: str) -> dict[str, tuple[float, float]]:

@@ -67,10 +67,9 @@ async def test_a_stream_that_gave_nothing_is_asked_for_again() -> None:
 async def test_a_fresh_model_is_called_whatever_is_kept_and_its_reply_is_kept_instead() -> None:
     model = cached(ScriptedChat(replies=["Oslo", "Bergen"]))
     assert await model.text(ASK, node="n", meter=Meter()) == "Oslo"
-    model.fresh = True
+    model.call_always()
     assert await model.text(ASK, node="n", meter=Meter()) == "Bergen"
-    model.fresh = False
-    assert await model.text(ASK, node="n", meter=Meter()) == "Bergen"
+    assert await cached(ScriptedChat(replies=[])).text(ASK, node="n", meter=Meter()) == "Bergen"
 
 
 async def test_an_introduction_that_cannot_be_used_is_written_again_when_it_is_asked_for_once_more() -> None:
