@@ -17,6 +17,7 @@ from pydantic import Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from ragweave.models.errors import InputError
+from ragweave.models.refusals import why
 
 Role = Literal["writer", "reasoner", "judge", "check", "vision", "embed", "rerank", "asr"]
 
@@ -64,7 +65,7 @@ def read_settings(kind: type[S]) -> S:
         first = error.errors()[0]
         name = prefix + "_".join(str(part) for part in first["loc"]).upper()
         remedy = f"correct it in the environment, in .env or in {user_file()}"
-        raise InputError(f"{name} cannot be used: {first['msg']}", remedy) from error
+        raise InputError(f"{name} cannot be used: it {why(first)}", remedy) from error
 
 
 class Endpoint(NamedTuple):

@@ -37,7 +37,7 @@ def setup(
     environment and a `.env` file in the working folder count before them.
     """
     from ragweave.app import guide
-    from ragweave.app.offered import named, variables
+    from ragweave.models.offered import named, variables
 
     if paper:
         set_up_paper(paper, weights, yes)
@@ -51,7 +51,11 @@ def setup(
             remedy = f"set {TABLE[part].variable}_URL instead"
             raise InputError(f"the {TABLE[part].title} takes no address here", remedy)
         if key and not os.environ.get(key):
-            raise InputError(f"the environment has no {key}", "export it first")
+            # What was typed may be the key itself: it is not printed.
+            raise InputError(
+                "--key takes the name of an environment variable, and none of that name is set",
+                "export the key and name its variable, or leave --key out and run `ragweave setup chat`",
+            )
         values = dict.fromkeys(variables(part), "")
         if model:
             values = run(named(part, model, guide.say, url, os.environ.get(key, "")))
