@@ -16,8 +16,9 @@ from ragweave.app.commands.common import EXIT_ERROR, complain, run
 from ragweave.app.examined import sit_aloud
 from ragweave.app.findings import part_of
 from ragweave.app.places import clean
-from ragweave.app.reencoded import apart, english, reencode
+from ragweave.app.reencoded import reencode_aloud
 from ragweave.app.render import duration, listed
+from ragweave.graphs.reencoding import apart, english
 from ragweave.models.errors import InputError, RagweaveError
 from ragweave.models.listing import NoListError, checked, models_at
 from ragweave.models.offered import Choice, Values, choices, named, variables
@@ -102,8 +103,8 @@ def _taken(choice: Choice) -> Values:
 
 def _of_provider(part: PartName) -> Values:
     """Ask for provider, model and key, and try them."""
-    for n, provider in enumerate(PROVIDERS, 1):
-        say(f"     {n}. {provider.title}")
+    for n, listed_one in enumerate(PROVIDERS, 1):
+        say(f"     {n}. {listed_one.title}")
     say(f"     {len(PROVIDERS) + 1}. another address that speaks OpenAI's API")
     provider = _provider(str(typer.prompt("     Which", default="1")).strip())
     if provider is None:
@@ -162,13 +163,13 @@ def _secret(prompt: str) -> str:
 def keep(part: PartName, values: Values, yes: bool) -> None:
     """Write what was chosen after a yes; an encoder once the libraries have its vectors."""
     name = TABLE[part].variable
-    if part == "encoder" and (waiting := run(apart(values[name] or "wordllama"))):
+    if part == "encoder" and (waiting := run(apart(values))):
         for library, count, seconds in waiting:
             say(f"Library {library}: its {count:,} items are to be encoded again, in about {duration(seconds)}.")
         if not (yes or typer.confirm("Now? The encoder is not used before", default=True)):
             return
         for library, *_ in waiting:
-            run(reencode(library, values[name] or "wordllama"), stopped=_GOES_ON)
+            run(reencode_aloud(library, values), stopped=_GOES_ON)
     shown = [f"{n}={hidden(n, v)}" for n, v in values.items() if v]
     what = listed(shown) or f"{name} unset"
     if not (yes or typer.confirm(f"Write to your settings: {what}?", default=True)):

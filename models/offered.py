@@ -15,7 +15,7 @@ from ragweave.models.context_window import told_by_server
 from ragweave.models.errors import InputError, MissingExtra, ModelError, RagweaveError
 from ragweave.models.listing import NoListError, checked, models_at
 from ragweave.models.offers import OFFERS, SERVERS, SLOW, TABLE, Offer, PartName
-from ragweave.models.settings import model_settings
+from ragweave.models.settings import model_settings, settings_with, using
 
 Values = dict[str, str]
 """Variables and what they are set to; an empty value takes the line out."""
@@ -66,6 +66,8 @@ async def named(part: PartName, model: str, tell: Tell, url: str = "", key: str 
         RagweaveError: it does not work. A key stands in no error.
     """
     model = model.strip()
+    if url and part in ("reranker", "speech") and not model.startswith("api:"):
+        model = f"api:{model}"
     try:
         if url:
             url = await _completed(checked(url), key)
@@ -259,4 +261,5 @@ async def _tried(part: PartName, model: str, tell: Tell, url: str = "", key: str
         "speech": (trial.heard, "listens"),
     }
     attempt, words = trials[part]
-    tell(f"{model.partition('@')[0]} {words.format(await asyncio.to_thread(attempt, model))}.")
+    with using(settings_with(_values(part, model, url, key))):
+        tell(f"{model.partition('@')[0]} {words.format(await asyncio.to_thread(attempt, model))}.")

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import re
-from collections.abc import Mapping
-from functools import lru_cache
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeVar
 from urllib.parse import urlsplit
@@ -18,6 +21,8 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from ragweave.models.errors import InputError
 from ragweave.models.refusals import why
+
+logger = logging.getLogger(__name__)
 
 Role = Literal["writer", "reasoner", "judge", "check", "vision", "embed", "rerank", "asr"]
 
@@ -269,11 +274,71 @@ def _table(rates: str) -> dict[str, tuple[float, float]]:
     return table
 
 
-@lru_cache(maxsize=1)
-def model_settings() -> ModelSettings:
-    """Return the settings of this process.
+class _Current:
+    """The settings of this process, read again once the user's own file has changed: nobody has to start it again."""
 
-    Raises:
-        InputError: if a variable holds a value that cannot be used; names the variable.
-    """
-    return read_settings(ModelSettings)
+    def __init__(self) -> None:
+        self._held: ModelSettings | None = None
+        self._stamp: tuple[int, int] | None = None
+        self._due = 0.0
+
+    def __call__(self) -> ModelSettings:
+        """Return the settings.
+
+        Raises:
+            InputError: if a variable holds a value that cannot be used, and none was read before; names the variable.
+        """
+        if (tried := _tried.get()) is not None:
+            return tried
+        if self._held is not None and time.monotonic() < self._due:
+            return self._held
+        stamp = _stamp()
+        if self._held is None or stamp != self._stamp:
+            try:
+                self._held = read_settings(ModelSettings)
+            except InputError as error:
+                if self._held is None:
+                    raise
+                logger.warning("the settings stay as they were: %s", error)
+        self._stamp, self._due = stamp, time.monotonic() + _LOOK
+        return self._held
+
+    def cache_clear(self) -> None:
+        """Read them at the next use."""
+        self._held = None
+
+
+_LOOK = 1.0
+"""Seconds between two looks whether the user's own file has changed."""
+_tried: ContextVar[ModelSettings | None] = ContextVar("tried_settings", default=None)
+
+model_settings = _Current()
+
+
+def _stamp() -> tuple[int, int] | None:
+    try:
+        found = user_file().stat()
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_size
+
+
+def settings_with(values: Mapping[str, str]) -> ModelSettings:
+    """Return the settings as they would be with other variables of models, servers and keys; "" unsets one."""
+    changed: dict[str, Any] = {}
+    for name, value in values.items():
+        known = ModelSettings.model_fields.get(field := name.removeprefix("RAGWEAVE_").lower())
+        default: Any = known.get_default(call_default_factory=True) if known is not None else None
+        if isinstance(default, str | SecretStr):
+            changed[field] = type(default)(value) if value else default
+    return model_settings().model_copy(update=changed)
+
+
+@contextmanager
+def using(settings: ModelSettings) -> Iterator[None]:
+    """Have the code inside work with other settings, for a trial."""
+    token = _tried.set(settings)
+    try:
+        yield
+    finally:
+        _tried.reset(token)

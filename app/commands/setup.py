@@ -11,7 +11,7 @@ import typer
 from ragweave.app.commands.common import run
 from ragweave.app.commands.setup_paper import set_up_paper
 from ragweave.models.errors import InputError
-from ragweave.models.offers import PARTS, TABLE, PartName
+from ragweave.models.offers import PARTS, PartName
 
 
 def setup(
@@ -47,9 +47,8 @@ def setup(
         if len(parts or ()) > 1 or (remove and not parts):
             raise InputError("it is not clear which part is meant", f"name one of {', '.join(PARTS)}")
         part = wanted[0]
-        if (url or key) and part not in ("chat", "vision"):
-            remedy = f"set {TABLE[part].variable}_URL instead"
-            raise InputError(f"the {TABLE[part].title} takes no address here", remedy)
+        if (url or key) and part == "pictures":
+            raise InputError("the image encoder runs on this machine", "leave --url and --key out")
         if key and not os.environ.get(key):
             # What was typed may be the key itself: it is not printed.
             raise InputError(
