@@ -209,17 +209,19 @@ class _Handler(BaseHTTPRequestHandler):
             self._json(200, {"object": "list", "data": [{"id": n, "object": "model"} for n in names]})
 
     def do_POST(self) -> None:
-        body = json.loads(self.rfile.read(int(self.headers.get("content-length") or 0)))
+        sent = self.rfile.read(int(self.headers.get("content-length") or 0))
         if not self._allowed():
             return
+        if self.path in self.server.scripted.pages:
+            self._json(200, self.server.scripted.pages[self.path])
+            return
+        body = json.loads(sent)
         if self.path == "/v1/chat/completions":
             self._chat(body)
         elif self.path == "/v1/embeddings":
             self._embed(body)
         elif self.path == "/api/pull":
             self._pull(body["model"])
-        elif self.path in self.server.scripted.pages:
-            self._json(200, self.server.scripted.pages[self.path])
         else:
             self._error(404, "no such path")
 
