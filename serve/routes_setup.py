@@ -16,7 +16,7 @@ from ragweave.models.chat_client import address
 from ragweave.models.listing import models_at
 from ragweave.models.offered import choices, variables
 from ragweave.models.offers import TABLE, PartName
-from ragweave.models.settings import model_settings
+from ragweave.models.settings import ModelSettings, model_settings
 from ragweave.models.user_settings import hidden, nearer
 from ragweave.serve.access import CallerNow
 from ragweave.serve.app_state import AppStateNow, Body
@@ -62,6 +62,7 @@ async def show_form(caller: CallerNow, part: PartName) -> dict[str, Any]:
         "title": TABLE[part].title,
         "brings": TABLE[part].brings,
         "model": str(getattr(settings, name)),
+        "own": getattr(settings, name) != ModelSettings.model_fields[name].default,
         "url": hidden(f"{name}_URL", url),
         "host": address(url),
         "key": bool(key is not None and key.get_secret_value()),

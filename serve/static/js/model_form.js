@@ -42,7 +42,7 @@ function drawn(part, form, onsaved) {
     form.choices.length && h("ul.rows", { role: "list" }, ...form.choices.map((choice) => offer(choice, button, go))),
     form.served && h("h3", { text: t("model.at") }),
     form.served && address(part, form, button, go),
-    form.model && h("div.choices", {}, button(".small", t("model.back"), () => go({ remove: true }))),
+    form.own && h("div.choices", {}, button(".small", t("model.back"), () => go({ remove: true }))),
     out,
   ];
 }
@@ -61,23 +61,32 @@ function address(part, form, button, go) {
   const url = field("url", { type: "url", maxlength: "2000", inputmode: "url", value: form.url, placeholder: EXAMPLE });
   const key = field("key", { type: "password", maxlength: "4000", autocomplete: "new-password", placeholder: form.key ? t("model.key.kept") : "" });
   const model = field("model", { type: "text", maxlength: "500", required: true, dir: "auto", value: form.url ? form.model.replace(/^api:/, "") : "", placeholder: t("model.name.example") });
-  const names = h("select.field", { id: uid("names"), hidden: true, "aria-label": t("model.listed") });
+  const names = h("select.field", { id: uid("names"), hidden: true });
+  const label = h("label", { for: model.id, text: t("model.name") });
   const wrong = h("p.wrong", { role: "alert" });
   names.addEventListener("change", () => (model.value = names.value));
+  let asked = 0;
+  /** Have the model chosen of a list, or written where there is none. */
+  const choose = (listed) => {
+    [names.hidden, model.hidden] = [!listed, listed];
+    label.htmlFor = listed ? names.id : model.id;
+  };
   const list = async () => {
+    const mine = ++asked; // what was asked for an earlier address or key counts no more
     wrong.textContent = "";
-    names.hidden = true;
+    choose(false);
     if (!url.value.trim()) return;
     try {
       const found = await call("POST", `/api/setup/${part}/models`, { url: url.value.trim(), key: key.value.trim() });
+      if (mine !== asked) return;
       url.value = found.url;
       if (!found.models.length) return;
       fill(names, ...found.models.map((name) => h("option", { value: name, text: name })));
       if (!found.models.includes(model.value)) model.value = found.models[0];
       names.value = model.value;
-      names.hidden = false;
+      choose(true);
     } catch (error) {
-      wrong.textContent = error.sentence || String(error.message);
+      if (mine === asked) wrong.textContent = error.sentence || String(error.message);
     }
   };
   url.addEventListener("change", list);
@@ -88,7 +97,8 @@ function address(part, form, button, go) {
     {},
     ...row(t("model.address"), url, t("model.address.tell")),
     ...row(t("model.key"), key),
-    ...row(t("model.name"), model),
+    label,
+    model,
     names,
     wrong,
     h("div.choices", {}, button(".small", t("model.list"), list), button(".primary", t("model.save"))),
@@ -115,7 +125,10 @@ async function setUp(part, wanted, out, buttons, onsaved) {
   const hear = {
     told: ({ text }) => line(said(text)),
     encoding: ({ library, done, total }) => ((progress ||= line("")).textContent = t("model.encoding", { library, share: Math.floor((100 * done) / Math.max(1, total)) })),
-    again: ({ libraries }) => out.append(...again(libraries, () => setUp(part, { ...wanted, again: true }, out, buttons, onsaved))),
+    again: ({ libraries }) => {
+      out.append(...again(libraries, () => setUp(part, { ...wanted, again: true }, out, buttons, onsaved)));
+      out.lastElementChild.scrollIntoView({ block: "nearest" });
+    },
     saved: ({ model, after, minutes }) => {
       line(model ? t("model.saved", { model }) : t("model.removed"), "good");
       if (minutes) line(t("model.hears", { n: minutes }));
