@@ -119,6 +119,10 @@ class RunContext:
         model = self._model(role)
         return (await model.text(messages, node=self.node, meter=self.meter, images=images, good=good)).strip()
 
+    async def room(self, role: Role, tokens: int) -> int:
+        """Return how many estimated tokens a prompt of `tokens` for a role may have; 0 where nobody says."""
+        return await self._model(role).room(tokens)
+
     async def label(self, messages: Messages, labels: Sequence[str], role: Role = "judge") -> str | None:
         """Return the one of `labels` that the reply names, or None where it cannot be read."""
         return await self._model(role).label(messages, labels, node=self.node, meter=self.meter)

@@ -193,9 +193,9 @@ class Chat:
         """Call the model from now on, whatever is kept."""
         self._cache.fresh = True
 
-    async def room(self) -> int:
-        """Return how many estimated tokens a long prompt may have; 0 where nobody says."""
-        return await self._prompts.tokens()
+    async def room(self, tokens: int) -> int:
+        """Return how many estimated tokens a prompt may have that would have `tokens`; 0 where nobody says."""
+        return await self._prompts.tokens(tokens)
 
     async def _ask(self, asked: ModelRequest) -> ChatReply:
         """Return a whole reply."""

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from ragweave.models.chat_client import Served, stay_here
 from ragweave.models.chat_reply import ChatReply, ModelRequest, read_of, tokens_of
-from ragweave.models.context_window import ASKED_FROM, ContextWindow, window_of
+from ragweave.models.context_window import ContextWindow, window_of
 from ragweave.models.errors import PromptCut
 from ragweave.models.prompt_fit import Fitted, fitted
 from ragweave.models.text import counted
@@ -48,9 +48,9 @@ class PromptRoom:
         doubtful = self._at is not None and self._at.url and self._window.doubtful(asked.tokens)
         return not doubtful or time.monotonic() > since + _HELD
 
-    async def tokens(self) -> int:
-        """Return how many estimated tokens a long prompt may have; 0 where nobody says."""
-        await self._learn(ASKED_FROM + 1)
+    async def tokens(self, wanted: int) -> int:
+        """Return how many estimated tokens a prompt may have that would have `wanted`; 0 where nobody says."""
+        await self._learn(wanted)
         return self._window.room(self._most)
 
     async def fit(self, asked: ModelRequest) -> ModelRequest:

@@ -50,7 +50,8 @@ async def read_whole(
         return [*strips]
     library = await run.library()
     items = await library.items(order)
-    room = await _budget(run) * CHARS_A_TOKEN
+    budget = await _budget(run)
+    room = budget * CHARS_A_TOKEN
     room -= sum(len(s["text"]) for s in strips if s["evidence"] not in windows)
     whole: dict[str, Strip] = {}
     for n, i in enumerate(order, 1):
@@ -58,6 +59,8 @@ async def read_whole(
             share = max(TEXT_LIMIT, room - TEXT_LIMIT * (len(order) - n))
             whole[i] = await _read(library, item, windows[i], question, share)
             room -= len(whole[i]["text"])
+            if budget < run.context.method.turn_tokens and len(whole[i]["text"]) < len(item.text):
+                run.meter.tell("documents", "The model reads little at once, so documents were shown to it in part.")
     held = [(rounds[i], s["locator"].get("file"), " ".join(s["text"].split())) for i, s in whole.items()]
 
     def stands_in_one(s: Strip) -> bool:
@@ -74,7 +77,7 @@ async def read_whole(
 async def _budget(run: RunContext) -> int:
     """Return the tokens that documents may take: those of a turn, or what the model that reads them has room for."""
     model, tokens = chosen("writer", run.context), run.context.method.turn_tokens
-    room = await model.room() if model is not None else 0
+    room = await model.room(tokens) if model is not None else 0
     return min(tokens, max(_LEAST, room - _ASKING)) if room else tokens
 
 

@@ -91,7 +91,7 @@ async def test_a_server_that_tells_its_size_is_asked_before_a_long_prompt_and_no
     server.queue("Hello.", "In 1874.")
     model = model_at(server, put)
     await model.text([("user", "Hello?")], node="n", meter=Meter())
-    assert await model.room() > 0
+    assert await model.room(100) == 0 < await model.room(5_000)
     await model.text(LONG, node="n", meter=Meter())
     assert [r.body["max_tokens"] for r in server.requests] == [4_096, 1_024]
     assert len(server.requests[1].prompt) < 4 * 3_072
