@@ -89,7 +89,7 @@ async def _reply(run: RunContext, messages: Messages, pictures: Pictures, answer
     text, clock, patience = "", asyncio.get_running_loop().time, model_settings().chat_patience
     late = clock() + patience
     try:
-        async with aclosing(showing(run, messages, pictures, "reasoner")) as stream:
+        async with aclosing(showing(run, messages, pictures, "reasoner", lambda text: bool(read_turn(text)))) as stream:
             async for part in stream:
                 text += part
                 if not await answering.read(text) or len(text) > 2 * ANSWER:
