@@ -91,6 +91,7 @@ def _put(connection: Connection, source: str, place: int, table: KeptTable) -> N
     row = {"source": source, "place": place, "title": table.title, "head": table.head, "total": table.count}
     columns = [[c.name, c.head, c.kind, c.note] for c in table.columns]
     made = connection.execute(tables.insert().values(**row, described=columns, refused=table.refused))
+    assert made.inserted_primary_key is not None
     key = made.inserted_primary_key[0]
     parts = in_parts(table.rows, _CHUNK)
     add(connection, table_rows, [{"owner": key, "part": n, "data": packed(p)} for n, p in enumerate(parts)])

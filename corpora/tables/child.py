@@ -142,7 +142,7 @@ def _found(part: str, text: str, at: int) -> int:
 
 
 def answer(request: dict[str, Any], parts: Any) -> dict[str, Any]:
-    """Return what the statements of a request give: columns and rows of the first, the numbers of rows of the others."""
+    """Return what the statement of a request gives, and the numbers of the rows that it rests on."""
     try:
         connection = loaded(request, parts)
         refusals = guard(connection, request["table"], time.monotonic() + request["seconds"])
@@ -195,7 +195,7 @@ def main() -> None:
         while head := sys.stdin.buffer.read(8):
             yield sys.stdin.buffer.read(struct.unpack(">Q", head)[0])
 
-    print(json.dumps(answer(request, parts())))
+    sys.stdout.write(json.dumps(answer(request, parts())))
 
 
 if __name__ == "__main__":

@@ -22,6 +22,8 @@ _FEWEST = 2
 """Rows, and columns, of the smallest table that is kept."""
 _TOLD = 3
 """Odd cells of a column that are named."""
+_REPEATED, _CHOICES, _CHOICE = 20, 8, 30
+"""Rows from which a column of few texts names them, how many these are, and the characters of one."""
 _NAME = 40
 """Characters of a column's name."""
 _KEYWORDS = frozenset(
@@ -93,7 +95,8 @@ def _tables(blocks: Sequence[Block]) -> Iterator[tuple[str, Block]]:
 def _described(title: str, block: Block, lines: list[str]) -> tuple[KeptTable, list[str]]:
     """Return a table by its heads alone, and the texts of its rows."""
     heads, body = _heads(lines, block.level)
-    columns = tuple(TableColumn(name, head, "text") for name, head in _named(heads))
+    taken = {"row"}
+    columns = tuple(TableColumn(_free(head, taken), head, "text") for head in _named(heads))
     return KeptTable(storable(title), columns, _head_line(lines, block.level), len(body)), body
 
 
@@ -107,7 +110,7 @@ def _kept(title: str, block: Block, lines: list[str]) -> tuple[KeptTable, list[s
     columns: list[TableColumn] = []
     values: list[Sequence[object]] = []
     taken: set[str] = {"row"}
-    for n, ((_, head), column) in enumerate(zip(_named(heads), read, strict=True)):
+    for n, (head, column) in enumerate(zip(_named(heads), read, strict=True)):
         for made, held in _columns(head, column, [row[n] for row in rows], taken):
             columns.append(made)
             values.append(held)
@@ -122,6 +125,9 @@ def _columns(
 ) -> list[tuple[TableColumn, Sequence[object]]]:
     """Return a column of a file as columns of statements: its values, then what they lack of what is written."""
     notes = [read.note] if read.note else []
+    values = {value for value in read.values if value is not None}
+    if read.kind == "text" and len(cells) >= _REPEATED and len(values) <= _CHOICES:
+        notes.append("one of " + ", ".join(sorted(clip(str(v), _CHOICE) for v in values)))
     if read.unit:
         notes.append(f"in {read.unit}")
     if read.odd:
@@ -156,8 +162,8 @@ def _head_line(lines: list[str], level: int) -> str:
     return storable("\n".join(lines[:level]))
 
 
-def _named(heads: Sequence[str]) -> list[tuple[int, str]]:
-    return [(n, head or f"column {n}") for n, head in enumerate(heads, 1)]
+def _named(heads: Sequence[str]) -> list[str]:
+    return [head or f"column {n}" for n, head in enumerate(heads, 1)]
 
 
 def _free(head: str, taken: set[str]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import NamedTuple
 
 _TOKEN = re.compile(
@@ -94,5 +95,5 @@ def _is_added(statement: str, words: list[str], at: int, top: list[Token]) -> bo
 def table_of(statement: str) -> str:
     """Return the name behind the first FROM of a statement, or ""."""
     found = [*tokens(statement)]
-    behind = (b.said for a, b in zip(found, found[1:], strict=False) if a.said == "from" and b.said != "(")
+    behind = (b.said for a, b in pairwise(found) if a.said == "from" and b.said != "(")
     return next(behind, "").strip('"`[]')
