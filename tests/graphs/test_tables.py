@@ -1,0 +1,102 @@
+"""Questions to whole tables: the statement, its result, the answer that cites it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ragweave.components.context import Context
+from ragweave.corpora.store.library import open_library
+from ragweave.graphs.agent import graph
+from ragweave.models.chat import override
+from ragweave.tests.support import ScriptedChat
+
+ROWS = [(f"2025-{n % 12 + 1:02}-{n % 28 + 1:02}", ("Bell", "Aldi", "Shell")[n % 3], f"{n}.25") for n in range(1, 901)]
+SPEND = "Date,Shop,Amount\n" + "".join(f"{','.join(row)}\n" for row in ROWS)
+BELL = sum(float(amount) for _, shop, amount in ROWS if shop == "Bell")
+QUESTION = "How much did I spend at Bell in total?"
+STATEMENT = "Table 1: SELECT sum(amount) FROM t WHERE shop = 'Bell'"
+
+
+@pytest.fixture(autouse=True)
+def library(stock: Callable[[Mapping[str, str]], Path]) -> Path:
+    return stock({"spend.csv": SPEND, "note.md": "# Shops\n\nBell sells milk.\n", "unrelated.md": "# Tea\n\nGreen.\n"})
+
+
+async def ask(model: ScriptedChat, question: str = QUESTION, **knobs: Any) -> dict[str, Any]:
+    with override(writer=model):
+        state: dict[str, Any] = await graph.ainvoke({"messages": [("human", question)]}, context=Context(**knobs))
+    return state
+
+
+def prompts(model: ScriptedChat) -> list[str]:
+    return [call.prompt for call in model.calls if "from numbered documents" in call.prompt]
+
+
+async def test_a_prompt_that_shows_a_part_of_a_table_says_which_and_how_to_ask_for_all(play: Any) -> None:
+    model = play(reason="Final Answer: UNKNOWN.")
+    await ask(model)
+    shown = prompts(model)[0]
+    assert " of 900)" in shown
+    assert "Table 1 has 900 rows" in shown
+    assert "t(row INTEGER, date TEXT as YYYY-MM-DD, shop TEXT (one of Aldi, Bell, Shell), amount REAL)" in shown
+    assert "1 | 2025-02-02 | Aldi | 1.25" in shown
+
+
+async def test_a_statement_runs_over_all_rows_and_its_result_is_the_next_document(play: Any) -> None:
+    model = play(reason=[f"I need all rows.\n{STATEMENT}", lambda m: f"Final Answer: {BELL:.2f} in all [{last(m)}]."])
+    state = await ask(model)
+    asked, shown = model.calls[1].messages[-2:]
+    assert STATEMENT in asked.text
+    assert f"Counted: 300 of 900 rows, where shop = 'Bell'\nsum(amount)\n{BELL:.0f}" in shown.text
+    assert state["answer"].text.startswith(f"{BELL:.2f} in all.")
+    assert [h["query"] for h in state["hops"]] == [QUESTION, STATEMENT]
+    (row,) = [e for e in state["evidence"] if "computed" in e]
+    assert (row["computed"]["counted"], row["computed"]["places"][0]) == (300, {"row": 3, "line": 4, "page": 0})
+
+
+def last(messages: list[Any]) -> int:
+    return max(int(n) for n in re.findall(r"^\[(\d+)\] ", messages[-1].text, re.M))
+
+
+@pytest.mark.parametrize(
+    ("said", "why"),
+    [
+        ("Table 1: DROP TABLE t", None),
+        ("Table 1: SELECT price FROM t", "no such column: price"),
+        ("Table 9: SELECT count(*) FROM t", "Document 9 shows no table"),
+        ("Table 1: SELECT count(*) FROM sqlite_master", "reads no table of this document"),
+    ],
+)
+async def test_a_statement_that_cannot_be_run_is_answered_in_a_sentence(play: Any, said: str, why: str | None) -> None:
+    model = play(reason=[said, "Final Answer: UNKNOWN."])
+    await ask(model)
+    assert why is None or why in prompts(model)[1]
+
+
+async def test_a_turn_has_an_end_of_statements(play: Any) -> None:
+    turns = iter(range(100))
+    model = play(reason=lambda m: f"Table 1: SELECT count(*) + {next(turns)} FROM t")
+    state = await ask(model, max_hops=1)
+    assert sum(h["corpora"] == ["table"] for h in state["hops"]) == 4
+
+
+async def test_the_library_itself_is_a_table(play: Any) -> None:
+    said = "Table library: SELECT file, kind FROM library ORDER BY file"
+    model = play(reason=[said, lambda m: f"Final Answer: There are three files [{last(m)}]."])
+    state = await ask(model, "Which files do you have?")
+    shown = prompts(model)[1]
+    assert "Counted: 3 of 3 rows\nfile | kind\nnote.md | markdown\nspend.csv | csv\nunrelated.md | markdown" in shown
+    assert state["answer"].text.startswith("There are three files.")
+
+
+async def test_the_list_of_files_holds_what_the_run_may_search(play: Any) -> None:
+    said = "Table library: SELECT count(*) FROM library"
+    model = play(reason=[said, "Final Answer: UNKNOWN."])
+    held = await (await open_library()).sources()
+    await ask(model, "Which files do you have?", sources=[s.id for s in held if s.path.endswith("note.md")])
+    assert "Counted: 1 of 1 rows" in prompts(model)[1]
