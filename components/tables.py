@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -23,6 +23,8 @@ _TABLES = 4
 """Tables of one document that are described."""
 _COLUMNS = 40
 """Columns of a table that are described."""
+_BELOW = 4
+"""Lines at the end of a text among which its last row is looked for."""
 _BAR = " | "
 HOW = (
     "To add up, count, compare or list rows of it, reply with one line “Table {n}: SELECT ... FROM t ...” (SQLite) in "
@@ -88,13 +90,17 @@ def _lines(table: KeptTable, text: str, first: int, last: int) -> tuple[tuple[in
     return tuple((first + n if sure else 0, line) for n, line in enumerate(lines))
 
 
-def told(parts: Sequence[TablePart], text: str) -> str:
-    """Return which rows of its tables a text shows, where it does not show all: “rows 1-459 of 3,000”."""
+def told(parts: Sequence[TablePart], text: str, before: Mapping[int, int] | None = None) -> str:
+    """Return which rows of its tables a text shows, where it does not show all: “rows 1-459 of 3,000”.
+
+    `before` has the number of the document under which a table was described, by its key.
+    """
     said = []
     for part in parts:
-        rows = part.shown(text)
+        rows, at = part.shown(text), (before or {}).get(part.table.key)
         if len(rows) < part.table.count:
-            said.append(f"{_ranges(rows) or 'a part'} of {part.table.count:,}")
+            of = f", table {at}" if at else ""
+            said.append(f"{_ranges(rows) or 'a part'} of {part.table.count:,}{of}")
     return "; ".join(said)
 
 
@@ -115,8 +121,10 @@ def whole_rows(parts: Sequence[TablePart], text: str) -> str:
         head for part in parts for head in part.table.head.split("\n")
     }
     lines = text.split("\n")
-    if len(lines) > 1 and _BAR in lines[-1] and lines[-1] not in known:
-        lines.pop()
+    # What is left out of a document is named below its last row.
+    cut = next((n for n in range(len(lines) - 1, max(0, len(lines) - _BELOW), -1) if _BAR in lines[n]), None)
+    if cut is not None and lines[cut] not in known:
+        del lines[cut]
     if len(lines) > 1 and _BAR in lines[0] and lines[0] not in known and "\n" in text:
         lines.pop(0)
     return "\n".join(lines)
@@ -147,13 +155,12 @@ def described(number: int, parts: Sequence[TablePart], text: str, before: dict[i
     for part in open_to(parts, text):
         key, name = part.table.key, names[part.table.key]
         if key in before:
-            out.append(f"The table of [{number}] is that of [{before[key]}].")
             continue
         before[key] = number
         rows = [_BAR.join(map(_value, (n, *row))) for n, row in enumerate(part.examples, 1)]
         out.append(f"Table {number} has {part.table.count:,} rows; its columns, and the first rows:")
         out.append(quote("\n".join([f"{name}({_columns(part)})", *rows])))
-    if any(before[key] == number for key in before):
+    if number in before.values():
         out.append(HOW.format(n=number))
     refused = {p.table.refused for p in parts if p.table.refused and p.table.key not in before}
     return [*out, *(f"Of [{number}]: {why}." for why in sorted(refused))]

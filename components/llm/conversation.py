@@ -186,7 +186,7 @@ def _numbered(r: Round, length: int, tables: dict[int, int]) -> list[str]:
     for n, title, text in r.documents:
         parts, text = r.tables.get(n, ()), clip(text, length)
         text = whole_rows(parts, text) if parts else text
-        rows = told(parts, text)
+        rows = told(parts, text, tables)
         lines.append(passage(n, f"{title} ({rows})" if rows else title, text))
         lines += described(n, parts, text, tables)
     return lines
