@@ -80,13 +80,18 @@ async def result(run: RunContext, known: Knowledge, asked: Decision) -> Evidence
         name = next((n for n in held if n == table_of(asked.statement).lower()), "")
         if not name:
             raise InputError("The statement reads no table of this document", f"its tables are {', '.join(held)}")
-        table, parts = await asyncio.to_thread(_read, library, held[name].key)
+        table, parts = await asyncio.to_thread(read_table, library, held[name].key)
         return await _row(library, known, line, asked.statement, name, table, parts, item)
     except RagweaveError as error:
         return _made(known, line, "No result", f"{error.what}. {error.remedy}.", {"kind": "model"}, asked.table)
 
 
-def _read(library: Library, key: int) -> tuple[KeptTable, list[bytes]]:
+def read_table(library: Library, key: int) -> tuple[KeptTable, list[bytes]]:
+    """Return a table and its packed rows.
+
+    Raises:
+        InputError: it is gone.
+    """
     with library.held.catalog.reading(library.id) as connection:
         table = store.described(connection, key)
         if table is None:
