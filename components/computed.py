@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 
 from ragweave.components.evidence import Computed, Evidence
 from ragweave.components.run_context import RunContext, within
-from ragweave.components.table_query import read_table
+from ragweave.components.table_query import cut, read_table
 from ragweave.components.tables import plain
 from ragweave.corpora.tables import library as files
 from ragweave.corpora.tables.query import query
@@ -40,7 +40,8 @@ async def recompute(run: RunContext, sentence: str, row: Evidence) -> bool:
         found = await query(table, parts, computed["statement"], computed["name"])
     except RagweaveError:
         return False
-    same = [list(map(plain, r)) for r in found.rows] == [list(map(plain, r)) for r in computed["rows"]]
+    before = [list(map(plain, r)) for r in computed["rows"]]
+    same = [list(map(plain, map(cut, r))) for r in found.rows[: len(before)]] == before
     return same and found.counted == computed["counted"] and holds(sentence, computed)
 
 

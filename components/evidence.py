@@ -237,6 +237,8 @@ class Citation(BaseModel):
     """Where the text came from."""
     also: tuple[Locator, ...] = ()
     """Other places where the same text stands."""
+    computed: Computed | None = None
+    """What a statement over a whole table gave, where the quote is its result."""
 
 
 class Sentence(BaseModel):

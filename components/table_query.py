@@ -32,6 +32,9 @@ _PLACES = 20
 """Source rows that are kept with a result."""
 _CELL = 200
 """Characters of a cell of a result."""
+_LEFT_OUT = 80
+"""Characters of the line that says that rows are left out."""
+_BAR = " | "
 _NONE = "No row matches. Texts are compared letter by letter; LIKE does not tell small letters from capitals."
 
 
@@ -120,16 +123,29 @@ async def _row(
         "counted": found.counted,
         "total": found.total,
         "columns": list(found.columns),
-        "rows": [[_cell(v) for v in row] for row in found.rows],
+        "rows": [[cut(v) for v in row] for row in found.rows],
         "more": found.more,
         "places": await asyncio.to_thread(_places, found, parts),
         "item": first,
         "notes": _notes(table, found.statement),
     }
+    computed = _fitting(computed)
     title = LIBRARY if opened is None else opened.title
     where: Locator = {"kind": "model"} if opened is None else opened.locator
     made = _made(known, line, title, told(computed), where, f"{table.source} {table.key} {statement}")
     return Evidence(**{**made, "computed": computed})
+
+
+def _fitting(computed: Computed) -> Computed:
+    """Return a result with as many of its rows as a document of the prompt has room for."""
+    rows, left = list[list[str | int | float | None]](), TEXT_LIMIT - len(told(Computed(**{**computed, "rows": []})))
+    left -= _LEFT_OUT
+    for row in computed["rows"]:
+        left -= len(_BAR.join(map(plain, row))) + 1
+        if left < 0:
+            break
+        rows.append(row)
+    return Computed(**{**computed, "rows": rows, "more": computed["more"] or len(rows) < len(computed["rows"])})
 
 
 def _made(known: Knowledge, line: str, title: str, text: str, where: Locator, of: str) -> Evidence:
@@ -174,7 +190,8 @@ def _lists(note: str) -> bool:
     return note.startswith("one of ")
 
 
-def _cell(value: Any) -> str | int | float | None:
+def cut(value: Any) -> str | int | float | None:
+    """Return a cell of a result, not longer than is kept."""
     if isinstance(value, str):
         return clip(value, _CELL)
     return value if value is None or isinstance(value, int | float) else str(value)
@@ -188,8 +205,8 @@ def told(computed: Computed) -> str:
     lines = [f"Result of: {computed['statement']}", f"Counted: {rests}{condition}"]
     lines += [f"Note: {note}" for note in computed["notes"]]
     lines += [_NONE] if counted == 0 else []
-    lines.append(" | ".join(computed["columns"]))
-    lines += [" | ".join(map(plain, row)) for row in computed["rows"]]
+    lines.append(_BAR.join(computed["columns"]))
+    lines += [_BAR.join(map(plain, row)) for row in computed["rows"]]
     if computed["more"]:
         lines.append(f"More rows are left out: these are the first {len(computed['rows'])}.")
     return "\n".join(lines)

@@ -55,5 +55,6 @@ def _rows(library: Library, within: Collection[str]) -> list[Row]:
         for path in source.paths or (source.path,):
             where = PurePath(path)
             about = (source.title, source.kind or None, date, added, pages.get(source.id), source.status, source.id)
-            out.append((0, 0, where.name, str(where.parent), *about))
+            # A server shows no paths of its machine: the name of the folder alone.
+            out.append((0, 0, where.name, where.parent.name, *about))
     return out

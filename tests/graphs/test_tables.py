@@ -100,3 +100,21 @@ async def test_the_list_of_files_holds_what_the_run_may_search(play: Any) -> Non
     held = await (await open_library()).sources()
     await ask(model, "Which files do you have?", sources=[s.id for s in held if s.path.endswith("note.md")])
     assert "Counted: 1 of 1 rows" in prompts(model)[1]
+
+
+async def test_a_result_that_is_too_long_to_read_says_that_rows_are_left_out(play: Any) -> None:
+    model = play(reason=["Table 1: SELECT row, date, shop, amount FROM t", "Final Answer: UNKNOWN."])
+    state = await ask(model)
+    (row,) = [e for e in state["evidence"] if "computed" in e]
+    assert len(row["text"]) <= 2_000
+    kept = len(row["computed"]["rows"])
+    assert row["text"].endswith(f"More rows are left out: these are the first {kept}.")
+    assert row["text"].split("\n")[-2] == " | ".join(map(str, row["computed"]["rows"][-1]))
+
+
+async def test_the_writer_is_shown_which_rows_of_a_table_it_reads(play: Any) -> None:
+    model = play(reason="?", generate="UNKNOWN")
+    await ask(model)
+    written = [call.prompt for call in model.calls if "from numbered evidence" in call.prompt]
+    assert written
+    assert " of 900)" in written[0]
