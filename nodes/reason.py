@@ -110,6 +110,7 @@ async def reason(state: State, runtime: NodeRuntime) -> Update:
             told = f"stopped by the limit of {spent}"
     if then != "generate" or opening:
         update |= {"query": decision.query or state["query"], "also": list(decision.more)}
+    told = "; ".join([*(e["query"] for e in results), told])
     data = {"then": then, "query": decision.query, "learnt": decision.learnt, "missing": decision.missing}
     return run.done("; ".join(filter(None, (decision.learnt, decision.missing, told))), made, data=data, **update)
 
