@@ -54,10 +54,10 @@ class TablePart:
             where.setdefault(line, []).append(at)
         found, floor = list[int](), 0
         for line in text.split("\n"):
-            at = next((k for k in where.get(line, ()) if k >= floor), None)
-            if at is not None and self.lines[at][0]:
-                found.append(self.lines[at][0])
-                floor = at + 1
+            near = next((k for k in where.get(line, ()) if k >= floor), None)
+            if near is not None and self.lines[near][0]:
+                found.append(self.lines[near][0])
+                floor = near + 1
         return found
 
 

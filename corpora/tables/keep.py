@@ -33,6 +33,8 @@ _KEYWORDS = frozenset(
     "notnull null of offset on or order outer over primary references regexp right row rowid select "
     "set table then to transaction union unique update using values view when where window with".split()
 )
+_SUMMED, _ROUNDED = 4, 1e-6
+"""Numbers of a column whose last may be the sum of the others, and the share by which it may differ."""
 _BAR = " | "
 
 
@@ -115,6 +117,7 @@ def _kept(title: str, block: Block, lines: list[str]) -> tuple[KeptTable, list[s
             columns.append(made)
             values.append(held)
     places = _places(block, lines)
+    columns = [_totalled(c, held) for c, held in zip(columns, values, strict=True)]
     made_rows: list[Row] = [(*place, *row) for place, row in zip(places, zip(*values, strict=True), strict=True)]
     head = _head_line(lines, block.level)
     return KeptTable(storable(title), tuple(columns), head, len(rows), tuple(made_rows)), body
@@ -148,6 +151,17 @@ def _columns(
         written = TableColumn(_free(f"{name}_text", taken), head, "text", f"{name} as it is written")
         out.append((written, [cell or None for cell in cells]))
     return out
+
+
+def _totalled(column: TableColumn, held: Sequence[object]) -> TableColumn:
+    """Note that the last row of a column is the sum of those above it: who adds up the column adds it up twice."""
+    numbers = [value for value in held if isinstance(value, int | float)]
+    if column.kind not in ("integer", "real") or len(numbers) < _SUMMED or numbers[-1] != held[-1] or not numbers[-1]:
+        return column
+    if abs(sum(numbers[:-1]) - numbers[-1]) > _ROUNDED * abs(numbers[-1]):
+        return column
+    note = f"row {len(held):,} is the sum of the rows above it"
+    return replace(column, note="; ".join(filter(None, (column.note, note))))
 
 
 def _heads(lines: list[str], level: int) -> tuple[list[str], list[str]]:

@@ -94,6 +94,13 @@ def test_mixed_types_are_named_and_kept_as_they_are_written() -> None:
     assert "1 of 10 cells are no numbers, such as “on request”" in table.columns[1].note
 
 
+def test_a_last_row_that_sums_up_is_named() -> None:
+    (table,) = tables_of([Block("Name | Euro\na | 1.50\nb | 2\nc | 3\nAlles | 6.50", "table", 1)], [])
+    assert table.columns[1].note == "row 4 is the sum of the rows above it"
+    (other,) = tables_of([Block("Name | Euro\na | 1.50\nb | 2\nc | 3\nd | 6.40", "table", 1)], [])
+    assert other.columns[1].note == ""
+
+
 def test_a_table_that_is_too_large_is_described_and_warned_of(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(keep, "MOST_ROWS", 50)
     lines = Lines()
