@@ -13,6 +13,7 @@ from ragweave.components.context import Context
 from ragweave.corpora.store.library import open_library
 from ragweave.graphs.agent import graph
 from ragweave.models.chat import override
+from ragweave.serve.media import answer_with_openings
 from ragweave.tests.support import ScriptedChat
 
 ROWS = [(f"2025-{n % 12 + 1:02}-{n % 28 + 1:02}", ("Bell", "Aldi", "Shell")[n % 3], f"{n}.25") for n in range(1, 901)]
@@ -118,3 +119,14 @@ async def test_the_writer_is_shown_which_rows_of_a_table_it_reads(play: Any) -> 
     written = [call.prompt for call in model.calls if "from numbered evidence" in call.prompt]
     assert written
     assert " of 900)" in written[0]
+
+
+async def test_a_citation_of_a_result_carries_it_and_opens_the_table(play: Any) -> None:
+    model = play(reason=[STATEMENT, lambda m: f"Final Answer: {BELL:.2f} in all [{last(m)}]."])
+    state = await ask(model)
+    (cited,) = (await answer_with_openings(await (await open_library()).about(), state["answer"]))["citations"]
+    assert cited["computed"]["statement"] == STATEMENT.removeprefix("Table 1: ")
+    assert (cited["computed"]["counted"], cited["computed"]["rows"]) == (300, [[BELL]])
+    assert cited["open"]["view"] == "text"
+    assert cited["open"]["href"].endswith(cited["computed"]["item"])
+    assert cited["locator"]["file"] == "spend.csv"

@@ -12,7 +12,9 @@ from ragweave.corpora.store import tables
 from ragweave.corpora.store.library import Library, open_library
 from ragweave.corpora.tables import keep
 from ragweave.corpora.tables.keep import tables_of
+from ragweave.tests.support.pdfs import pdf_bytes
 
+XS = (60.0, 220.0, 330.0)
 HEADS = "Date,Shop,Amount\n"
 
 
@@ -73,6 +75,27 @@ def test_merged_cells_name_each_row_that_they_cover(tmp_path: Path) -> None:
     (table,) = prepare(tmp_path / "book.xlsx", "s", 200).tables
     assert [row[2:] for row in table.rows][-1] == ("South", "Muros", 9)
     assert [row[4] for row in table.rows] == [5, 7, 9]
+
+
+def test_rows_of_a_pdf_have_their_pages(tmp_path: Path) -> None:
+    pages = []
+    for page in range(2):
+        rows = [(f"Part number {n}", str(n * 3), f"{n * 1.25:,.2f}") for n in range(30 * page + 1, 30 * page + 31)]
+        cells = [(n, row) for n, row in enumerate([("Name", "Pieces", "Price"), *rows])]
+        pages.append([(x, 760.0 - 14 * n, 10.0, "plain", c) for n, row in cells for x, c in zip(XS, row, strict=True)])
+    (tmp_path / "parts.pdf").write_bytes(pdf_bytes(pages))
+    (table,) = prepare(tmp_path / "parts.pdf", "s", 200).tables
+    assert (table.count, [c.kind for c in table.columns]) == (60, ["text", "integer", "real"])
+    assert [table.rows[n][1] for n in (0, 29, 30, 59)] == [1, 1, 2, 2]
+
+
+def test_rows_of_html_are_kept(tmp_path: Path) -> None:
+    rows = "".join(f"<tr><td>Part {n}</td><td>€{n}.50</td></tr>" for n in range(1, 60))
+    heads = "<tr><th>Name</th><th>Price</th></tr>"
+    (tmp_path / "parts.html").write_text(f"<h1>Parts</h1><table>{heads}{rows}</table>")
+    (table,) = prepare(tmp_path / "parts.html", "s", 200).tables
+    assert (table.title, table.count, table.rows[58][2:]) == ("Parts", 59, ("Part 59", 59.5))
+    assert table.columns[1].note == "in €"
 
 
 def test_a_table_without_heads_numbers_its_columns() -> None:
