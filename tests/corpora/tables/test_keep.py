@@ -82,7 +82,7 @@ def test_rows_of_a_pdf_have_their_pages(tmp_path: Path) -> None:
     for page in range(2):
         rows = [(f"Part number {n}", str(n * 3), f"{n * 1.25:,.2f}") for n in range(30 * page + 1, 30 * page + 31)]
         cells = [(n, row) for n, row in enumerate([("Name", "Pieces", "Price"), *rows])]
-        pages.append([(x, 760.0 - 14 * n, 10.0, "plain", c) for n, row in cells for x, c in zip(XS, row, strict=True)])
+        pages.append([(x, 760.0 - 14 * n, 10.0, "F1", c) for n, row in cells for x, c in zip(XS, row, strict=True)])
     (tmp_path / "parts.pdf").write_bytes(pdf_bytes(pages))
     (table,) = prepare(tmp_path / "parts.pdf", "s", 200).tables
     assert (table.count, [c.kind for c in table.columns]) == (60, ["text", "integer", "real"])
