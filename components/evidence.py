@@ -43,6 +43,10 @@ class SourceRow(TypedDict):
     """Line in its file, or 0."""
     page: int
     """Page, or 0."""
+    item: str
+    """Item that shows it, or empty."""
+    chars: list[int]
+    """[start, end) in the text of that item; empty where it is not certain."""
 
 
 class Computed(TypedDict):

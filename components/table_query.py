@@ -12,7 +12,7 @@ from ragweave.components.evidence import TEXT_LIMIT, Computed, Evidence, Hop, So
 from ragweave.components.knowledge import Decision, Knowledge
 from ragweave.components.passages import as_strip
 from ragweave.components.run_context import RunContext, within
-from ragweave.components.tables import named, plain
+from ragweave.components.tables import named, plain, where
 from ragweave.corpora.store import tables as store
 from ragweave.corpora.store.library import Library
 from ragweave.corpora.store.tables import KeptTable
@@ -125,14 +125,14 @@ async def _row(
         "columns": list(found.columns),
         "rows": [[cut(v) for v in row] for row in found.rows],
         "more": found.more,
-        "places": await asyncio.to_thread(_places, found, parts),
+        "places": await _places(library, table, found, parts),
         "item": first,
         "notes": _notes(table, found.statement),
     }
     computed = _fitting(computed)
     title = LIBRARY if opened is None else opened.title
-    where: Locator = {"kind": "model"} if opened is None else opened.locator
-    made = _made(known, line, title, told(computed), where, f"{table.source} {table.key} {statement}")
+    place: Locator = {"kind": "model"} if opened is None else opened.locator
+    made = _made(known, line, title, told(computed), place, f"{table.source} {table.key} {statement}")
     return Evidence(**{**made, "computed": computed})
 
 
@@ -148,14 +148,14 @@ def _fitting(computed: Computed) -> Computed:
     return Computed(**{**computed, "rows": rows, "more": computed["more"] or len(rows) < len(computed["rows"])})
 
 
-def _made(known: Knowledge, line: str, title: str, text: str, where: Locator, of: str) -> Evidence:
+def _made(known: Knowledge, line: str, title: str, text: str, place: Locator, of: str) -> Evidence:
     return {
         "id": f"table-{digest(line, of)}",
         "corpus": CORPUS,
         "origin": "library",
         "title": title,
         "text": clip(text, TEXT_LIMIT),
-        "locator": where,
+        "locator": place,
         "query": line,
         "hop": known.hops[-1]["n"] if known.hops else 1,
         "score": 1.0,
@@ -164,20 +164,31 @@ def _made(known: Knowledge, line: str, title: str, text: str, where: Locator, of
     }
 
 
-def _places(found: TableResult, parts: Sequence[bytes]) -> list[SourceRow]:
-    """Return where the first rows of a result stand in their file."""
+async def _places(library: Library, table: KeptTable, found: TableResult, parts: Sequence[bytes]) -> list[SourceRow]:
+    """Return where the first rows of a result stand: in their file, and in an item that shows them."""
+    wanted = list(dict.fromkeys(found.places))[:_PLACES]
+    lines = await asyncio.to_thread(_in_file, wanted, parts)
+    items = await where(library, table, wanted)
     out: list[SourceRow] = []
-    wanted, before = {*found.places[:_PLACES]}, 0
+    for row in wanted:
+        (line, page), (item, chars) = lines.get(row, (0, 0)), items.get(row, ("", []))
+        out.append({"row": row, "line": line, "page": page, "item": item, "chars": chars})
+    return out
+
+
+def _in_file(wanted: Sequence[int], parts: Sequence[bytes]) -> dict[int, tuple[int, int]]:
+    """Return line and page of rows, by their numbers."""
+    out: dict[int, tuple[int, int]] = {}
+    before = 0
     for part in parts:
         rows = store.unpacked(part)
-        out += [
-            {"row": before + n, "line": row[0], "page": row[1]} for n, row in enumerate(rows, 1) if before + n in wanted
-        ]
+        out |= {
+            n: (rows[n - before - 1][0], rows[n - before - 1][1]) for n in wanted if before < n <= before + len(rows)
+        }
         before += len(rows)
         if len(out) == len(wanted):
             break
-    order = {row: n for n, row in enumerate(found.places)}
-    return sorted(out, key=lambda place: order[place["row"]])
+    return out
 
 
 def _notes(table: KeptTable, statement: str) -> list[str]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from ragweave.corpora.store import tables as store
 from ragweave.corpora.store.library import Library
-from ragweave.corpora.store.tables import KeptTable
+from ragweave.corpora.store.tables import KeptTable, RowsShown
 from ragweave.corpora.types import Item
 from ragweave.models.text import clip
 from ragweave.prompts import quote
@@ -88,6 +88,31 @@ def _lines(table: KeptTable, text: str, first: int, last: int) -> tuple[tuple[in
     lines = [line for line in text.split("\n") if line.strip() and line not in heads]
     sure = len(lines) == last - first + 1
     return tuple((first + n if sure else 0, line) for n, line in enumerate(lines))
+
+
+async def where(library: Library, table: KeptTable, rows: Sequence[int]) -> dict[int, tuple[str, list[int]]]:
+    """Return the smallest item that shows each row of a table, and [start, end) of the row in its text."""
+    smallest = sorted(table.stretches, key=lambda s: s.last - s.first)
+    found = {row: next((s for s in smallest if s.first <= row <= s.last), None) for row in rows}
+    items = await library.items([*{s.item for s in found.values() if s is not None}])
+    out: dict[int, tuple[str, list[int]]] = {}
+    for row, s in found.items():
+        if s is not None and s.item in items:
+            out[row] = (s.item, _chars(table, items[s.item].text, s, row))
+    return out
+
+
+def _chars(table: KeptTable, text: str, stretch: RowsShown, row: int) -> list[int]:
+    heads, at, number = set(table.head.split("\n")), stretch.start, stretch.first
+    if not all(n for n, _ in _lines(table, text[stretch.start : stretch.end], stretch.first, stretch.last)):
+        return []
+    for line in text[stretch.start : stretch.end].split("\n"):
+        if line.strip() and line not in heads:
+            if number == row:
+                return [at, at + len(line)]
+            number += 1
+        at += len(line) + 1
+    return []
 
 
 def told(parts: Sequence[TablePart], text: str, before: Mapping[int, int] | None = None) -> str:

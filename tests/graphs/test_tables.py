@@ -57,7 +57,10 @@ async def test_a_statement_runs_over_all_rows_and_its_result_is_the_next_documen
     assert state["answer"].text.startswith(f"{BELL:.2f} in all.")
     assert [h["query"] for h in state["hops"]] == [QUESTION, STATEMENT]
     (row,) = [e for e in state["evidence"] if "computed" in e]
-    assert (row["computed"]["counted"], row["computed"]["places"][0]) == (300, {"row": 3, "line": 4, "page": 0})
+    place = row["computed"]["places"][0]
+    assert (row["computed"]["counted"], place["row"], place["line"]) == (300, 3, 4)
+    shown = (await (await open_library()).items([place["item"]]))[place["item"]]
+    assert shown.text[slice(*place["chars"])] == f"{ROWS[2][0]} | Bell | {ROWS[2][2]}"
 
 
 def last(messages: list[Any]) -> int:
