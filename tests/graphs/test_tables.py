@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from ragweave.components.context import Context
+from ragweave.components.method import Method
 from ragweave.corpora.store.library import open_library
 from ragweave.graphs.agent import graph
 from ragweave.models.chat import override
@@ -46,6 +47,19 @@ async def test_a_prompt_that_shows_a_part_of_a_table_says_which_and_how_to_ask_f
     assert "Table 1 has 900 rows" in shown
     assert "t(row INTEGER, date TEXT as YYYY-MM-DD, shop TEXT (one of Aldi, Bell, Shell), amount REAL)" in shown
     assert "1 | 2025-02-02 | Aldi | 1.25" in shown
+
+
+@pytest.mark.parametrize("tokens", [1_500, 4_000, 30_000])
+async def test_a_document_that_is_read_up_to_a_budget_shows_whole_rows_and_counts_them(play: Any, tokens: int) -> None:
+    model = play(reason="Final Answer: UNKNOWN.")
+    await ask(model, corpora=["document"], method=Method(turn_tokens=tokens))
+    known = {" | ".join(row) for row in ROWS}
+    for number, title, text in re.findall(r"^\[(\d+)\] ([^\n]*)\n<<<\n(.*?)\n>>>", prompts(model)[0], re.S | re.M):
+        if title.startswith("spend.csv"):
+            shown = [line for line in text.split("\n") if " | " in line and line != "Date | Shop | Amount"]
+            assert {*shown} <= known, number
+            said = re.search(r"rows (\d+)-(\d+) of 900", title)
+            assert len(shown) == (int(said[2]) - int(said[1]) + 1 if said else 900)
 
 
 async def test_a_statement_runs_over_all_rows_and_its_result_is_the_next_document(play: Any) -> None:
