@@ -26,6 +26,14 @@ _SHORT = 3
 """Characters of the shortest text of a result by which a sentence names a row."""
 
 
+async def computed_by(run: RunContext, sentence: str, cited: Iterable[Evidence]) -> Evidence | None:
+    """Return the first result among what a sentence cites that holds it when it is run again; None if none does."""
+    for row in cited:
+        if await recompute(run, sentence, row):
+            return row
+    return None
+
+
 async def recompute(run: RunContext, sentence: str, row: Evidence) -> bool:
     """Run the statement of a result again, and tell whether the result is the same and holds a sentence."""
     computed = row.get("computed")

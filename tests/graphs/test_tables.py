@@ -9,11 +9,14 @@ from typing import Any
 
 import pytest
 
+from ragweave.components.computed import computed_by, recompute
 from ragweave.components.context import Context
 from ragweave.components.method import Method
+from ragweave.components.run_context import RunContext, TurnState
 from ragweave.corpora.store.library import open_library
 from ragweave.graphs.agent import graph
 from ragweave.models.chat import override
+from ragweave.models.meter import Limits, Meter
 from ragweave.serve.media import answer_with_openings
 from ragweave.tests.support import ScriptedChat
 
@@ -147,3 +150,16 @@ async def test_a_citation_of_a_result_carries_it_and_opens_the_table(play: Any) 
     assert cited["open"]["view"] == "text"
     assert cited["open"]["href"].endswith(cited["computed"]["item"])
     assert cited["locator"]["file"] == "spend.csv"
+
+
+async def test_a_sentence_is_computed_only_if_running_the_statement_again_gives_the_same(play: Any) -> None:
+    state = await ask(play(reason=[STATEMENT, "Final Answer: UNKNOWN."]))
+    (row,) = [e for e in state["evidence"] if "computed" in e]
+    run, said = RunContext("check", Context(), TurnState(Meter(Limits()))), f"You spent {BELL:,.2f} at Bell."
+    assert await recompute(run, said, row)
+    assert await computed_by(run, said, [*state["evidence"]]) == row
+    assert not await recompute(run, f"You spent {BELL + 1:,.2f} at Bell.", row)
+    assert not await recompute(run, said, {**row, "computed": {**row["computed"], "rows": [[BELL + 1]]}})
+    library = await open_library()
+    await library.remove(*(s.id for s in await library.sources() if s.path.endswith("spend.csv")))
+    assert not await recompute(run, said, row)
