@@ -104,7 +104,7 @@ def _described(title: str, block: Block, lines: list[str]) -> tuple[KeptTable, l
 
 def _kept(title: str, block: Block, lines: list[str]) -> tuple[KeptTable, list[str]]:
     heads, body = _heads(lines, block.level)
-    rows = [[*map(storable, cells_of(line))] for line in body]
+    rows = [_cells(storable(line)) for line in body]
     wide = max([len(heads), *map(len, rows)])
     heads += [""] * (wide - len(heads))
     rows = [[*row, *[""] * (wide - len(row))] for row in rows]
@@ -121,6 +121,13 @@ def _kept(title: str, block: Block, lines: list[str]) -> tuple[KeptTable, list[s
     made_rows: list[Row] = [(*place, *row) for place, row in zip(places, zip(*values, strict=True), strict=True)]
     head = _head_line(lines, block.level)
     return KeptTable(storable(title), tuple(columns), head, len(rows), tuple(made_rows)), body
+
+
+def _cells(line: str) -> list[str]:
+    """Return the cells of a row; most rows have nothing about them that takes a pattern to part."""
+    if line[:1] == "|" or line[-1:] == "|" or "  " in line:
+        return cells_of(line)
+    return line.split(_BAR)
 
 
 def _columns(
