@@ -1,10 +1,10 @@
 """Questions over whole tables: `python benchmarks/whole_tables.py`.
 
-Six tables of 200 to 20,000 rows are made, indexed and asked 40 questions: sums, counts, extremes, “all that” and none.
-A model is played: it reads which tables the prompt offers, sends the statement that was written down for the question
-from the prompt alone (`whole_tables/questions.jsonl`), or first the query where the table is not shown, and then copies
-the result. Beside it stands a model that answers from the rows that its prompt shows. A partial prompt that is silent
-shows rows of a table, not all of them, and does not say so.
+Six tables of 200 to 20,000 rows are made and indexed, and 40 questions asked about them: sums, counts,
+extremes, “all that” and none. A model is played: it reads which tables the prompt offers, sends the statement
+that was written for the question from the prompt alone (`whole_tables/questions.jsonl`), or first a query if
+the table is not shown, and then copies the result. It is compared with a model that answers from the rows
+that its prompt shows. A silent partial prompt shows rows of a table, not all of them, and does not say so.
 """
 
 from __future__ import annotations

@@ -96,7 +96,7 @@ def _names(cell: str, low: str) -> bool:
 
 
 def _within(at: int, rows: Iterable[Sequence[str]], low: str) -> bool:
-    """Tell whether a number stands in the text of a cell that the sentence says, as that of a name does."""
+    """Tell whether a number is part of the text of a cell that the sentence says, as in a name."""
     for cell in (cell for row in rows for cell in row if _names(cell, low)):
         start = low.find(cell.casefold())
         while start >= 0:

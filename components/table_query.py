@@ -1,4 +1,4 @@
-"""A statement over a table as a document: run, told in words, cited with the rows that it rests on."""
+"""A statement over a table as a document: run, put into words, cited with the rows that it rests on."""
 
 from __future__ import annotations
 
@@ -165,7 +165,7 @@ def _made(known: Knowledge, line: str, title: str, text: str, place: Locator, of
 
 
 async def _places(library: Library, table: KeptTable, found: TableResult, parts: Sequence[bytes]) -> list[SourceRow]:
-    """Return where the first rows of a result stand: in their file, and in an item that shows them."""
+    """Return the places of the first rows of a result: in their file, and in an item that shows them."""
     wanted = list(dict.fromkeys(found.places))[:_PLACES]
     lines = await asyncio.to_thread(_in_file, wanted, parts)
     items = await where(library, table, wanted)

@@ -1,4 +1,4 @@
-"""Tables of which a prompt shows rows: which rows these are, and how the rest can be asked for."""
+"""Tables of which a prompt shows rows: which rows these are, and how a model queries all."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ragweave.models.text import clip
 from ragweave.prompts import quote
 
 MANY = 40
-"""Rows from which a table can be asked although all of them are shown: nobody adds up so many in the head."""
+"""Rows from which a table can be queried although all are shown: nobody adds up so many in the head."""
 _EXAMPLES = 3
 _CELL = 60
 """Characters of a cell of an example."""
@@ -48,7 +48,7 @@ class TablePart:
     examples: tuple[tuple[Any, ...], ...] = ()
 
     def shown(self, text: str) -> list[int]:
-        """Return the numbers of the rows that stand whole in a text that was cut from the item."""
+        """Return the numbers of the rows that are whole in a text that was cut from the item."""
         where: dict[str, list[int]] = {}
         for at, (_, line) in enumerate(self.lines):
             where.setdefault(line, []).append(at)
@@ -167,7 +167,7 @@ def named(parts: Sequence[TablePart]) -> dict[str, KeptTable]:
 
 
 def described(number: int, parts: Sequence[TablePart], text: str, before: dict[int, int]) -> list[str]:
-    """Return what a model is told of the tables of a document: columns, examples; one told before is named by it.
+    """Return what a model reads of the tables of a document: columns and examples, each table once.
 
     Args:
         number: of the document.

@@ -22,7 +22,7 @@ Row = tuple[Any, ...]
 
 @dataclass(frozen=True, slots=True)
 class TableColumn:
-    """A column: its name in statements, its head as it is written, what its values are, and what is odd about them."""
+    """A column: its name in statements, its head as written, the kind of its values, what is odd about them."""
 
     name: str
     head: str

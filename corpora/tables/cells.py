@@ -1,7 +1,8 @@
-"""Cells of a table as values: whole numbers, decimals and days, by what most cells of their column are.
+"""Cells of a table as values: numbers and days, by what most cells of their column are.
 
-A column is read in one convention. `1,234` is a thousand in one table and a little more than one in another: the column
-decides, then the other columns of the table, then the English convention, and a note says which.
+A column is read in one convention. `1,234` is a thousand in one table and a little more than one in
+another: the column decides, then the other columns of the table, then the English convention, and a
+note says which.
 """
 
 from __future__ import annotations
@@ -70,14 +71,14 @@ class ColumnValues(NamedTuple):
 
 @dataclass(slots=True)
 class Convention:
-    """What the columns of a table say of each other: the decimal mark, and whether days stand before months."""
+    """What columns of a table say of each other: the decimal mark, and whether the day comes first."""
 
     marks: Counter[Mark] = field(default_factory=Counter)
     day_first: bool | None = None
 
 
 def read_columns(columns: Sequence[Sequence[str]]) -> list[ColumnValues]:
-    """Return the columns of a table as values; a column that is sure of its convention decides for the others."""
+    """Return the columns of a table as values; one that is sure of its convention decides for the others."""
     convention = Convention()
     for cells in columns:
         _learn(cells, convention)
@@ -97,7 +98,7 @@ def read_column(cells: Sequence[str], convention: Convention) -> ColumnValues:
 
 
 def as_number(cell: str, mark: Mark) -> tuple[float | int, str, bool] | None:
-    """Return the value of a cell, its unit, and whether that is a currency or a percentage; None where it is none."""
+    """Return the value of a cell, its unit, and whether that is a currency or percent; None if it is none."""
     if _PLAIN.fullmatch(cell) and ("." not in cell or mark == ".") and len(cell) <= _DIGITS:
         return float(cell) if "." in cell else int(cell), "", False
     m = _CELL.fullmatch(cell if cell.isascii() else _SPACES.sub(" ", cell))
@@ -135,7 +136,7 @@ def _as_days(cells: Sequence[str], convention: Convention) -> tuple[list[tuple[V
 
 
 def as_day(cell: str, day_first: bool | None) -> str | None:
-    """Return a day as `YYYY-MM-DD`, with its time where the cell states one; None where it is none, or not clear."""
+    """Return a day as `YYYY-MM-DD`, with the time that the cell states; None if it is none, or not clear."""
     if m := _ISO.fullmatch(cell):
         return m[1] + (f" {m[2]}" if m[2] else "") if day(m[1]) else None
     if m := _SLASHED.fullmatch(cell):
@@ -193,7 +194,7 @@ def _mark(cells: Sequence[str], convention: Convention) -> tuple[Mark, str]:
 
 
 def _day_first(cells: Sequence[str]) -> bool | None:
-    """Tell whether days stand before months in a column, by a number that is no month; None where none is."""
+    """Tell whether days come before months in a column, by a number that is no month; None if none is."""
     for cell in cells:
         m = _SLASHED.fullmatch(cell)
         if m and (int(m[1]) > 12) != (int(m[3]) > 12):

@@ -1,7 +1,8 @@
 """The process that runs a statement: one table in memory, nothing else to read, and limits of everything.
 
-Run as a script of its own, without the packages around it, so that it starts at once. On standard input come a line of
-JSON (the request), then the packed rows, each part behind eight bytes of length; a line of JSON goes out.
+Run as a script of its own, without the packages around it, so that it starts at once. On standard input
+come a line of JSON (the request), then the packed rows, each part behind eight bytes of length; a line of
+JSON goes out.
 """
 
 from __future__ import annotations
@@ -114,7 +115,7 @@ def _upper(value: Any) -> Any:
 
 
 def _like(pattern: Any, value: Any) -> Any:
-    """Compare as LIKE does, small and capital letters of any script alike; in time linear in the text."""
+    """Compare as LIKE does, small and capital letters of any script alike, in linear time."""
     if pattern is None or value is None:
         return None
     parts, text = str(pattern)[:200].casefold().split("%"), str(value).casefold()
@@ -164,7 +165,7 @@ def answer(request: dict[str, Any], parts: Any) -> dict[str, Any]:
 
 
 def _counted(connection: sqlite3.Connection, request: dict[str, Any]) -> tuple[int | None, list[int]]:
-    """Return how many rows the condition matched, and the numbers of the rows behind the result, the first of them."""
+    """Return how many rows the condition matched, and the first numbers of rows behind the result."""
     if not request.get("matched"):
         return None, []
     count = connection.execute(f"SELECT count(*) FROM ({request['matched']})").fetchone()[0]

@@ -1,4 +1,4 @@
-"""From the blocks of a file to its tables: typed columns, rows with places, and the passages that show them."""
+"""From the blocks of a file to its tables: columns, rows with places, and the passages that show them."""
 
 from __future__ import annotations
 
@@ -48,9 +48,9 @@ class _Line:
 
 
 def tables_of(blocks: Sequence[Block], items: Sequence[Item]) -> list[KeptTable]:
-    """Return the tables of a file, each with the stretches of items that show its rows.
+    """Return the tables of a file, each with the parts of items that show its rows.
 
-    A table that is too large is described and its rows are not kept: a part of it would be counted as the whole.
+    A table that is too large is described, and its rows are not kept: a part would be counted as the whole.
     """
     found: list[tuple[KeptTable, list[str]]] = []
     left = MOST_CELLS
@@ -83,7 +83,7 @@ def _refused(rows: int, wide: int, left: int) -> str:
 
 
 def _tables(blocks: Sequence[Block]) -> Iterator[tuple[str, Block]]:
-    """Yield the tables with the heading that each stands under."""
+    """Yield the tables, each with its heading."""
     path: list[Block] = []
     for block in blocks:
         if block.kind == "heading":

@@ -38,11 +38,11 @@ class TableResult:
 
     Attributes:
         statement: as it was run.
-        condition: what stands behind its WHERE, or "".
+        condition: what is behind its WHERE, or "".
         columns: the heads of the result.
         rows: its rows, at most MOST_RESULT.
         more: there are further rows, which are left out.
-        counted: rows of the table that the condition matched; None where the statement does not let that be told.
+        counted: rows of the table that the condition matched; None if the statement does not say.
         places: numbers of source rows, from 1, the first of them.
         total: rows of the table.
     """

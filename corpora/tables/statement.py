@@ -1,4 +1,4 @@
-"""What a statement says of itself: which rows its condition matches, and whether a row of its result is one of them."""
+"""What a statement says of itself: the rows that its condition matches, and those that its result shows."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _ADDS = {"count", "sum", "avg", "min", "max", "total", "group_concat"}
 
 
 class Token(NamedTuple):
-    """A word or sign of a statement: in small letters where it is a word, its place, and how deep in brackets."""
+    """A word or sign of a statement in small letters, its place, and how deep it is in brackets."""
 
     said: str
     start: int
@@ -31,7 +31,7 @@ class Anatomy(NamedTuple):
     """What a statement over one table rests on.
 
     Attributes:
-        condition: what stands behind WHERE, or "".
+        condition: what is behind WHERE, or "".
         matched: a statement that gives the row that each row of the result is made of: all that the condition matches.
         numbers: the same, of those that the result shows, where each row of it is a row of the table.
     """
@@ -63,7 +63,7 @@ def trimmed(statement: str) -> str:
 
 
 def anatomy(statement: str, table: str) -> Anatomy | None:
-    """Return what a plain statement (one SELECT from one table) rests on; None where it is of another form."""
+    """Return what a plain statement (one SELECT from one table) rests on; None if it has another form."""
     top = [t for t in tokens(statement) if t.depth == 0]
     words = [t.said for t in top]
     if words[:1] != ["select"] or words.count("select") != 1 or words.count("from") != 1 or _SEVERAL & {*words}:

@@ -13,7 +13,7 @@ const cell = (value) => (value === null ? "" : typeof value === "number" ? value
 /** How many rows were counted, in words. */
 const counted = ({ counted: n, total }) => (n === null ? t("computed.nested", { total: said(total) }) : t("computed.rows", { count: said(n), total: said(total) }));
 
-/** Where a source row stands in its file, as a button that opens it where an item shows it. */
+/** The place of a source row in its file, as a button that opens it if an item shows it. */
 function place({ row, line, page, item, chars }, library) {
   const words = page ? t("computed.page", { row: said(row), page }) : line ? t("computed.line", { row: said(row), line }) : said(row);
   if (!item || !library) return h("li", { text: words });
