@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
+from ragweave.components.answer_builder import AnswerBuilder
 from ragweave.components.evidence import Computed, Evidence
+from ragweave.components.passages import as_strip
 from ragweave.components.run_context import RunContext, within
 from ragweave.components.table_query import cut, read_table
 from ragweave.components.tables import plain
@@ -26,19 +28,27 @@ _SHORT = 3
 """Characters of the shortest text of a result by which a sentence names a row."""
 
 
-async def computed_by(run: RunContext, sentence: str, cited: Iterable[Evidence]) -> Evidence | None:
-    """Return the first result among what a sentence cites that holds it when it is run again; None if none does."""
-    for row in cited:
-        if await recompute(run, sentence, row):
-            return row
-    return None
+async def mark_computed(run: RunContext, builder: AnswerBuilder, rows: Mapping[str, Evidence]) -> None:
+    """Mark the sentences that wait, cite a result and are held by it; the others go on waiting.
+
+    Args:
+        run: lends the library.
+        builder: holds the answer, and shows the marks.
+        rows: evidence of the turn, by id.
+    """
+    same: dict[str, bool] = {}
+    for n, sentence in enumerate(builder.sentences, 1):
+        cited = {c.id for c in builder.citations if c.n in sentence.citations} if sentence.support == "pending" else ()
+        for row in (rows[i] for i in cited if i in rows and "computed" in rows[i]):
+            if row["id"] not in same:
+                same[row["id"]] = await is_same(run, row["computed"])
+            if same[row["id"]] and holds(sentence.text, row["computed"]):
+                builder.remark(n, "computed", [(as_strip(row), row["text"])])
+                break
 
 
-async def recompute(run: RunContext, sentence: str, row: Evidence) -> bool:
-    """Run the statement of a result again, and tell whether the result is the same and holds a sentence."""
-    computed = row.get("computed")
-    if computed is None:
-        return False
+async def is_same(run: RunContext, computed: Computed) -> bool:
+    """Run the statement of a result again, and tell whether it gives the same."""
     library = await run.library()
     try:
         if computed["name"] == files.NAME:
@@ -49,8 +59,8 @@ async def recompute(run: RunContext, sentence: str, row: Evidence) -> bool:
     except RagweaveError:
         return False
     before = [list(map(plain, r)) for r in computed["rows"]]
-    same = [list(map(plain, map(cut, r))) for r in found.rows[: len(before)]] == before
-    return same and found.counted == computed["counted"] and holds(sentence, computed)
+    after = [list(map(plain, map(cut, r))) for r in found.rows[: len(before)]]
+    return after == before and found.counted == computed["counted"]
 
 
 def holds(sentence: str, computed: Computed) -> bool:

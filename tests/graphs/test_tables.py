@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ragweave.components.computed import computed_by, recompute
+from ragweave.components.computed import is_same
 from ragweave.components.context import Context
 from ragweave.components.method import Method
 from ragweave.components.run_context import RunContext, TurnState
@@ -57,7 +57,7 @@ async def test_a_document_that_is_read_up_to_a_budget_shows_whole_rows_and_count
     model = play(reason="Final Answer: UNKNOWN.")
     await ask(model, corpora=["document"], method=Method(turn_tokens=tokens))
     known = {" | ".join(row) for row in ROWS}
-    for number, title, text in re.findall(r"^\[(\d+)\] ([^\n]*)\n<<<\n(.*?)\n>>>", prompts(model)[0], re.S | re.M):
+    for number, title, text in re.findall(r"^\[(\d+)\]\n<<<\n([^\n]*)\n(.*?)\n>>>", prompts(model)[0], re.S | re.M):
         if title.startswith("spend.csv"):
             shown = [line for line in text.split("\n") if " | " in line and line != "Date | Shop | Amount"]
             assert {*shown} <= known, number
@@ -81,7 +81,7 @@ async def test_a_statement_runs_over_all_rows_and_its_result_is_the_next_documen
 
 
 def last(messages: list[Any]) -> int:
-    return max(int(n) for n in re.findall(r"^\[(\d+)\] ", messages[-1].text, re.M))
+    return max(int(n) for n in re.findall(r"^\[(\d+)\]$", messages[-1].text, re.M))
 
 
 @pytest.mark.parametrize(
@@ -108,11 +108,11 @@ async def test_a_turn_has_an_end_of_statements(play: Any) -> None:
 
 async def test_the_library_itself_is_a_table(play: Any) -> None:
     said = "Table library: SELECT file, kind FROM library ORDER BY file"
-    model = play(reason=[said, lambda m: f"Final Answer: There are three files [{last(m)}]."])
+    model = play(reason=[said, lambda m: f"Final Answer: There are 3 files [{last(m)}]."])
     state = await ask(model, "Which files do you have?")
     shown = prompts(model)[1]
     assert "Counted: 3 of 3 rows\nfile | kind\nnote.md | markdown\nspend.csv | csv\nunrelated.md | markdown" in shown
-    assert state["answer"].text.startswith("There are three files.")
+    assert [s.support for s in state["answer"].sentences] == ["computed"]
 
 
 async def test_the_list_of_files_holds_what_the_run_may_search(play: Any) -> None:
@@ -152,14 +152,22 @@ async def test_a_citation_of_a_result_carries_it_and_opens_the_table(play: Any) 
     assert cited["locator"]["file"] == "spend.csv"
 
 
-async def test_a_sentence_is_computed_only_if_running_the_statement_again_gives_the_same(play: Any) -> None:
+async def test_a_sentence_that_its_result_holds_is_computed_without_a_model(play: Any) -> None:
+    said = "You spent {} at Bell [{}]. In all it was {} [{}]."
+    right, wrong = f"{BELL:,.2f}", f"{BELL + 1:,.2f}"
+    model = play(reason=[STATEMENT, lambda m: "Final Answer: " + said.format(right, last(m), wrong, last(m))])
+    answer = (await ask(model))["answer"]
+    assert [s.support == "computed" for s in answer.sentences] == [True, False]
+    cited = answer.citations[answer.sentences[0].citations[0] - 1]
+    assert cited.quote.startswith("Result of: SELECT sum(amount)")
+
+
+async def test_a_result_is_the_same_only_as_long_as_its_table_is(play: Any) -> None:
     state = await ask(play(reason=[STATEMENT, "Final Answer: UNKNOWN."]))
-    (row,) = [e for e in state["evidence"] if "computed" in e]
-    run, said = RunContext("check", Context(), TurnState(Meter(Limits()))), f"You spent {BELL:,.2f} at Bell."
-    assert await recompute(run, said, row)
-    assert await computed_by(run, said, [*state["evidence"]]) == row
-    assert not await recompute(run, f"You spent {BELL + 1:,.2f} at Bell.", row)
-    assert not await recompute(run, said, {**row, "computed": {**row["computed"], "rows": [[BELL + 1]]}})
+    (computed,) = [e["computed"] for e in state["evidence"] if "computed" in e]
+    run = RunContext("check", Context(), TurnState(Meter(Limits())))
+    assert await is_same(run, computed)
+    assert not await is_same(run, {**computed, "rows": [[BELL + 1]]})
     library = await open_library()
     await library.remove(*(s.id for s in await library.sources() if s.path.endswith("spend.csv")))
-    assert not await recompute(run, said, row)
+    assert not await is_same(run, computed)
