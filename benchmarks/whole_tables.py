@@ -93,6 +93,21 @@ async def ask(row: Mapping[str, str], total: int) -> tuple[Played, Any]:
     return played, state
 
 
+def altered(state: Mapping[str, Any]) -> list[bool]:
+    """Return for each sentence with a figure whether its mark would be `computed` with another last digit."""
+    from ragweave.components.computed import holds
+
+    out = []
+    results = [e["computed"] for e in state["evidence"] if "computed" in e]
+    for sentence in state["answer"].sentences:
+        digits = [*re.finditer(r"\d", sentence.text)]
+        if digits and results:
+            at, digit = digits[-1].start(), digits[-1].group()
+            other = f"{sentence.text[:at]}{(int(digit) + 1) % 10}{sentence.text[at + 1 :]}"
+            out.append(holds(other, results[-1]))
+    return out
+
+
 async def of_shown(row: Mapping[str, str], played: Played) -> str:
     """Return what the statement gives over the rows that the first prompt with the table shows."""
     from ragweave.corpora.blocks import Block
@@ -132,6 +147,7 @@ async def measure(folder: Path, given: argparse.Namespace) -> dict[str, Any]:
     truths = make.truths(rows)
     lines = (HERE / "questions.jsonl").read_text(encoding="utf-8").splitlines()
     right = shown = silent = computed = 0
+    planted: list[bool] = []
     taken = []
     for line, truth in zip(lines, truths, strict=True):
         row = json.loads(line)
@@ -144,6 +160,7 @@ async def measure(folder: Path, given: argparse.Namespace) -> dict[str, Any]:
         shown += is_right(truth, await of_shown(row, played))
         silent += played.silent()
         computed += bool(answer.sentences) and all(s.support == "computed" for s in answer.sentences)
+        planted += altered(state)
         if given.show:
             print("right" if good else "WRONG", row["question"], "->", answer.text[:200], "| truth", truth)
     children = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
@@ -153,6 +170,8 @@ async def measure(folder: Path, given: argparse.Namespace) -> dict[str, Any]:
         "right from the rows shown": shown,
         "silent partial prompts": silent,
         "answers marked computed": computed,
+        "figures altered in a digit": len(planted),
+        "of these marked computed": sum(planted),
         "ms a question, median": sorted(taken)[len(taken) // 2],
         "ms a question, most": max(taken),
         "largest child, MiB": children,

@@ -66,8 +66,11 @@ async def is_same(run: RunContext, computed: Computed) -> bool:
 def holds(sentence: str, computed: Computed) -> bool:
     """Tell whether all numbers of a sentence are those of a result, each of the row that it names."""
     rows = [[plain(value) for value in row] for row in computed["rows"]]
-    common = [computed["total"], computed["counted"] or 0, len(rows)]
-    free = [str(n) for n in common] + [_without_texts(computed["statement"]), *_texts(computed["statement"])]
+    common = [computed["total"], computed["counted"], len(rows) if len(rows) > 1 else None]
+    free = [str(n) for n in common if n is not None] + [
+        _without_texts(computed["statement"]),
+        *_texts(computed["statement"]),
+    ]
     low = sentence.casefold()
     places = [(low.find(cell.casefold()), n) for n, row in enumerate(rows) for cell in row if _names(cell, low)]
     said = [m for m in _NUMBER.finditer(_DAY.sub(_blank, sentence)) if not _within(m.start(), rows, low)]
@@ -126,7 +129,8 @@ def _texts(statement: str) -> list[str]:
 
 
 def _without_texts(statement: str) -> str:
-    return re.sub(r"'(?:[^']|'')*'", " ", statement)
+    """Return a statement without its texts, and without how many rows it wants at most."""
+    return re.sub(r"'(?:[^']|'')*'|\blimit\s+\d+", " ", statement, flags=re.I)
 
 
 def _is_in(said: str, cells: Iterable[str]) -> bool:

@@ -83,3 +83,9 @@ def test_numbers_of_the_condition_may_be_said() -> None:
     asked = result([4], statement="SELECT count(*) FROM t WHERE amount > 50 AND date >= '2025-03-01'")
     assert holds("4 payments of more than 50 since 2025-03-01.", asked)
     assert not holds("4 payments of more than 60.", asked)
+
+
+def test_that_a_result_is_one_row_is_no_number_of_it() -> None:
+    none = result([0], statement="SELECT count(*) FROM t WHERE shop = 'Lidgate' LIMIT 1", counted=0)
+    assert holds("0 payments.", none)
+    assert not holds("1 payment.", none)
