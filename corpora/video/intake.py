@@ -137,7 +137,7 @@ class Intake:
             # The subtitles are whole: they can be searched, and say when.
             lost = Recording("", written[-1].end, written, "subtitles", language=tagged(file.path), also=also)
             return replace(lost, title=titled(lost, file.path)), [*warnings, f"only its subtitles were read: {error}"]
-        listens, unheard = self._listening_by()
+        listens, unheard = (None, "") if written or container.sound() is None else self._listening_by()
         title = container.tags.get("title", "")
         kept = Perceived(folder_of(self.settings.home, self.library, file.sha256))
         try:
@@ -164,7 +164,8 @@ class Intake:
             also, misfit = fitting(also, recording.duration)
             recording = replace(recording, title=title, language=language, also=also)
             recording, missing = self._captioned(file.source, recording, kept, tell)
-            _mark(kept.folder / _UNHEARD, listens is None and self._deaf is not None)
+            deaf = listens is None and self._deaf is not None
+            _mark(kept.folder / _UNHEARD, deaf and container.sound() is not None and not recording.speech)
             kept.give_frames([f.image for f in recording.frames], media)
         finally:
             kept.close()

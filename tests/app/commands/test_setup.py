@@ -362,3 +362,19 @@ def test_the_chat_model_sits_the_exam_of_the_check_and_one_that_fails_is_told_wh
     code, out, _ = main("setup", "chat")
     assert code == 0 and exam.SITS in out
     assert "qwen3:4b judged 20 of 40" in out and "missed myth, denied" in out and "set RAGWEAVE_CHECK" in out
+
+
+def test_two_models_that_belong_together_are_fetched_together_and_written_as_one_setting(
+    main: Any, hub: ScriptedHub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hub.repo = "owner/(?:model|other)"
+    [english, *_] = [o for o in offered.OFFERS if o.part == "speech"]
+    pair = replace(english, beside=(replace(english, name="owner/other"),))
+    monkeypatch.setattr(offered, "OFFERS", [pair])
+    code, out, _ = main("setup", "speech", "--all", "--yes")
+    assert code == 0 and "download owner/model and owner/other: 226 MB, licence MIT" in out
+    assert written()["RAGWEAVE_ASR"] == f"whisper:owner/model@{hub.commit}+owner/other@{hub.commit}"
+    assert {path.split("/resolve")[0] for verb, path, _ in hub.asked if "/resolve/" in path} == {
+        "/owner/model",
+        "/owner/other",
+    }
