@@ -248,7 +248,6 @@ class _Run:
                     return [*pipeline.later, *files]
             return []
         finally:
-            intake.close()
             self.report.understood += sorted(intake.understood)
 
     def forget(self, files: Sequence[str], roots: Sequence[Path], unread: Iterable[str]) -> None:
