@@ -118,11 +118,19 @@ class Chat:
         return None
 
     async def stream(
-        self, messages: Messages, *, node: str, meter: Meter, images: Sequence[bytes] = ()
+        self,
+        messages: Messages,
+        *,
+        node: str,
+        meter: Meter,
+        images: Sequence[bytes] = (),
+        begins: Callable[[str], bool] | None = None,
     ) -> AsyncGenerator[str, None]:
         """Yield the reply in parts as they arrive, the first with a whole sentence; one from the cache in one part.
 
-        What was yielded is never taken back.
+        What was yielded is never taken back. Some servers send the thoughts of a model before its answer, without a
+        tag that opens them. Until a server is known not to, a reply is held to its end unless `begins` says that it
+        begins as an answer does; without `begins` none is held.
 
         Raises:
             ReplyCut: after the last part of a reply that was cut off at a limit.
@@ -132,8 +140,13 @@ class Chat:
         if kept is not None:
             yield kept
             return
+        at = await self._connection()
+
+        def ready(waiting: str) -> bool:
+            return can_be_shown(waiting) and (at.thinks is False or begins is None or begins(waiting))
+
         # Closed at once when the reader leaves early: its slot is wanted.
-        async with aclosing(self._read(reply, asked, can_be_shown)) as parts:
+        async with aclosing(self._read(reply, asked, ready)) as parts:
             async for part in parts:
                 yield part
         if reply.cut:
@@ -171,16 +184,14 @@ class Chat:
         at = await self._connection()
         reply.shown = again = False
         while True:
-            held = ""
             try:
                 async with aclosing(self._call(reply, at, asked)) as parts:
-                    async for part in parts:
-                        held += part
-                        if reply.shown or ready(held):
-                            reply.shown, part, held = True, held, ""
-                            yield part
-                if held:
-                    yield held
+                    async for _ in parts:
+                        if reply.waiting and (reply.shown or ready(reply.waiting)):
+                            reply.shown = True
+                            yield reply.take()
+                if rest := reply.take(ended=True):
+                    yield rest
                 return
             except (RagweaveError, AssertionError):  # told already, and the message of a scripted model to its test
                 raise
@@ -193,8 +204,8 @@ class Chat:
                 again = True
                 await asyncio.sleep(failures.BACKOFF)
 
-    async def _call(self, reply: ChatReply, at: Connection, asked: ModelRequest) -> AsyncGenerator[str, None]:
-        """Make one call: fill `reply` and yield what may be shown of it; record what it cost, also where it fails."""
+    async def _call(self, reply: ChatReply, at: Connection, asked: ModelRequest) -> AsyncGenerator[None, None]:
+        """Make one call: fill `reply`, and yield after each part; record what it cost, also where it fails."""
         meter, clock = asked.meter, asyncio.get_running_loop().time
         async with slot(self.host, self._settings.chat_width, asked.node, meter):
             meter.reserve(asked.node, asked.tokens, self.name)
@@ -208,14 +219,13 @@ class Chat:
                         most = _DRIPS * settings.chat_timeout if reply.shown else settings.chat_patience
                         if reply.since - began > most:  # too slow for the next step of the turn as well
                             raise endless(f"the reply of {self.name} at {self.host} did not end within {most:.0f} s")
-                        if visible := reply.add(chunk):
-                            yield visible
+                        reply.add(chunk)
+                        yield
                         await asyncio.sleep(0)  # parts that have come together are read without a wait: others go on
                         if len(reply.text) > _CHARS * self._most:
                             reply.finish = "length"
                             break
-                if visible := reply.rest():
-                    yield visible
+                at.learn(reply)
             finally:
                 used = reply.usage(asked.tokens)
                 meter.record(Spend(asked.node, self.role, self.name, 1, 0, *used, clock() - began, 0.0))

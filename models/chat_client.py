@@ -24,6 +24,8 @@ from ragweave.models.settings import Endpoint, ModelSettings, model_settings
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
+    from ragweave.models.chat_reply import ChatReply
+
 _MAX_TOKENS = re.compile(r"max_(?:completion_|output_|new_)?tokens")
 _LINE = 2**20
 """Bytes of one line of a stream that are read."""
@@ -67,6 +69,13 @@ class Connection:
     """How the most tokens of a reply are told: not at all, as the client does it, or as servers of the same API do."""
     enforces: bool = True
     """Whether the server may be asked to enforce a schema."""
+    thinks: bool | None = None
+    """Whether replies begin with thoughts that no tag opens; None before a reply was read."""
+
+    def learn(self, reply: ChatReply) -> None:
+        """Remember of a whole reply whether a thought was closed in it that no tag had opened."""
+        if reply.text.strip():
+            self.thinks = bool(self.thinks) or reply.broke
 
     def limited(self, bound: Any, most: int) -> Any:
         """Return a model that is asked for at most so many tokens."""

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from ragweave.models.meter import Meter
 from ragweave.models.text import storable
+from ragweave.models.thoughts import ThoughtReader, answer_in
 
 if TYPE_CHECKING:
     from langchain_core.messages import AIMessageChunk
@@ -24,8 +25,6 @@ IMAGE_TOKENS = 1_000
 LONGEST = 200_000
 """Characters of a reply that are read."""
 
-_THOUGHT = re.compile(r"^\s*<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.S | re.I)
-_CLOSING = re.compile(r"</think(?:ing)?>\s*", re.I)
 _FINISH = ("finish_reason", "stop_reason", "done_reason")
 _WORD = re.compile(r"[^\W_]+")
 _NEGATION = r"\b(?:not|no|never|isn|aren|wasn|cannot|neither|nor|t)[\W_]+(?:(?:an?|the)[\W_]+)?"
@@ -77,6 +76,8 @@ class ModelRequest:
 class ChatReply:
     """A reply as it arrives.
 
+    Text waits until `take`: what turns out to be thought before that is dropped.
+
     Attributes:
         text: what came, thoughts included.
         finish: why it ended, as the usual servers tell it, or "".
@@ -93,10 +94,11 @@ class ChatReply:
         self.text = self.finish = ""
         self.since = since
         self._read = self._wrote = 0
-        self.begun = self.shown = self._calls = self._counted = self._plain = False
+        self._reader, self._given = ThoughtReader(), ""
+        self.begun = self.shown = self._calls = self._counted = False
 
-    def add(self, chunk: AIMessageChunk) -> str:
-        """Take a part and return what of it may be shown."""
+    def add(self, chunk: AIMessageChunk) -> None:
+        """Take a part."""
         part, used, ended = storable(str(chunk.text)[:LONGEST]), chunk.usage_metadata, chunk.response_metadata
         self.begun = True
         self.text += part
@@ -105,19 +107,23 @@ class ChatReply:
         if used:  # the last number of those that count up, the only one of each kind elsewhere
             self._read, self._wrote = max(self._read, used["input_tokens"]), max(self._wrote, used["output_tokens"])
         self.finish = self.finish or next((str(ended[name]) for name in _FINISH if ended.get(name)), "")
-        if self._plain:
-            return part
-        head = self.text.lstrip()[:6].lower()
-        thought = _CLOSING.search(self.text) if head == "<think" else None
-        # White space right after a thought may still be arriving: wait for the first visible character.
-        if thought.end() == len(self.text) if thought else "<think".startswith(head):
-            return ""
-        self._plain = True
-        return self.text[thought.end() :] if thought else self.text
+        self._given += self._reader.add(part)
 
-    def rest(self) -> str:
-        """Return what is held back at the end."""
-        return "" if self._plain else without_thoughts(self.text)
+    @property
+    def waiting(self) -> str:
+        """What is an answer of it and was not taken."""
+        return self._given or self._reader.waiting
+
+    @property
+    def broke(self) -> bool:
+        """Whether a thought was closed in it that had not been opened."""
+        return self._reader.broke
+
+    def take(self, ended: bool = False) -> str:
+        """Return what may be shown of it and was not yet; from then on nothing waits."""
+        given = self._given + self._reader.release() + (self._reader.rest() if ended else "")
+        self._given = ""
+        return given
 
     @property
     def cut(self) -> bool:
@@ -151,8 +157,8 @@ def tokens_of(text: str) -> int:
 
 
 def without_thoughts(text: str) -> str:
-    """Drop the <think> block that reasoning models on local servers put before their reply."""
-    return _THOUGHT.sub("", text, count=1).strip() if text.lstrip()[:6].lower() == "<think" else text.strip()
+    """Return what a whole reply answers, without what its model thought and without special tokens."""
+    return answer_in(text[:LONGEST])
 
 
 def read_label(text: str, labels: Sequence[str]) -> str | None:
