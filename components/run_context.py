@@ -120,10 +120,18 @@ class RunContext:
         return await self._model(role).json(messages, schema, node=self.node, meter=self.meter)
 
     async def stream(
-        self, messages: Messages, images: Sequence[bytes] = (), role: Role = "writer"
+        self,
+        messages: Messages,
+        images: Sequence[bytes] = (),
+        role: Role = "writer",
+        begins: Callable[[str], bool] | None = None,
     ) -> AsyncGenerator[str, None]:
-        """Yield a reply in parts as they arrive; raises as `Chat.stream` does, also after a reply that was cut off."""
-        parts = self._model(role).stream(messages, node=self.node, meter=self.meter, images=images)
+        """Yield a reply in parts as they arrive; raises as `Chat.stream` does, also after a reply that was cut off.
+
+        `begins` tells whether a reply begins as an answer does, and not with thoughts.
+        """
+        model = self._model(role)
+        parts = model.stream(messages, node=self.node, meter=self.meter, images=images, begins=begins)
         async with aclosing(parts):
             async for part in parts:
                 yield part

@@ -99,7 +99,7 @@ def read_json(text: str, schema: type[M], *, mend: bool = True) -> M | None:
             mends -= 1
             if (read := _mended(text[at:], schema)) is not None:
                 return read
-    return _mended(text, schema) if mends else None
+    return _mended(text, schema) if mends and _opening(text, 0) >= 0 else None
 
 
 def _mended(text: str, schema: type[M]) -> M | None:

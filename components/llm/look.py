@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections import Counter
-from collections.abc import AsyncGenerator, Collection, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Collection, Mapping, Sequence
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, field
 from typing import TypeVar
@@ -185,11 +185,16 @@ async def watched(run: RunContext, filmed: Sequence[tuple[int, Item]]) -> Pictur
     return out
 
 
-async def showing(run: RunContext, messages: Messages, pictures: Pictures, role: Role) -> AsyncGenerator[str, None]:
-    """Yield a reply to messages with pictures; a model that refuses them is asked again without."""
+async def showing(
+    run: RunContext, messages: Messages, pictures: Pictures, role: Role, begins: Callable[[str], bool]
+) -> AsyncGenerator[str, None]:
+    """Yield a reply to messages with pictures; a model that refuses them is asked again without.
+
+    `begins` tells whether a reply begins as an answer does, and not with thoughts.
+    """
     begun = False
     try:
-        async with aclosing(run.stream(messages, pictures.images, role)) as parts:
+        async with aclosing(run.stream(messages, pictures.images, role, begins)) as parts:
             async for part in parts:
                 begun = True
                 yield part
@@ -200,7 +205,7 @@ async def showing(run: RunContext, messages: Messages, pictures: Pictures, role:
         if (model := chosen(role, run.context)) is not None:
             _refuses(run, model, error)
     plain = [(who, text.replace(pictures.told, "")) for who, text in messages]
-    async with aclosing(run.stream(plain, role=role)) as parts:
+    async with aclosing(run.stream(plain, role=role, begins=begins)) as parts:
         async for part in parts:
             yield part
 
