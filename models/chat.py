@@ -16,10 +16,12 @@ from ragweave.models.chat_cache import reply_cache
 from ragweave.models.chat_client import Connection, Served, connect, host_of, name_of, slot, stay_here
 from ragweave.models.chat_json import instruction, is_refusal, read_reply, shape_of, under
 from ragweave.models.chat_reply import ChatReply, Messages, ModelRequest, can_be_shown, read_label, without_thoughts
+from ragweave.models.chat_ways import NoStream
 from ragweave.models.errors import InputError, ModelError, ModelTransient, RagweaveError, ReplyCut
 from ragweave.models.failures import Unfinished, endless, explain, is_transient
 from ragweave.models.meter import Meter, Spend
 from ragweave.models.settings import ModelSettings, model_settings
+from ragweave.models.text import clip
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -143,12 +145,13 @@ class Chat:
         at = await self._connection()
 
         def ready(waiting: str) -> bool:
-            return can_be_shown(waiting) and (at.thinks is False or begins is None or begins(waiting))
+            return can_be_shown(waiting) and (at.ways.thinks is False or begins is None or begins(waiting))
 
         # Closed at once when the reader leaves early: its slot is wanted.
         async with aclosing(self._read(reply, asked, ready)) as parts:
             async for part in parts:
                 yield part
+        self._whole(reply)
         if reply.cut:
             cut = f"the reply of {self.name} at {self.host} was cut off after {reply.usage(0)[1]:,} tokens"
             raise ReplyCut(cut, "raise RAGWEAVE_CHAT_TOKENS, or the server's own limit")
@@ -175,13 +178,20 @@ class Chat:
         async with aclosing(self._read(reply, asked, lambda _: False)) as parts:
             async for _ in parts:
                 pass
+        self._whole(reply)
         return reply
+
+    def _whole(self, reply: ChatReply) -> None:
+        """Raise ReplyCut of a reply that its server stopped within."""
+        if why := reply.stopped:
+            stopped = f"{self.name} at {self.host} was stopped within its reply ({clip(why, 40)})"
+            raise ReplyCut(stopped, "ask in other words, or use another model")
 
     async def _read(
         self, reply: ChatReply, asked: ModelRequest, ready: Callable[[str], bool]
     ) -> AsyncGenerator[str, None]:
         """Yield what may be shown of a reply, once it is `ready`; another call where it breaks off before."""
-        at = await self._connection()
+        at, taken = await self._connection(), list[str]()
         reply.shown = again = False
         while True:
             try:
@@ -198,7 +208,12 @@ class Chat:
             except Exception as exc:
                 if reply.shown and is_transient(exc) and not failures.is_silence(exc):
                     raise ModelTransient(f"the reply of {self.name} at {self.host} broke off", "ask again") from exc
-                if reply.shown or not (at.unlimited(exc) or (failures.broke_off(exc, reply.begun) and not again)):
+                second = "" if reply.shown else at.second_way(exc, self._most, reply.begun)
+                if second:
+                    taken.append(second)
+                    continue
+                if reply.shown or again or not failures.broke_off(exc, reply.begun):
+                    at.undo(taken)
                     waited = asyncio.get_running_loop().time() - reply.since
                     raise explain(exc, self.name, self.host, waited=waited) from exc
                 again = True
@@ -212,8 +227,9 @@ class Chat:
             reply.begin(began := clock())
             try:
                 model = at.limited(asked.bound or at.model, self._most)
-                async with aclosing(model.astream(asked.sent, config={"tags": ["nostream"]})) as arriving:
-                    while (chunk := await self._next(arriving, reply, asked)) is not None:
+                sent = at.ways.messages(asked.sent)
+                async with aclosing(model.astream(sent, config={"tags": ["nostream"]})) as arriving:
+                    while (chunk := await self._next(arriving, reply, asked, at.ways.streamed)) is not None:
                         reply.since = clock()
                         settings = self._settings
                         most = _DRIPS * settings.chat_timeout if reply.shown else settings.chat_patience
@@ -225,16 +241,22 @@ class Chat:
                         if len(reply.text) > _CHARS * self._most:
                             reply.finish = "length"
                             break
-                at.learn(reply)
+                if not reply.instead:
+                    await at.learn(reply)
             finally:
                 used = reply.usage(asked.tokens)
                 meter.record(Spend(asked.node, self.role, self.name, 1, 0, *used, clock() - began, 0.0))
             if isinstance(self._at, Served) and self._at.provider == "openai" and reply.instead:
-                raise Unfinished(reply.instead) if reply.begun else ValueError("no event of a stream")
+                raise Unfinished(reply.instead) if reply.begun else NoStream("no event of a stream")
+            if reply.failed and not reply.shown:
+                raise Unfinished(f"ended its reply early ({clip(reply.finish, 40)})")
 
-    async def _next(self, arriving: AsyncGenerator[Any, None], reply: ChatReply, asked: ModelRequest) -> Any:
+    async def _next(
+        self, arriving: AsyncGenerator[Any, None], reply: ChatReply, asked: ModelRequest, streamed: bool
+    ) -> Any:
         """Wait for the next part as long as patience and the time of the run last; None at the end."""
         silence, left = self._settings.chat_timeout, asked.meter.seconds_left
+        silence = silence if streamed else self._settings.chat_patience
         try:
             async with asyncio.timeout(silence if left is None else min(silence, left)):
                 return await anext(arriving, None)

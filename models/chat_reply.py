@@ -26,6 +26,13 @@ LONGEST = 200_000
 """Characters of a reply that are read."""
 
 _FINISH = ("finish_reason", "stop_reason", "done_reason")
+_FAILED = re.compile(r"abort|cancel|error|fail|time.?out|interrupt|network|overload|insufficient|malformed", re.I)
+_STOPPED = re.compile(
+    _FAILED.pattern + r"|filter|safe|content|recitation|prohibit|block|spii|censor|polic|sensitive|moderat|refus"
+    r"|guardrail|harm|language|image|other|unexpected",
+    re.I,
+)
+"""Reasons why a server ends a reply before its model does."""
 _WORD = re.compile(r"[^\W_]+")
 _NEGATION = r"\b(?:not|no|never|isn|aren|wasn|cannot|neither|nor|t)[\W_]+(?:(?:an?|the)[\W_]+)?"
 _HELD = 1_000
@@ -98,11 +105,11 @@ class ChatReply:
         self.begun = self.shown = self._calls = self._counted = False
 
     def add(self, chunk: AIMessageChunk) -> None:
-        """Take a part."""
+        """Take a part, or the whole of a reply that is not streamed."""
         part, used, ended = storable(str(chunk.text)[:LONGEST]), chunk.usage_metadata, chunk.response_metadata
         self.begun = True
         self.text += part
-        self._calls |= bool(chunk.tool_call_chunks)
+        self._calls |= bool(getattr(chunk, "tool_call_chunks", None) or chunk.tool_calls)
         self._counted = not part and (self._counted or bool(used))
         if used:  # the last number of those that count up, the only one of each kind elsewhere
             self._read, self._wrote = max(self._read, used["input_tokens"]), max(self._wrote, used["output_tokens"])
@@ -121,7 +128,7 @@ class ChatReply:
 
     def take(self, ended: bool = False) -> str:
         """Return what may be shown of it and was not yet; from then on nothing waits."""
-        given = self._given + self._reader.release() + (self._reader.rest() if ended else "")
+        given = self._given + (self._reader.rest() if ended else self._reader.release())
         self._given = ""
         return given
 
@@ -129,6 +136,16 @@ class ChatReply:
     def cut(self) -> bool:
         """Whether it ended at a limit of tokens."""
         return self.finish.lower().startswith(("length", "max_tokens"))
+
+    @property
+    def stopped(self) -> str:
+        """Why a server stopped it within: what it says of a filter or an error, or ""."""
+        return self.finish if _STOPPED.search(self.finish) else ""
+
+    @property
+    def failed(self) -> bool:
+        """Whether the server stopped it because something failed, which may pass."""
+        return _FAILED.search(self.finish) is not None
 
     @property
     def instead(self) -> str:

@@ -1,4 +1,4 @@
-"""Thoughts in any dress are told from the answer, however a reply is cut into parts, and other text is left as it is."""
+"""Thoughts in any dress are told from the answer, wherever a reply is cut, and other text stays as it is."""
 
 from __future__ import annotations
 
@@ -89,9 +89,34 @@ def test_text_without_tags_and_code_is_unchanged(text: str) -> None:
 
 
 PIECES = st.sampled_from(
-    ["<think>", "</think>", "<|im_end|>", "[THINK]", "[/THINK]", "<answer>", "</answer>", "<x>", "</x>", "</s>", "`", "```",
-     "<|channel|>", "analysis", "<|message|>", "final", "<|start|>", "assistant", "user", "\n", " ", "It is. ", "[1]", "<", "a>"]
-)  # fmt: skip
+    [
+        "<think>",
+        "</think>",
+        "<|im_end|>",
+        "[THINK]",
+        "[/THINK]",
+        "<answer>",
+        "</answer>",
+        "<x>",
+        "</x>",
+        "</s>",
+        "`",
+        "```",
+        "<|channel|>",
+        "analysis",
+        "<|message|>",
+        "final",
+        "<|start|>",
+        "assistant",
+        "user",
+        "\n",
+        " ",
+        "It is. ",
+        "[1]",
+        "<",
+        "a>",
+    ]
+)
 
 
 @given(st.lists(PIECES, max_size=14).map("".join), st.integers(1, 9), st.booleans())
