@@ -23,7 +23,7 @@ from ragweave.nodes.answer import set_out
 from ragweave.serve.access import Caller, CallerNow, library_for, visible
 from ragweave.serve.app_state import AppState, AppStateNow
 from ragweave.serve.chat_request import SOURCES, ChatRequest, check, conversation
-from ragweave.serve.direct import Events, answering, unless_left
+from ragweave.serve.direct import Events, answering, library_named_in, unless_left
 from ragweave.serve.problems import NotFound, invalid, openai_error
 
 router = APIRouter(prefix="/v1")
@@ -56,7 +56,7 @@ async def reply(
 ) -> Response:
     """Answer the last message in the form that `write` gives it, whole or streamed."""
     check(chat)
-    graph, library = await resolve(caller, chat.model, chat.ragweave.library)
+    graph, library = await resolve(caller, chat.model, library_named_in(chat.ragweave.library, chat.ragweave.context))
     messages = await conversation(chat.messages, app_state.pictures)
     events = answering(app_state.slots, library, messages, graph, chat.ragweave.context)
     writer = write(chat, app_state.address(request))
