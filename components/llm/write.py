@@ -149,9 +149,9 @@ async def _prose(run: RunContext, given: GenerationInput, builder: AnswerBuilder
     room, written, why = Room(run.context.longest), 0, ""
     try:
         async with aclosing(showing(run, messages, pictures, "writer", begins_cited)) as parts:
-            async for raw in complete_sentences(parts):
-                text = as_shown(raw)
-                fits = room.takes(raw)
+            async for said in complete_sentences(parts):
+                raw = said if written else unlabelled(said)
+                text, fits = as_shown(raw), room.takes(raw)
                 if text.strip(" .!").upper() == "UNKNOWN" and given.strips:
                     why = why or weak(_nearest(given.strips))
                 elif not fits:
