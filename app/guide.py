@@ -11,17 +11,22 @@ from typing import Any
 
 import typer
 
+from ragweave.app import extras
 from ragweave.app.commands.common import EXIT_ERROR, complain, run
 from ragweave.app.examined import sit_aloud
 from ragweave.app.findings import part_of
-from ragweave.app.offered import Choice, Values, choices, named, variables
 from ragweave.app.places import clean
-from ragweave.app.reencoded import apart, english, reencode
+from ragweave.app.reencoded import reencode_aloud
 from ragweave.app.render import duration, listed
-from ragweave.app.user_settings import nearer, write
+from ragweave.graphs.reencoding import apart, english
 from ragweave.models.errors import InputError, RagweaveError
-from ragweave.models.offers import PROVIDERS, TABLE, PartName
+from ragweave.models.listing import NoListError, checked, models_at
+from ragweave.models.offered import Choice, Values, choices, named, variables
+from ragweave.models.offers import PROVIDERS, TABLE, ChatProvider, PartName
+from ragweave.models.user_settings import hidden, nearer, write
 
+_LISTED = 30
+"""Models of a server that are listed."""
 _GOES_ON = "The same command goes on where this one ended."
 
 
@@ -41,13 +46,14 @@ def _told(part: PartName) -> str:
 
 def ask_each(parts: Sequence[PartName]) -> None:
     """Go through the parts with the person who sits here; only list them where nobody does."""
-    problems = 0
+    problems, lacking = 0, list[str]()
     for part in parts:
         say(f"\n{_told(part)}\n  A better one {TABLE[part].brings}.")
         offered = run(choices(part))
         provider = part in ("chat", "vision")
+        lacking += [choice.missing for choice in offered if choice.missing]
         for n, choice in enumerate(offered, 1):
-            lacks = f"\n     first, in the checkout: pip install '.[{choice.missing}]'" if choice.missing else ""
+            lacks = f"\n     first, in the checkout: {extras.line([choice.missing])}" if choice.missing else ""
             say(f"  {n}. {choice.text}{lacks}")
         if provider:
             say(f"  {len(offered) + 1}. a model of a provider, with a key")
@@ -67,6 +73,8 @@ def ask_each(parts: Sequence[PartName]) -> None:
             problems += 1
     if not _attended():
         say("\nChoose in a terminal, or take what is recommended: ragweave setup --all --yes")
+        if lacking:
+            raise extras.lacking(lacking)
     elif problems:
         raise typer.Exit(EXIT_ERROR)
     else:
@@ -79,7 +87,7 @@ def _chosen(offered: Sequence[Choice], answer: str) -> Choice | None:
         raise InputError(f"there is no number {answer}", "run `ragweave setup` again for this part")
     choice = offered[int(answer) - 1]
     if choice.missing:
-        raise InputError("its packages are missing", f"in the checkout: pip install '.[{choice.missing}]'")
+        _install([choice.missing], False)
     if choice.megabytes and not typer.confirm(f"Download {choice.megabytes:,} MB?"):
         return None
     return choice
@@ -95,17 +103,14 @@ def _taken(choice: Choice) -> Values:
 
 def _of_provider(part: PartName) -> Values:
     """Ask for provider, model and key, and try them."""
-    for n, provider in enumerate(PROVIDERS, 1):
-        say(f"     {n}. {provider.title}")
+    for n, listed_one in enumerate(PROVIDERS, 1):
+        say(f"     {n}. {listed_one.title}")
     say(f"     {len(PROVIDERS) + 1}. another address that speaks OpenAI's API")
-    at = typer.prompt("     Which", default=1, type=int)
-    if not 1 <= at <= len(PROVIDERS) + 1:
-        raise InputError(f"there is no number {at}", "run `ragweave setup` again for this part")
-    if at > len(PROVIDERS):
-        url = typer.prompt("     Address, usually ending in /v1")
-        model = typer.prompt("     Model, as the server calls it")
-        return run(named(part, model, say, url, _secret("     Key (Enter: none)")))
-    provider = PROVIDERS[at - 1]
+    provider = _provider(str(typer.prompt("     Which", default="1")).strip())
+    if provider is None:
+        url = checked(typer.prompt("     Address, usually ending in /v1"))
+        secret = _secret("     Key (Enter: none)")
+        return run(named(part, _model_at(url, secret), say, url, secret))
     if find_spec(provider.package.replace("-", "_")) is None:
         raise InputError(f"{provider.title} needs a package", f"pip install {provider.package}")
     model = typer.prompt("     Model", default=provider.model)
@@ -115,6 +120,42 @@ def _of_provider(part: PartName) -> Values:
     return run(named(part, f"{provider.prefix}:{model}", say, "", secret))
 
 
+def _provider(answer: str) -> ChatProvider | None:
+    """Return the provider of a number or a name; None stands for another address."""
+    if answer.isdecimal() and 1 <= int(answer) <= len(PROVIDERS) + 1:
+        return [*PROVIDERS, None][int(answer) - 1]
+    for known in PROVIDERS:
+        if answer.casefold() in (known.title.casefold(), known.prefix):
+            return known
+    raise InputError(
+        "that is none of the numbers and names of the list",
+        f"run the command again, and answer with a number from 1 to {len(PROVIDERS) + 1}",
+    )
+
+
+def _model_at(url: str, key: str) -> str:
+    """Ask which of the models that a server lists is meant; by its name where it lists none."""
+    try:
+        names = run(models_at(url, key)).names[:_LISTED]
+    except NoListError:
+        names = []
+    for n, name in enumerate(names, 1):
+        say(f"     {n}. {name}")
+    asked = "     Number, or a model as the server calls it" if names else "     Model, as the server calls it"
+    answer = str(typer.prompt(asked)).strip()
+    listed = answer.isdecimal() and answer not in names and 1 <= int(answer) <= len(names)
+    return names[int(answer) - 1] if listed else answer
+
+
+def _install(wanted: Sequence[str], yes: bool) -> None:
+    """Install extras after a yes, where pip can be run; else say what to type."""
+    wanted = [*dict.fromkeys(wanted)]
+    if not (extras.can_install() and (yes or typer.confirm(f"Install its packages now ({extras.line(wanted)})?"))):
+        raise extras.lacking(wanted)
+    say(f"Installing the packages: {extras.line(wanted)} ...")
+    extras.install(wanted)
+
+
 def _secret(prompt: str) -> str:
     return getpass.getpass(f"{prompt}: ").strip()
 
@@ -122,14 +163,14 @@ def _secret(prompt: str) -> str:
 def keep(part: PartName, values: Values, yes: bool) -> None:
     """Write what was chosen after a yes; an encoder once the libraries have its vectors."""
     name = TABLE[part].variable
-    if part == "encoder" and (waiting := run(apart(values[name] or "wordllama"))):
+    if part == "encoder" and (waiting := run(apart(values))):
         for library, count, seconds in waiting:
             say(f"Library {library}: its {count:,} items are to be encoded again, in about {duration(seconds)}.")
         if not (yes or typer.confirm("Now? The encoder is not used before", default=True)):
             return
         for library, *_ in waiting:
-            run(reencode(library, values[name] or "wordllama"), stopped=_GOES_ON)
-    shown = [f"{n}={'…' if n.endswith('_KEY') else v}" for n, v in values.items() if v]
+            run(reencode_aloud(library, values), stopped=_GOES_ON)
+    shown = [f"{n}={hidden(n, v)}" for n, v in values.items() if v]
     what = listed(shown) or f"{name} unset"
     if not (yes or typer.confirm(f"Write to your settings: {what}?", default=True)):
         return
@@ -144,33 +185,49 @@ def keep(part: PartName, values: Values, yes: bool) -> None:
 
 def take_all(parts: Sequence[PartName], yes: bool) -> None:
     """Take the first that can be had for each part that has nothing of its own; go on where one fails."""
-    plan: list[tuple[PartName, Choice]] = []
+    wanted = [part for part in parts if not _is_set(part)]
     for part in parts:
-        if _is_set(part):
+        if part not in wanted:
             say(_told(part))
-            continue
-        offered = [c for c in run(choices(part)) if part not in ("encoder", "reranker") or english() or not c.language]
-        ready = [choice for choice in offered if not choice.missing]
-        if ready:
-            plan.append((part, ready[0]))
-            say(f"{TABLE[part].title.capitalize()}: {ready[0].text}")
-        else:
-            extras = dict.fromkeys(choice.missing for choice in offered)
-            names = " or ".join(f"'.[{extra}]'" for extra in extras)
-            how = f"in the checkout: pip install {names}" if extras else "start Ollama"
-            say(f"{TABLE[part].title.capitalize()}: nothing can be had yet; {how}")
-    total = sum(choice.megabytes for _, choice in plan)
-    if not plan or not (yes or typer.confirm(f"Set up {len(plan)} of them, with {total:,} MB to download?")):
-        return
-    failed = 0
+    plan, problems = _planned(wanted, yes)
     for part, choice in plan:
-        try:
-            keep(part, _taken(choice), True)
-        except RagweaveError as error:
-            complain(error)
-            failed += 1
-    if failed:
+        say(f"{TABLE[part].title.capitalize()}: {choice.text}")
+    total = sum(choice.megabytes for _, choice in plan)
+    if plan and (yes or typer.confirm(f"Set up {len(plan)} of them, with {total:,} MB to download?")):
+        for part, choice in plan:
+            try:
+                keep(part, _taken(choice), True)
+            except RagweaveError as error:
+                problems.append(error)
+    for problem in problems:
+        complain(problem)
+    if problems:
         raise typer.Exit(EXIT_ERROR)
+
+
+def _planned(wanted: Sequence[PartName], yes: bool) -> tuple[list[tuple[PartName, Choice]], list[RagweaveError]]:
+    """Return what is taken for each part, its packages installed after a yes, and what keeps the others from it."""
+    problems = list[RagweaveError]()
+    first = {part: _recommended(part) for part in wanted}
+    missing = [choice.missing for choice in first.values() if choice is not None and choice.missing]
+    if missing:
+        try:
+            _install(missing, yes)
+            first = {part: _recommended(part) for part in wanted}
+        except RagweaveError as error:
+            problems.append(error)
+    for part, choice in first.items():
+        if choice is None:
+            told = f"the {TABLE[part].title} comes from Ollama, which does not answer here"
+            problems.append(InputError(told, f"start Ollama, then: ragweave setup {part} --all"))
+    return [(part, c) for part, c in first.items() if c is not None and not c.missing], problems
+
+
+def _recommended(part: PartName) -> Choice | None:
+    """Return what is recommended for a part: what needs no further package first; None where nothing can be had."""
+    reads = part not in ("encoder", "reranker") or english()
+    offered = [choice for choice in run(choices(part)) if reads or not choice.language]
+    return next((c for c in offered if not c.missing), offered[0] if offered else None)
 
 
 def _is_set(part: PartName) -> bool:

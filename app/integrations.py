@@ -18,6 +18,7 @@ from ragweave.components.phrases import as_heard
 from ragweave.corpora.store.stores import stay
 from ragweave.graphs.run import asearch, in_library
 from ragweave.models.errors import InputError
+from ragweave.models.promises import marks_promised
 from ragweave.nodes.answer import Answer
 
 
@@ -63,9 +64,7 @@ def as_tool(
     library: str | None = None,
     context: Context | None = None,
     name: str = "ask_library",
-    description: str = "Look up a question in the person's own documents, pictures and recordings. It returns either "
-    "an answer, each sentence of which was checked against a numbered source, or quotes of the closest passages, which "
-    "no language model has read. Ask a whole question that can be understood by itself.",
+    description: str = "",
 ) -> BaseTool:
     """Return a tool that answers from a library, for an agent whose model calls tools.
 
@@ -77,7 +76,7 @@ def as_tool(
         library: name of the library; default: that of the context.
         context: the run's knobs.
         name: what the model calls it.
-        description: what the model reads of it.
+        description: what the model reads of it; empty: it says what can be had with the models that are set up.
     """
 
     async def look_up(question: str) -> tuple[str, Answer]:
@@ -92,7 +91,21 @@ def as_tool(
         return run_sync(look_up(question))
 
     return StructuredTool.from_function(
-        look_up_now, look_up, name, description, response_format="content_and_artifact", handle_tool_error=True
+        look_up_now,
+        look_up,
+        name,
+        description or _described(),
+        response_format="content_and_artifact",
+        handle_tool_error=True,
+    )
+
+
+def _described() -> str:
+    marked = "It returns an answer, each sentence of which was checked against a numbered source."
+    quoted = "It returns quotes of the closest passages, which no language model has read."
+    return (
+        "Look up a question in the person's own documents, pictures and recordings. "
+        f"{marked if marks_promised() else quoted} Ask a whole question that can be understood by itself."
     )
 
 

@@ -226,6 +226,7 @@ class AnswerBuilder:
             quote=words[:_QUOTED],
             also=tuple(strip.get("also") or row.get("also", ())),
             origin="web" if strip["origin"] == "web" else "library",
+            computed=row.get("computed"),
         )
         self.citations[made.n - 1 : made.n] = [made]
         return made

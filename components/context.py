@@ -49,6 +49,7 @@ class Context(BaseModel):
         max_length=200,
         description="Chat model that answers, of RAGWEAVE_CHATS; empty: RAGWEAVE_CHAT.",
     )
+    fresh: bool = Field(False, description="Call the chat model for every step, also where a reply of it is kept.")
     depth: Depth = Field(
         "fast",
         description="fast answers as soon as it can; thorough has a chat model plan, rewrite, grade, filter strips "

@@ -34,6 +34,48 @@ source says it and another says otherwise; a source says otherwise; no source wa
 model's own knowledge, nobody checked it, it is quoted word for word, or its mark is still to come."""
 
 
+class SourceRow(TypedDict):
+    """A row of a table that a result rests on."""
+
+    row: int
+    """Its number, from 1."""
+    line: int
+    """Line in its file, or 0."""
+    page: int
+    """Page, or 0."""
+    item: str
+    """Item that shows it, or empty."""
+    chars: list[int]
+    """[start, end) in the text of that item; empty where it is not certain."""
+
+
+class Computed(TypedDict):
+    """What a statement over a whole table gave."""
+
+    statement: str
+    """As it was run: one SELECT."""
+    table: int
+    """Key of the table in the catalog; 0 is the library's list of files."""
+    name: str
+    """What the statement calls the table."""
+    condition: str
+    """What stands behind its WHERE, or empty."""
+    counted: int | None
+    """Rows that the condition matched; None where the statement does not let that be told."""
+    total: int
+    """Rows of the table."""
+    columns: list[str]
+    rows: list[list[str | int | float | None]]
+    more: bool
+    """Further rows of the result are left out."""
+    places: list[SourceRow]
+    """The first rows that the result rests on."""
+    item: str
+    """Item that shows the beginning of the table, or empty."""
+    notes: list[str]
+    """What is odd about the columns that the statement reads."""
+
+
 class Evidence(TypedDict):
     """One retrieved item."""
 
@@ -77,6 +119,8 @@ class Evidence(TypedDict):
     """Relevance of what is written about that picture."""
     fresh: NotRequired[float]
     """Weight by age, where newer documents are preferred; `relevance` includes it."""
+    computed: NotRequired[Computed]
+    """What a statement over a table gave, whose result this row is."""
 
 
 class Strip(TypedDict):
@@ -197,6 +241,8 @@ class Citation(BaseModel):
     """Where the text came from."""
     also: tuple[Locator, ...] = ()
     """Other places where the same text stands."""
+    computed: Computed | None = None
+    """What a statement over a whole table gave, where the quote is its result."""
 
 
 class Sentence(BaseModel):

@@ -18,6 +18,7 @@ from weakref import WeakKeyDictionary
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from ragweave.components import verdicts
+from ragweave.components.check import CheckSource, Claim, judged
 from ragweave.components.run_context import RunContext, TurnState
 from ragweave.components.verdicts import Said, ShownPassage, Verdict
 from ragweave.models.chat import Chat
@@ -157,11 +158,18 @@ async def _asked(ask: Ask, case: ExamCase) -> Rows | None:
 
 
 def is_right(case: ExamCase, item: ExamSentence, rows: Sequence[Verdict]) -> bool:
-    """Tell whether the rows of a sentence judge it right; a true one needs words that hold what it says."""
+    """Tell whether the rows of a sentence judge it right; a true one needs words that hold what it says.
+
+    They hold it by the rule of the product: who never shows such words would verify nothing.
+    """
     said = {row.verdict for row in rows}
     if not item.true:
         return bool(said) and said <= set(FALSE)
-    return bool(said) and said <= set(TRUE)
+    if not said or not said <= set(TRUE):
+        return False
+    sources = [CheckSource(str(n), shown.title, shown.text) for n, shown in enumerate(case.passages, 1)]
+    mark = judged(Claim(item.text, tuple(item.cites)), rows, sources, case.question)
+    return mark.support in ("verified", "follows")
 
 
 async def passed(run: RunContext) -> ExamResult:

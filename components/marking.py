@@ -8,6 +8,7 @@ from typing import NamedTuple
 from ragweave.components import exam
 from ragweave.components.answer_builder import AnswerBuilder, Quoted
 from ragweave.components.check import NOT_CHECKED, CheckedAnswer, CheckSource, Claim, check, others
+from ragweave.components.computed import mark_computed
 from ragweave.components.evidence import Evidence
 from ragweave.components.grounds import Grounds
 from ragweave.components.passages import as_seen, as_strip, headed, strip_at
@@ -47,6 +48,7 @@ async def mark_answer(run: RunContext, question: str, builder: AnswerBuilder, ro
         builder: holds the answer, and shows the marks.
         rows: evidence of the turn, by id.
     """
+    await mark_computed(run, builder, rows)
     waiting = [n for n, s in enumerate(builder.sentences, 1) if s.support == "pending"]
     if not waiting:
         return

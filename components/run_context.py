@@ -13,6 +13,7 @@ from ragweave.components.context import Context
 from ragweave.corpora.store.library import Library, open_library
 from ragweave.corpora.video.scope import Scope, scope_of
 from ragweave.models.chat import Chat, Messages, Role, chat
+from ragweave.models.chat_json import gave_something
 from ragweave.models.errors import ModelError, ModelTransient, RagweaveError
 from ragweave.models.meter import Meter
 from ragweave.models.text import content_terms
@@ -107,23 +108,41 @@ class RunContext:
         """Return the corpora in which the library holds something."""
         return {corpus for corpus, n in (await (await self.library()).counts()).items() if n}
 
-    async def text(self, messages: Messages, role: Role = "judge", images: Sequence[bytes] = ()) -> str:
+    async def text(
+        self,
+        messages: Messages,
+        role: Role = "judge",
+        images: Sequence[bytes] = (),
+        good: Callable[[str], bool] = bool,
+    ) -> str:
         """Return the language model's reply as text, without outer blanks; raises as `Chat.text` does."""
-        return (await self._model(role).text(messages, node=self.node, meter=self.meter, images=images)).strip()
+        model = self._model(role)
+        return (await model.text(messages, node=self.node, meter=self.meter, images=images, good=good)).strip()
+
+    async def room(self, role: Role, tokens: int) -> int:
+        """Return how many estimated tokens a prompt of `tokens` for a role may have; 0 where nobody says."""
+        return await self._model(role).room(tokens)
 
     async def label(self, messages: Messages, labels: Sequence[str], role: Role = "judge") -> str | None:
         """Return the one of `labels` that the reply names, or None where it cannot be read."""
         return await self._model(role).label(messages, labels, node=self.node, meter=self.meter)
 
-    async def json(self, messages: Messages, schema: type[M], role: Role = "judge") -> M | None:
+    async def json(
+        self,
+        messages: Messages,
+        schema: type[M],
+        role: Role = "judge",
+        good: Callable[[M], bool] = gave_something,
+    ) -> M | None:
         """Return the reply as an instance of `schema`, or None where it cannot be read."""
-        return await self._model(role).json(messages, schema, node=self.node, meter=self.meter)
+        return await self._model(role).json(messages, schema, node=self.node, meter=self.meter, good=good)
 
     async def stream(
         self,
         messages: Messages,
         images: Sequence[bytes] = (),
         role: Role = "writer",
+        good: Callable[[str], bool] = bool,
         begins: Callable[[str], bool] | None = None,
     ) -> AsyncGenerator[str, None]:
         """Yield a reply in parts as they arrive; raises as `Chat.stream` does, also after a reply that was cut off.
@@ -131,7 +150,7 @@ class RunContext:
         `begins` tells whether a reply begins as an answer does, and not with thoughts.
         """
         model = self._model(role)
-        parts = model.stream(messages, node=self.node, meter=self.meter, images=images, begins=begins)
+        parts = model.stream(messages, node=self.node, meter=self.meter, images=images, good=good, begins=begins)
         async with aclosing(parts):
             async for part in parts:
                 yield part
@@ -146,7 +165,7 @@ class RunContext:
         return model
 
     def _fallback(self) -> Chat | None:
-        return None if FALLBACK in self.turn.down else chat("fallback")
+        return None if FALLBACK in self.turn.down else called(chat("fallback"), self.context)
 
 
 def has_writer_model(context: Context) -> bool:
@@ -172,6 +191,13 @@ async def idf_of(run: RunContext, text: str) -> Callable[[str], float]:
     return lambda term: table.get(term, 1.0)
 
 
+def called(model: Chat | None, context: Context) -> Chat | None:
+    """Return a model that is called at each request where the run is to be fresh."""
+    if model is not None and context.fresh:
+        model.call_always()
+    return model
+
+
 def chosen(role: Role, context: Context, choice: str = "auto") -> Chat | None:
     """Return the chat model of a role where `choice`, or under `auto` the run, wants one, else None.
 
@@ -182,7 +208,7 @@ def chosen(role: Role, context: Context, choice: str = "auto") -> Chat | None:
     choice = context.mode if choice == "auto" else choice
     if choice in ("local", "extractive"):
         return None
-    found = chat(role, context.model)
+    found = called(chat(role, context.model), context)
     if found is None and choice == "llm":
         raise ModelError(
             "this run asks for a language model, and none is configured",

@@ -8,6 +8,7 @@ from typing import Any, Literal, NamedTuple, get_args
 from pydantic import BaseModel, Field, field_validator
 
 from ragweave.components.run_context import RunContext
+from ragweave.models.chat_reply import tokens_of
 from ragweave.prompts import load, passage
 
 Said = Literal["supported", "follows", "disputed", "contradicted", "not stated", "about sources"]
@@ -92,7 +93,14 @@ async def ask(
         lines.append(f"{n}. {text} {names}".strip())
     passages_block = "\n\n".join(shown) or "(none)"
     messages = load("verdicts", question=question, passages=passages_block, answer="\n".join(lines))
-    reply = await run.json(messages, Verdicts, "check")
+    tokens = sum(tokens_of(text) for _, text in messages)
+    if (room := await run.room("check", tokens)) and tokens > room:
+        # A sentence whose passage was left out of the prompt would be called not found.
+        run.note("The answer and its passages are longer than the checking model reads at once, so nothing is marked.")
+        return None
+    reply = await run.json(
+        messages, Verdicts, "check", good=lambda read: any(v.n <= len(sentences) for v in read.verdicts)
+    )
     rows: dict[int, list[Verdict]] = {}
     for verdict in reply.verdicts if reply is not None else []:
         if verdict.n <= len(sentences):

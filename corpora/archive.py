@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import zipfile
 import zlib
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from ragweave.models.errors import SourceError
 
@@ -20,6 +21,7 @@ MAX_ENTRY = 128 * 1024 * 1024
 MAX_RATIO = 100
 """Unpacked to packed bytes of the whole file, where it unpacks to more than RATIO_FROM."""
 RATIO_FROM = 16 * 1024 * 1024
+_OPEN = re.compile(rb"<br\s*>", re.I)
 BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError, NotImplementedError, RuntimeError)
 """What reading a damaged zip file may raise."""
 
@@ -44,7 +46,7 @@ class Archive:
             self._zip.close()
             raise
 
-    def __enter__(self) -> Archive:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *failure: object) -> None:
@@ -67,20 +69,26 @@ class Archive:
         except (KeyError, *BROKEN):
             raise self._damaged() from None
 
-    def xml(self, name: str) -> _Element:
-        """Parse an entry that may be hostile: no document type, no entities, no network, limited depth."""
+    def xml(self, name: str, *, recover: bool = False) -> _Element:
+        """Parse an entry that may be hostile: no document type, no entities, no network, limited depth.
+
+        With `recover` what is damaged is read as far as it goes, as VML, which its own writers leave open tags in.
+        """
         from lxml import etree
 
-        data = self.read(name)
+        data = _OPEN.sub(b"<br/>", self.read(name)) if recover else self.read(name)
         # Resolving nothing and refusing document types keeps out entity expansion and outside files alike.
         safe: dict[str, Any] = {"resolve_entities": False, "no_network": True, "load_dtd": False, "huge_tree": False}
         if _is_typed(data):
             raise _typed(self.path)
         try:
-            root = etree.fromstring(data, etree.XMLParser(**safe, remove_comments=True, remove_pis=True))
+            parser = etree.XMLParser(**safe, remove_comments=True, remove_pis=True, recover=recover)
+            root = etree.fromstring(data, parser)
         except (etree.XMLSyntaxError, ValueError) as exc:
             told = f"{self.path.name} holds XML that is damaged ({exc})"
             raise SourceError(told, "save it again, or leave it out") from None
+        if root is None:
+            raise self._damaged()
         if root.getroottree().docinfo.internalDTD is not None:
             raise _typed(self.path)
         return root

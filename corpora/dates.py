@@ -15,7 +15,7 @@ from ragweave.models.dates import days, names_day
 from ragweave.models.text import fold
 
 _LABEL = re.compile(
-    r"\b(?:(?:date|datum|fecha)(?: [^\W\d_]+){1,3}:|"
+    r"\b(?:"
     r"(?:valid|effective|in force|applies|applicable) (?:from|as of|since)|effective|as of|as at|dated?|issued|"
     r"(?:period|quarter|year|months?|weeks?) (?:ended|ending)|"
     r"published|released|revised|(?:last )?(?:updated|changed|modified)(?: on)?|status|"
@@ -25,10 +25,13 @@ _LABEL = re.compile(
     r"|(?:日期|更新|生效|自)\W{0,2}$"
 )
 """What stands right before a date that is the document's own."""
-_FROM = re.compile(r"\b(?:from|since|ab|seit|depuis|des|desde|dal)\s(?:the |le |dem )?$")
+_FROM = re.compile(r"\b(?:from|ab|des|dal)\s(?:the |le |dem )?$")
 """The same in a line that says little else: “Prices from 1 February 2025”."""
 _SHORT = 8
 """Words of such a line, and of one that is nothing but a date and a place or name."""
+_ARTICLE = re.compile(r"(?<=,)\s+(?:the|le|el|il|am|den)$", re.I)
+_PLACE = 3
+"""Words of a place, or of a day of the week, before a date."""
 _TOP = 12
 """Blocks at the top of a document where it says of when it is."""
 _END = 3
@@ -109,9 +112,16 @@ def _labelled(line: str) -> list[date]:
 
 
 def _alone(line: str) -> date | None:
-    """Return the date of a line that is little else; behind another label (“Birthday: ...”) it is of something else."""
+    """Return the date of a line that is nothing but a date, maybe behind a place: `Bergen, 3 May 2024`.
+
+    Any other words may say of what else the date is: of a birth, of a delivery.
+    """
     found = next(iter(days(line)), None)
-    return found[2] if found and len(line.split()) <= _SHORT and ":" not in line[: found[0]] else None
+    if found is None:
+        return None
+    before, after = _ARTICLE.sub("", line[: found[0]].strip()), line[found[1] :].strip()
+    is_place = before.endswith(",") and len(before.split()) <= _PLACE and ":" not in before
+    return found[2] if (not before or is_place) and not any(map(str.isalnum, after)) else None
 
 
 def _first(texts: Iterable[str], language: str = "") -> date | None:

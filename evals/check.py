@@ -1,14 +1,17 @@
-"""How often the check keeps a right sentence and catches a wrong one: `ragweave eval check --set FOLDER`.
+"""How often the check keeps a right sentence and catches a wrong one: `ragweave eval check`.
 
-Right sentences are those of kept answers that hold an accepted answer, with what they cite; without answers they are
-sentences of the library itself, told under their title. Errors are planted into others of them (`evals/planting.py`).
-They are put together into answers of a few sentences, which the product's own answer builder takes.
+With `--set` right sentences are those of kept answers that hold an accepted answer, with what they cite; without
+answers they are sentences of the library itself, told under their title. Errors are planted into others of them
+(`evals/planting.py`, `evals/planting_meanings.py`). Without a set they are written ones, with kinds of error that no
+rule can make, and right sentences as a good model writes them. They are put together into answers of a few sentences,
+which the product's own check takes.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
+import math
 import re
 import time
 from collections.abc import Mapping, Sequence
@@ -18,29 +21,34 @@ from typing import Any, Literal
 
 from pydantic import BaseModel
 
-from ragweave.components.answer_builder import AnswerBuilder, Claim
+from ragweave.components import exam
+from ragweave.components.check import NOT_CHECKED, CheckSource, Claim, Mark, check, others
 from ragweave.components.context import Context
-from ragweave.components.evidence import Citation, Sentence, Strip
-from ragweave.components.knowledge import CheckResult, Opinion
-from ragweave.components.llm.check import check as opinion_of
-from ragweave.components.local.check import check as local_check
+from ragweave.components.evidence import Strip
+from ragweave.components.exam import ExamCase
 from ragweave.components.passages import as_strip, best_sentence
 from ragweave.components.run_context import RunContext, TurnState
 from ragweave.evals.data import read_jsonl
-from ragweave.evals.planting import RIGHT, CheckedSentence, digest, planted
+from ragweave.evals.planting import KINDS, RIGHT, CheckedSentence, digest, planted
+from ragweave.evals.planting_meanings import MEANINGS, NEWER
 from ragweave.graphs.run import asearch
 from ragweave.models.errors import InputError
 from ragweave.models.meter import Meter
 from ragweave.models.text import sentences
 from ragweave.prompts import load, quote
 
-OpinionBy = Literal["none", "scripted", "model", "alone", "faithfulness"]
-"""Who gives a second opinion. `alone` is the model without the local check, `faithfulness` the prompt of RAGAS's kind:
-a verdict for each sentence against all that was retrieved (Es et al. 2024, section 3)."""
-_ASKED = ("model", "alone", "faithfulness")
+OpinionBy = Literal["model", "faithfulness"]
+"""Who judges: the product's check, or the prompt of RAGAS's kind, a verdict for each sentence against all that was
+retrieved (Es et al. 2024, section 3)."""
 PROMPTS = "ragweave.evals.prompts"
 SHOWN = 8
 """Passages that the writer of an answer is taken to have been shown."""
+WRITTEN = Path(__file__).parent / "written_marks.json"
+GOOD = ("verified", "follows")
+"""Marks that tell a reader to trust a sentence."""
+DISPUTED = "older document"
+"""Kind of a sentence that an older document says and a newer one denies."""
+_CONFIDENCE = 0.95
 _MARKS = re.compile(r"\s*(?:\[\d+\]|\(unverified\))")
 
 Row = dict[str, Any]
@@ -48,7 +56,7 @@ Row = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Checked:
+class CheckedSet:
     """Rows of all sentences, and one of each answer: calls, tokens, seconds."""
 
     sentences: list[Row]
@@ -125,76 +133,66 @@ def grouped(
     return out
 
 
-async def checked(answers: Sequence[Sequence[CheckedSentence]], by: OpinionBy) -> Checked:
-    """Have answers taken by the answer builder: a model is asked for all at once, else they are timed one by one."""
-    rows: list[Row] = []
-    spent: list[Row] = []
-    together = [_answer(answer, by) for answer in answers]
-    done = await asyncio.gather(*together) if by in _ASKED else [await one for one in together]
-    for n, (found, cost) in enumerate(done):
-        rows += [{**row, "answer": n} for row in found]
-        spent.append({"answer": n, **cost})
-    return Checked(rows, spent)
+async def checked(answers: Sequence[Sequence[CheckedSentence]], by: OpinionBy) -> CheckedSet:
+    """Have all answers checked, those of a server at once; a model that fails its exam marks nothing, as in a run."""
+    result = await exam.passed(_run()) if by == "model" else None
+    done = await asyncio.gather(*(_answer(answer, by, result) for answer in answers))
+    rows = [{**row, "answer": n} for n, (found, _) in enumerate(done) for row in found]
+    return CheckedSet(rows, [{"answer": n, **cost} for n, (_, cost) in enumerate(done)])
 
 
-async def _answer(answer: Sequence[CheckedSentence], by: OpinionBy) -> tuple[list[Row], Row]:
-    run = RunContext("check", Context(mode="llm" if by in _ASKED else "auto"), TurnState(Meter()))
-    shown: dict[int, float] = {}
-    marked: dict[int, float] = {}
+def _run() -> RunContext:
+    return RunContext("check", Context(mode="llm"), TurnState(Meter()))
+
+
+async def _answer(
+    answer: Sequence[CheckedSentence], by: OpinionBy, result: exam.ExamResult | None
+) -> tuple[list[Row], Row]:
+    run, begun = _run(), time.perf_counter()
     question = " ".join(dict.fromkeys(s.question for s in answer))
-    of = {s.text: s for s in answer}
-    begun = time.perf_counter()
-
-    async def check(text: str, strips: Sequence[Strip]) -> CheckResult:
-        if by in ("alone", "faithfulness"):
-            return CheckResult(False, 0.0, (), "Not looked at")
-        return await local_check(run, text, strips, of[text].question)
-
-    async def second(claims: Sequence[Claim]) -> list[Opinion]:
-        if by == "faithfulness":
-            return await _faithful(run, question, claims)
-        if by in _ASKED:
-            opinions = await opinion_of(run, question, claims)
-            return opinions or [Opinion("unverified") for c in claims if c.doubted]
-        return [_scripted(of[c.text], c) for c in claims if c.doubted]
-
-    def emit(sentence: Sentence, _: list[Citation]) -> None:
-        shown[len(shown) + 1] = time.perf_counter() - begun
-        if sentence.support != "pending":
-            marked[len(shown)] = shown[len(shown)]
-
-    def mark(n: int, *_: Any) -> None:
-        marked[n] = time.perf_counter() - begun
-
-    rows = {s["evidence"]: {**s, "id": s["evidence"], "date": "", "also": []} for a in answer for s in a.known}
-    builder = AnswerBuilder(check, emit, rows, {}, None if by == "none" else second, mark)  # type: ignore[arg-type]
-    for s in answer:
-        await builder.tell(s.text, s.named, s.known)
-    at = {s.text: n for n, s in enumerate(answer, 1)}
-    first = list(builder.sentences)
-    await builder.close()
-    citations = {c.n: c for c in builder.citations}
-    found = []
-    for s in answer:
-        n = at[s.text]
-        sentence = builder.sentences[n - 1]
-        files = [citations[c].locator.get("file", "") for c in sentence.citations]
-        found.append(
-            {
-                "id": s.id,
-                "kind": s.kind,
-                "text": s.text,
-                "local": first[n - 1].support if first[n - 1].support != "pending" else "doubted",
-                "support": sentence.support,
-                "mended": bool(files) and all(f in s.home for f in files),
-                "says": sentence.says,
-                "first": round(shown[n], 4),
-                "marked": round(marked[n], 4),
-            }
-        )
+    strips = _read(answer)
+    numbers = {strip["id"]: n for n, strip in enumerate(strips, 1)}
+    if by == "faithfulness":
+        marks = await _faithful(run, question, answer)
+    elif result is not None and not result.passed:
+        marks = [NOT_CHECKED] * len(answer)
+    else:
+        said = [Claim(s.text, tuple(numbers[p["id"]] for p in s.named)) for s in answer]
+        found = await check(run, question, said, [_source(strip) for strip in strips])
+        marks = found.marks
+    rows = [_row(s, mark, strips) for s, mark in zip(answer, marks, strict=True)]
     total = run.meter.spent
-    cost = {"calls": total.calls, "in": total.input_tokens, "out": total.output_tokens, "notes": run.notes}
-    return found, {**cost, "seconds": round(time.perf_counter() - begun, 4)}
+    cost: Row = {"calls": total.calls, "in": total.input_tokens, "out": total.output_tokens, "notes": run.notes}
+    if result is not None:
+        cost["exam"] = result.right
+    return rows, {**cost, "seconds": round(time.perf_counter() - begun, 4)}
+
+
+def _read(answer: Sequence[CheckedSentence]) -> list[Strip]:
+    """Return what the check reads: all that is named, then the best of what else was shown, newer documents first."""
+    named = {strip["id"]: strip for s in answer for strip in s.named}
+    known = {strip["id"]: strip for s in answer for strip in s.known if strip["id"] not in named}
+    ranked = sorted(known.values(), key=lambda strip: not strip["id"].endswith(NEWER))
+    chosen = {s.id for s in others([_source(s) for s in ranked], [_source(s) for s in named.values()])}
+    return [*named.values(), *(strip for strip in ranked if strip["id"] in chosen)]
+
+
+def _source(strip: Strip) -> CheckSource:
+    date = "2031-12-01" if strip["id"].endswith(NEWER) else ""
+    return CheckSource(strip["id"], strip["title"], strip["text"], date)
+
+
+def _row(s: CheckedSentence, mark: Mark, strips: Sequence[Strip]) -> Row:
+    files = [_file(strips[g.passage - 1]) for g in mark.rests]
+    return {
+        "id": s.id,
+        "kind": s.kind,
+        "text": s.text,
+        "support": mark.support,
+        "mended": bool(files) and all(file in s.home for file in files),
+        "says": mark.against[0].text if mark.against else "",
+        "why": mark.why,
+    }
 
 
 class StatementVerdict(BaseModel):
@@ -211,79 +209,122 @@ class StatementVerdicts(BaseModel):
     statements: list[StatementVerdict]
 
 
-async def _faithful(run: RunContext, question: str, claims: Sequence[Claim]) -> list[Opinion]:
+async def _faithful(run: RunContext, question: str, answer: Sequence[CheckedSentence]) -> list[Mark]:
     """Ask whether each sentence can be inferred from all that was retrieved, which is shown whole."""
-    known = {s["id"]: s for c in claims for s in (*c.named, *c.known)}
-    context = "\n\n".join(quote(f"{s['title']}\n{s['text']}") for s in known.values())
-    statements = "\n".join(f"{n}. {c.text}" for n, c in enumerate(claims, 1))
+    known = {strip["id"]: strip for s in answer for strip in (*s.named, *s.known)}
+    context = "\n\n".join(quote(f"{strip['title']}\n{strip['text']}") for strip in known.values())
+    statements = "\n".join(f"{n}. {s.text}" for n, s in enumerate(answer, 1))
     messages = load("faithfulness", room=PROMPTS, question=question, context=context, statements=statements)
-    reply = await run.json(messages, StatementVerdicts)
+    reply = await run.json(messages, StatementVerdicts, "check")
     inferred = {v.n for v in reply.statements if v.verdict} if reply is not None else set()
-    return [
-        Opinion("verified" if n in inferred else "unverified", c.rests) for n, c in enumerate(claims, 1) if c.doubted
-    ]
-
-
-def _scripted(s: CheckedSentence, claim: Claim) -> Opinion:
-    """Judge as a model that makes no mistake: it shows what reaches it, and what does not."""
-    if s.kind == RIGHT:
-        return Opinion("verified", claim.rests)
-    home = next((p for p in claim.known if _file(p) in s.home), None)
-    if s.kind == "citation" and home is not None:
-        return Opinion("verified", ((home, home["text"]),))
-    return Opinion("contradicted", claim.rests)
+    return [Mark("verified" if n in inferred else "unverified") for n in range(1, len(answer) + 1)]
 
 
 def passes(row: Row) -> bool:
-    """Tell whether an error is shown as verified; a true sentence is mended where its citations hold it."""
-    return row["support"] == "verified" and not (row["kind"] == "citation" and row["mended"])
+    """Tell whether an error is shown as right.
+
+    A true sentence with a wrong citation is mended if its citations hold it; one that a newer document denies has to be
+    marked as disputed.
+    """
+    if row["kind"] == DISPUTED:
+        return row["support"] not in ("disputed", "contradicted")
+    return row["support"] in GOOD and not (row["kind"] == "citation" and row["mended"])
 
 
-def measured(found: Checked) -> dict[str, float]:
-    """Return the figures, by kind of error and over all."""
-    right = [r for r in found.sentences if r["kind"] == RIGHT]
-    wrong = [r for r in found.sentences if r["kind"] != RIGHT]
+def measured(found: CheckedSet) -> dict[str, float]:
+    """Return the figures: over all, of right sentences by how they are written, and of errors by kind."""
+    right = [r for r in found.sentences if r["kind"].startswith(RIGHT)]
+    told = [r for r in found.sentences if r["kind"] == DISPUTED]
+    wrong = [r for r in found.sentences if not r["kind"].startswith(RIGHT) and r["kind"] != DISPUTED]
+    passed, lost = sum(map(passes, wrong)), sum(r["support"] not in GOOD for r in right)
     out: dict[str, float] = {"right": len(right), "planted": len(wrong)}
-    out["right marked"] = sum(r["support"] != "verified" for r in right) / max(1, len(right))
-    out["planted shown as verified"] = sum(map(passes, wrong)) / max(1, len(wrong))
-    out["planted caught"] = 1 - out["planted shown as verified"] if wrong else 0.0
-    for kind in dict.fromkeys(r["kind"] for r in wrong):
-        of = [r for r in wrong if r["kind"] == kind]
-        out[f"{kind}: caught of {len(of)}"] = sum(not passes(r) for r in of)
-    out["right verified without a model"] = sum(r["local"] == "verified" for r in right) / max(1, len(right))
-    alone = [r for r in wrong if r["local"] == "verified" and passes(r)]
-    out["planted verified without a model"] = len(alone) / max(1, len(wrong))
-    out["calls"] = sum(a["calls"] for a in found.answers)
-    out["tokens in"] = sum(a["in"] for a in found.answers)
-    out["tokens out"] = sum(a["out"] for a in found.answers)
-    out["seconds until a sentence"] = _mean([r["first"] for r in found.sentences])
-    out["seconds until its mark"] = _mean([r["marked"] for r in found.sentences])
+    out["right not verified"] = lost / max(1, len(right))
+    out["right not checked"] = sum(r["support"] == "unchecked" for r in right) / max(1, len(right))
+    out["planted shown as right"] = passed / max(1, len(wrong))
+    out["planted shown as right, at most"] = bound(passed, len(wrong))
+    if told:
+        out[f"disagreements told of {len(told)}"] = sum(not passes(r) for r in told)
+    for kind, of in _by_kind(wrong).items():
+        out[f"{kind}: caught of {len(of)}, bound {bound(sum(map(passes, of)), len(of)):.2f}"] = sum(
+            not passes(r) for r in of
+        )
+    for kind, of in _by_kind(right).items():
+        if kind != RIGHT:
+            out[f"{kind}: kept of {len(of)}"] = sum(r["support"] in GOOD for r in of)
+    for name, key in (("calls", "calls"), ("tokens in", "in"), ("tokens out", "out")):
+        out[name] = sum(a[key] for a in found.answers)
+    if exams := {a["exam"] for a in found.answers if "exam" in a}:
+        out["exam: right of 40"] = min(exams)
     return {name: round(value, 4) for name, value in out.items()}
 
 
-def _mean(values: Sequence[float]) -> float:
-    return sum(values) / len(values) if values else 0.0
+def _by_kind(rows: Sequence[Row]) -> dict[str, list[Row]]:
+    out: dict[str, list[Row]] = {}
+    for row in rows:
+        out.setdefault(row["kind"], []).append(row)
+    return out
 
 
-def write(found: Checked, out: Path) -> None:
+def bound(errors: int, of: int) -> float:
+    """Return the largest rate that so few errors of so many allow, with 95 % confidence (Clopper and Pearson 1934)."""
+    low, high = errors / of if of else 1.0, 1.0
+    for _ in range(40):
+        rate = (low + high) / 2
+        few = sum(math.comb(of, k) * rate**k * (1 - rate) ** (of - k) for k in range(errors + 1))
+        low, high = (rate, high) if few > 1 - _CONFIDENCE else (low, rate)
+    return high
+
+
+def write(found: CheckedSet, out: Path) -> None:
     """Write what became of each sentence and answer as JSON Lines."""
     lines = [json.dumps(row, ensure_ascii=False) for row in (*found.sentences, *found.answers)]
     out.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
-def read(kept: Sequence[Path]) -> Checked:
+def read(kept: Sequence[Path]) -> CheckedSet:
     """Read what was written."""
     rows = [json.loads(line) for path in kept for line in path.read_text(encoding="utf-8").splitlines() if line]
-    return Checked([r for r in rows if "kind" in r], [r for r in rows if "kind" not in r])
+    return CheckedSet([r for r in rows if "kind" in r], [r for r in rows if "kind" not in r])
 
 
 async def cases(
     folder: Path, library: str, answers: Path | None, right: int, wrong: int, each: int
 ) -> list[list[CheckedSentence]]:
-    """Return the answers of a set: `right` sentences and `wrong` planted ones, of others where there are enough."""
+    """Return the answers of a set: `right` sentences and `wrong` planted ones, of others if there are enough."""
     held = await right_sentences(folder, library, answers)
     kept, rest = held[:right], held[right:]
-    made = planted(rest if len(rest) >= wrong else held, wrong)
+    kinds = {**KINDS, **MEANINGS}
+    made = planted(rest if len(rest) >= wrong else held, wrong, kinds)
     if len(made) < wrong:
-        made += [s for s in planted(held, 2 * wrong) if s.id not in {m.id for m in made}][: wrong - len(made)]
+        made += [s for s in planted(held, 2 * wrong, kinds) if s.id not in {m.id for m in made}][: wrong - len(made)]
     return grouped(kept, made, each)
+
+
+def written() -> list[list[CheckedSentence]]:
+    """Return the written answers, each with its own passages."""
+    rows = json.loads(WRITTEN.read_text(encoding="utf-8"))
+    return [_written(f"written-{n}", ExamCase.model_validate(row)) for n, row in enumerate(rows)]
+
+
+def _written(name: str, case: ExamCase) -> list[CheckedSentence]:
+    strips = []
+    for n, shown in enumerate(case.passages, 1):
+        strip: Strip = {
+            "id": f"{name}#{n}",
+            "evidence": f"{name}#{n}",
+            "text": shown.text,
+            "title": shown.title,
+            "locator": {"file": f"{name}-{n}"},
+            "origin": "library",
+            "query": case.question,
+            "hop": 1,
+            "score": 1.0,
+        }
+        strips.append(strip)
+    out = []
+    for n, item in enumerate(case.sentences):
+        kind = f"{RIGHT}, {item.kind}" if item.true else item.kind
+        named = tuple(strips[i - 1] for i in item.cites)
+        home = tuple(_file(strip) for strip in named)
+        out.append(CheckedSentence(f"{name}:{n}", kind, item.text, case.question, named, tuple(strips), home))
+    return out

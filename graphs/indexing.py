@@ -28,12 +28,14 @@ async def aindex(
     on_event: Callable[[Event], None] | None = None,
     loader: str = "",
     encoder: str = "",
+    forgets: bool = False,
 ) -> Report:
     """Index files and folders, or a single one; what is unchanged costs a hash.
 
     `documents` are those of a LangChain loader; their text is kept in the library's own folder. With a
-    `loader`, a key of `ragweave.corpora.loaders.LOADERS`, the files are exports of that kind. An `encoder`, named as
-    RAGWEAVE_EMBED names it, takes the place of the library's, and its vectors are made anew of the stored text.
+    `loader`, a key of `ragweave.corpora.loaders.LOADERS`, the files are exports of that kind. An `encoder`,
+    named as RAGWEAVE_EMBED names it, takes the place of the library's, and its vectors are made anew of the
+    stored text. A run that `forgets` drops files that are gone even if they are most of a folder's.
     """
     from ragweave.corpora.ingest.documents import kept
     from ragweave.corpora.ingest.run import index as run_index
@@ -45,7 +47,9 @@ async def aindex(
     if documents:
         several += await kept(documents, library)
     models = at_indexing()
-    return await run_index(several, library, on_event=on_event, models=models, loader=loader, encoder=encoder)
+    return await run_index(
+        several, library, on_event=on_event, models=models, loader=loader, encoder=encoder, forgets=forgets
+    )
 
 
 def captioner(meter: Meter | None = None) -> Captioner | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from contextlib import aclosing, contextmanager, suppress
 from contextvars import ContextVar
@@ -12,15 +13,16 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args
 from pydantic import BaseModel
 
 from ragweave.models import failures
-from ragweave.models.chat_cache import reply_cache
+from ragweave.models.chat_cache import KeptReplies
 from ragweave.models.chat_client import Connection, Served, connect, host_of, name_of, slot, stay_here
-from ragweave.models.chat_json import instruction, is_refusal, read_reply, shape_of, under
+from ragweave.models.chat_fit import PromptRoom
+from ragweave.models.chat_json import gave_something, instruction, is_refusal, read_reply, shape_of, under
 from ragweave.models.chat_reply import ChatReply, Messages, ModelRequest, can_be_shown, read_label, without_thoughts
 from ragweave.models.chat_ways import NoStream
-from ragweave.models.errors import InputError, ModelError, ModelTransient, RagweaveError, ReplyCut
+from ragweave.models.errors import InputError, ModelError, ModelTransient, PromptCut, RagweaveError, ReplyCut
 from ragweave.models.failures import Unfinished, endless, explain, is_transient
 from ragweave.models.meter import Meter, Spend
-from ragweave.models.settings import ModelSettings, model_settings
+from ragweave.models.settings import Endpoint, ModelSettings, model_settings
 from ragweave.models.text import clip
 
 if TYPE_CHECKING:
@@ -44,7 +46,8 @@ class Chat:
     Every call is tagged `nostream`, so that its tokens stay out of LangGraph's `messages` streams. It waits for a free
     slot of the server and reserves its budget on the meter. Every reply is streamed: a silence of RAGWEAVE_CHAT_TIMEOUT
     seconds ends it, and so do more characters than it may have. The client tries again what fails before a reply
-    begins; a reply that breaks off before anything of it was shown is asked for once more. A silence is final.
+    begins; a reply that breaks off before anything of it was shown is asked for once more. A silence is final. A prompt
+    longer than the model reads (`context` tokens, if known) loses its least relevant passages.
 
     All methods raise:
         ModelTransient: the server is down, silent, dripping or limiting, or broke off.
@@ -53,52 +56,80 @@ class Chat:
     """
 
     def __init__(
-        self, role: Role, at: Served | Connection, *, cached: bool = False, settings: ModelSettings | None = None
+        self,
+        role: Role,
+        at: Served | Connection,
+        *,
+        cached: bool = False,
+        settings: ModelSettings | None = None,
+        context: int = 0,
     ) -> None:
-        self.role, self._at, self._cached = role, at, cached
+        self.role, self._at = role, at
         self.name, self.host = (at.name, at.host) if isinstance(at, Served) else (name_of(at.model), host_of(at.model))
         self._settings = settings or model_settings()
         self._most = self._settings.chat_tokens or (2_048 if role in ("judge", "vision") else 4_096)
+        self._cache = KeptReplies(role, self.name, self.host, self._settings.home if cached else None)
+        self._prompts = PromptRoom(self.name, self.host, at if isinstance(at, Served) else None, self._most, context)
 
-    async def text(self, messages: Messages, *, node: str, meter: Meter, images: Sequence[bytes] = ()) -> str:
+    async def text(
+        self,
+        messages: Messages,
+        *,
+        node: str,
+        meter: Meter,
+        images: Sequence[bytes] = (),
+        good: Callable[[str], bool] = bool,
+    ) -> str:
         """Return the reply as text, without the thinking of reasoning models; empty when the model says nothing.
 
         With `images`, JPEG files, they go with the last user message. A reply that was cut off at a limit of tokens is
-        returned as far as it goes, here and below, and never cached.
+        returned as far as it goes, here and below, and never cached; nor is one that gave nothing (is not `good`).
         """
-        asked = ModelRequest(messages, node, meter, images)
-        kept = await self._recall(asked, "text")
-        if kept is not None:
-            return kept
+        asked = await self._prompts.fit(ModelRequest(messages, node, meter, images))
+        kept = await self._cache.get(asked, "text")
+        if kept is not None and good(kept):
+            return self._cache.used(asked, kept)
         reply = await self._ask(asked)
-        return await self._kept(asked, "text", reply, without_thoughts(reply.text))
+        read = without_thoughts(reply.text)
+        return await self._cache.put(asked, "text", reply, read, good(read))
 
     async def label(self, messages: Messages, labels: Sequence[str], *, node: str, meter: Meter) -> str | None:
         """Return the one of `labels` that the reply names, or None when two replies could not be read."""
-        asked, form, names = ModelRequest(messages, node, meter), "label:" + "|".join(labels), ", ".join(labels)
-        kept = await self._recall(asked, form)
+        asked = await self._prompts.fit(ModelRequest(messages, node, meter))
+        form, names = "label:" + "|".join(labels), ", ".join(labels)
+        kept = await self._cache.get(asked, form)
         if kept in labels:
-            return kept
+            return self._cache.used(asked, kept or "")
         repair = f"Your reply could not be read. Reply with exactly one of these, and nothing else: {names}"
         for request in (asked, asked.repaired(repair)):
             reply = await self._ask(request)
             if (label := read_label(reply.text, labels)) is not None:
-                return await self._kept(asked, form, reply, label)
+                return await self._cache.put(asked, form, reply, label)
         return None
 
     async def json(
-        self, messages: Messages, schema: type[M], *, node: str, meter: Meter, images: Sequence[bytes] = ()
+        self,
+        messages: Messages,
+        schema: type[M],
+        *,
+        node: str,
+        meter: Meter,
+        images: Sequence[bytes] = (),
+        good: Callable[[M], bool] = gave_something,
     ) -> M | None:
         """Return the reply as an instance of `schema`, or None when it and one repair could not be read.
 
-        The server is asked to enforce the schema where it can. Where it refuses or ignores that, which is remembered,
-        the schema goes into the prompt and the reply is read tolerantly.
+        Without `good` one of empty texts and lists gave nothing. The server is asked to enforce the schema. If it
+        refuses or ignores that, which is remembered, the schema goes into the prompt, and reading is tolerant.
         """
-        asked, form = ModelRequest(messages, node, meter, images), f"json:{shape_of(schema)}"
-        kept = await self._recall(asked, form)
+        asked, form = await self._prompts.fit(ModelRequest(messages, node, meter, images)), f"json:{shape_of(schema)}"
+        kept = await self._cache.get(asked, form)
         if kept is not None:
             with suppress(ValueError):
-                return schema.model_validate_json(kept)
+                found = schema.model_validate_json(kept)
+                if good(found):
+                    self._cache.used(asked, kept)
+                    return found
         at = await self._connection()
         for repair in ("", "Your last reply could not be read. "):
             in_words, reply = asked.repaired(repair + instruction(schema)), None
@@ -114,7 +145,7 @@ class Chat:
                 at.enforces = False
             read = await asyncio.to_thread(read_reply, reply, schema)
             if read is not None:
-                await self._kept(asked, form, reply, read.model_dump_json())
+                await self._cache.put(asked, form, reply, read.model_dump_json(), good(read))
                 return read
             at.enforces &= not reply.text.strip() or "{" in reply.text  # else as if it had been given no schema
         return None
@@ -126,60 +157,65 @@ class Chat:
         node: str,
         meter: Meter,
         images: Sequence[bytes] = (),
+        good: Callable[[str], bool] = bool,
         begins: Callable[[str], bool] | None = None,
     ) -> AsyncGenerator[str, None]:
         """Yield the reply in parts as they arrive, the first with a whole sentence; one from the cache in one part.
 
-        What was yielded is never taken back. Some servers send the thoughts of a model before its answer, without a
-        tag that opens them. Until a server is known not to, a reply is held to its end unless `begins` says that it
-        begins as an answer does; without `begins` none is held.
+        What was yielded is never taken back. A reply that is not `good` is not cached. Some servers send the thoughts
+        of a model before its answer, without a tag that opens them. Until a server is known not to, a reply is held
+        unless `begins` says that it begins as an answer does; without `begins` none is held.
 
         Raises:
             ReplyCut: after the last part of a reply that was cut off at a limit.
         """
-        asked, reply = ModelRequest(messages, node, meter, images), ChatReply()
-        kept = await self._recall(asked, "text")
-        if kept is not None:
-            yield kept
+        asked, reply = await self._prompts.fit(ModelRequest(messages, node, meter, images)), ChatReply()
+        kept = await self._cache.get(asked, "text")
+        if kept is not None and good(kept):
+            yield self._cache.used(asked, kept)
             return
-        at = await self._connection()
+        at, began, smaller = await self._connection(), time.monotonic(), asked
 
         def ready(waiting: str) -> bool:
-            return can_be_shown(waiting) and (at.ways.thinks is False or begins is None or begins(waiting))
+            answers = at.ways.thinks is False or begins is None or begins(waiting)
+            return can_be_shown(waiting) and answers and self._prompts.trusted(smaller, since=began)
 
-        # Closed at once when the reader leaves early: its slot is wanted.
-        async with aclosing(self._read(reply, asked, ready)) as parts:
-            async for part in parts:
-                yield part
+        while True:
+            try:
+                # Closed at once when the reader leaves early: its slot is wanted.
+                async with aclosing(self._read(reply, smaller, ready)) as parts:
+                    async for part in parts:
+                        yield part
+                break
+            except PromptCut as error:
+                smaller = await self._prompts.smaller(smaller, error)
         self._whole(reply)
         if reply.cut:
             cut = f"the reply of {self.name} at {self.host} was cut off after {reply.usage(0)[1]:,} tokens"
             raise ReplyCut(cut, "raise RAGWEAVE_CHAT_TOKENS, or the server's own limit")
-        await self._kept(asked, "text", reply, without_thoughts(reply.text))
+        read = without_thoughts(reply.text)
+        await self._cache.put(asked, "text", reply, read, good(read))
 
-    async def _recall(self, asked: ModelRequest, form: str) -> str | None:
-        if not self._cached:
-            return None
-        key = asked.key(self.name, self.host, form)
-        kept = await asyncio.to_thread(lambda: reply_cache(self._settings.home).get(key))
-        if kept is not None:
-            asked.meter.record(Spend(asked.node, self.role, self.name, 0, 1, 0, 0, 0.0, 0.0))
-        return kept
+    def call_always(self) -> None:
+        """Call the model from now on, whatever is kept."""
+        self._cache.fresh = True
 
-    async def _kept(self, asked: ModelRequest, form: str, reply: ChatReply, read: str) -> str:
-        if self._cached and read and not reply.cut:
-            key = asked.key(self.name, self.host, form)
-            await asyncio.to_thread(lambda: reply_cache(self._settings.home).put(key, read))
-        return read
+    async def room(self, tokens: int) -> int:
+        """Return how many estimated tokens a prompt may have that would have `tokens`; 0 where nobody says."""
+        return await self._prompts.tokens(tokens)
 
     async def _ask(self, asked: ModelRequest) -> ChatReply:
         """Return a whole reply."""
-        reply = ChatReply()
-        async with aclosing(self._read(reply, asked, lambda _: False)) as parts:
-            async for _ in parts:
-                pass
-        self._whole(reply)
-        return reply
+        asked = await self._prompts.fit(asked)
+        while True:
+            reply = ChatReply()
+            try:
+                async with aclosing(self._read(reply, asked, lambda _: False)) as parts:
+                    [_ async for _ in parts]
+                self._whole(reply)
+                return reply
+            except PromptCut as error:
+                asked = await self._prompts.smaller(asked, error)
 
     def _whole(self, reply: ChatReply) -> None:
         """Raise ReplyCut of a reply that its server stopped within."""
@@ -200,6 +236,7 @@ class Chat:
                         if reply.waiting and (reply.shown or ready(reply.waiting)):
                             reply.shown = True
                             yield reply.take()
+                self._prompts.check(reply, asked)
                 if rest := reply.take(ended=True):
                     yield rest
                 return
@@ -208,12 +245,14 @@ class Chat:
             except Exception as exc:
                 if reply.shown and is_transient(exc) and not failures.is_silence(exc):
                     raise ModelTransient(f"the reply of {self.name} at {self.host} broke off", "ask again") from exc
-                second = "" if reply.shown else at.second_way(exc, self._most, reply.begun)
-                if second:
+                most = self._prompts.reply_tokens
+                if not reply.shown and (second := at.second_way(exc, most, reply.begun)):
                     taken.append(second)
                     continue
                 if reply.shown or again or not failures.broke_off(exc, reply.begun):
                     at.undo(taken)
+                    if failures.is_too_long(exc) and not reply.shown:
+                        raise self._prompts.too_long(exc, asked) from exc
                     waited = asyncio.get_running_loop().time() - reply.since
                     raise explain(exc, self.name, self.host, waited=waited) from exc
                 again = True
@@ -221,13 +260,12 @@ class Chat:
 
     async def _call(self, reply: ChatReply, at: Connection, asked: ModelRequest) -> AsyncGenerator[None, None]:
         """Make one call: fill `reply`, and yield after each part; record what it cost, also where it fails."""
-        meter, clock = asked.meter, asyncio.get_running_loop().time
+        meter, clock, most_tokens = asked.meter, asyncio.get_running_loop().time, self._prompts.reply_tokens
         async with slot(self.host, self._settings.chat_width, asked.node, meter):
             meter.reserve(asked.node, asked.tokens, self.name)
             reply.begin(began := clock())
             try:
-                model = at.limited(asked.bound or at.model, self._most)
-                sent = at.ways.messages(asked.sent)
+                model, sent = at.limited(asked.bound or at.model, most_tokens), at.ways.messages(asked.sent)
                 async with aclosing(model.astream(sent, config={"tags": ["nostream"]})) as arriving:
                     while (chunk := await self._next(arriving, reply, asked, at.ways.streamed)) is not None:
                         reply.since = clock()
@@ -238,7 +276,7 @@ class Chat:
                         reply.add(chunk)
                         yield
                         await asyncio.sleep(0)  # parts that have come together are read without a wait: others go on
-                        if len(reply.text) > _CHARS * self._most:
+                        if len(reply.text) > _CHARS * most_tokens:
                             reply.finish = "length"
                             break
                 if not reply.instead:
@@ -326,7 +364,11 @@ def chat(role: Role = "writer", name: str = "") -> Chat | None:
     if role == "fallback":
         if models or not (settings.fallback or settings.fallback_url):
             return None
-        return Chat(role, Served.of(settings.endpoint(role), settings), cached=settings.chat_cache)
+        return _served(role, settings.endpoint(role), settings)
     if name and name not in settings.writers:
         raise InputError(f"there is no chat model {name!r} here", f"choose one of {', '.join(settings.writers)}")
-    return Chat(role, Served.of(settings.endpoint(role, name), settings), cached=settings.chat_cache)
+    return _served(role, settings.endpoint(role, name), settings)
+
+
+def _served(role: Role, at: Endpoint, settings: ModelSettings) -> Chat:
+    return Chat(role, Served.of(at, settings), cached=settings.chat_cache, context=settings.context_of(at))

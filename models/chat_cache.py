@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import sqlite3
 import threading
 from functools import lru_cache
 from pathlib import Path
+
+from ragweave.models.chat_reply import ChatReply, ModelRequest
+from ragweave.models.meter import Spend
 
 logger = logging.getLogger(__name__)
 
@@ -60,3 +64,38 @@ class ReplyCache:
 def reply_cache(home: Path) -> ReplyCache:
     """Return the cache of a home folder, opened once per process."""
     return ReplyCache(home / "cache" / "replies.db")
+
+
+class KeptReplies:
+    """The replies that are kept of one chat model.
+
+    Args:
+        role: under which its use is recorded.
+        model: its name.
+        host: its server.
+        home: folder below which they are kept; None: nothing is.
+    """
+
+    def __init__(self, role: str, model: str, host: str, home: Path | None) -> None:
+        self._role, self._model, self._host, self._home = role, model, host, home
+        self.fresh = False
+        """Whether no kept reply is taken; new ones are kept in their place."""
+
+    async def get(self, asked: ModelRequest, form: str) -> str | None:
+        """Return the reply that is kept for a request."""
+        if self._home is None or self.fresh:
+            return None
+        home, key = self._home, asked.key(self._model, self._host, form)
+        return await asyncio.to_thread(lambda: reply_cache(home).get(key))
+
+    def used(self, asked: ModelRequest, kept: str) -> str:
+        """Record that a kept reply is used; return it."""
+        asked.meter.record(Spend(asked.node, self._role, self._model, 0, 1, 0, 0, 0.0, 0.0))
+        return kept
+
+    async def put(self, asked: ModelRequest, form: str, reply: ChatReply, read: str, good: bool = True) -> str:
+        """Keep what was read of a whole reply that is good; return it in any case."""
+        if self._home is not None and read and good and not (reply.cut or reply.partial):
+            home, key = self._home, asked.key(self._model, self._host, form)
+            await asyncio.to_thread(lambda: reply_cache(home).put(key, read))
+        return read

@@ -68,6 +68,19 @@ def is_refusal(exc: ModelError) -> bool:
     return isinstance(cause, NotImplementedError) or status_of(cause) in (400, 404, 405, 415, 422, 500, 501)
 
 
+def gave_something(read: BaseModel) -> bool:
+    """Say whether a reply that was read holds more than empty texts, lists and objects."""
+    return not _empty(read.model_dump())
+
+
+def _empty(value: Any) -> bool:
+    if isinstance(value, dict):
+        return all(map(_empty, value.values()))
+    if isinstance(value, list | tuple | set):
+        return all(map(_empty, value))
+    return value is None or (isinstance(value, str) and not value.strip())
+
+
 def read_reply(reply: ChatReply, schema: type[M]) -> M | None:
     """Read a whole reply; a schema may know another form in which models write what it asks for (`read_plain`)."""
     read = read_json(reply.text, schema, mend=not reply.cut)

@@ -90,6 +90,7 @@ class ChatReply:
         finish: why it ended, as the usual servers tell it, or "".
         begun: whether a part came, with or without text.
         shown: whether something of it was shown.
+        partial: whether it answers a part of its prompt, of which the server had cut the rest.
         since: when the last part came, or the call began, in seconds of the event loop.
     """
 
@@ -102,6 +103,7 @@ class ChatReply:
         self.since = since
         self._read = self._wrote = 0
         self._reader, self._given = ThoughtReader(), ""
+        self.partial = False
         self.begun = self.shown = self._calls = self._counted = False
 
     def add(self, chunk: AIMessageChunk) -> None:
@@ -161,6 +163,11 @@ class ChatReply:
     def usage(self, prompt: int) -> tuple[int, int]:
         """Return tokens in and out: as reported, else estimated; none for a call that failed before its first part."""
         return (self._read or prompt, self._wrote or tokens_of(self.text)) if self.begun else (0, 0)
+
+
+def read_of(reply: ChatReply) -> int:
+    """Return the tokens of the prompt that the server says to have read; 0 where it does not say."""
+    return reply.usage(0)[0]
 
 
 def can_be_shown(begun: str) -> bool:

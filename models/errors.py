@@ -75,6 +75,10 @@ class ModelTransient(ModelError):
     status = 503
 
 
+class PromptCut(ModelError):
+    """A prompt is longer than the model reads: its server refused it, or read a part and said nothing."""
+
+
 class ReplyCut(ModelError):
     """A reply ended at a limit of tokens: what came of it is not all."""
 

@@ -58,6 +58,19 @@ class Meter:
         self._rows: list[Spend] = []
         self._in_flight: list[tuple[str, int, float]] = []
         self._refused = ""
+        self._notes: dict[str, str] = {}
+
+    def tell(self, about: str, note: str) -> None:
+        """Keep what a reader of the run should know; the first note about a thing counts, and is told once."""
+        with self._lock:
+            self._notes.setdefault(about, note)
+
+    def notes(self) -> list[str]:
+        """Return the notes that were not returned before."""
+        with self._lock:
+            fresh = [note for note in self._notes.values() if note]
+            self._notes = dict.fromkeys(self._notes, "")
+        return fresh
 
     def reserve(self, node: str, tokens: int = 0, model: str = "") -> None:
         """Count a call as in flight: the estimate of its prompt counts against the limits until it is recorded.

@@ -22,7 +22,7 @@ logger = logging.getLogger(__name__)
 Pixels = NDArray[np.uint8]
 """RGB, shape (height, width, 3)."""
 
-FORMATS = ("PNG", "JPEG", "WEBP", "GIF", "TIFF", "BMP")
+FORMATS = ("PNG", "JPEG", "WEBP", "GIF", "TIFF", "BMP", "HEIF", "AVIF")
 MAX_PIXELS = 64_000_000
 """Most pixels that are decoded: 192 MB as RGB. A JPEG of more is decoded at a half, a quarter or an eighth."""
 WORKING = 2_000
@@ -70,6 +70,8 @@ def open_picture(data: bytes) -> Picture:
 def pages(data: bytes) -> Iterator[Picture]:
     """Yield the pictures of a file, one after the other; same errors as `open_picture`."""
     Image = _pillow()
+    if data[4:8] == b"ftyp" and data[8:12] not in (b"avif", b"avis"):
+        _open_heif()
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of sizes and EXIF data; what matters is raised below
@@ -163,6 +165,21 @@ def jpeg(pixels: Pixels, longest: int = THUMBNAIL, quality: int = QUALITY) -> by
     out = io.BytesIO()
     image.save(out, "JPEG", quality=quality, optimize=True)
     return out.getvalue()
+
+
+def _open_heif() -> None:
+    """Have Pillow open HEIC as telephones write it; its own part for AVIF, in the same boxes, stays.
+
+    Pi-heif decodes alone. Pillow-heif brings an encoder under the GPL.
+    """
+    try:
+        import pi_heif
+    except ImportError:
+        raise SourceError(
+            "It is a HEIC picture, and the package pi-heif that reads it is not installed",
+            'save it as JPEG, or install it: pip install "ragweave[images]"',
+        ) from None
+    pi_heif.register_heif_opener()
 
 
 def _pillow() -> Any:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import re
-from collections.abc import Mapping
-from functools import lru_cache
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeVar
 from urllib.parse import urlsplit
@@ -17,6 +20,9 @@ from pydantic import Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from ragweave.models.errors import InputError
+from ragweave.models.refusals import why
+
+logger = logging.getLogger(__name__)
 
 Role = Literal["writer", "reasoner", "judge", "check", "vision", "embed", "rerank", "asr"]
 
@@ -53,18 +59,18 @@ def read_settings(kind: type[S]) -> S:
     values = [{name.lower().removeprefix(prefix.lower()): v for name, v in place.items() if v} for place in places]
     apart: dict[str, Any] = {}
     for name in kind.model_fields:
-        owner = name.removesuffix("_url").removesuffix("_key")
+        owner = name.removesuffix("_url").removesuffix("_key").removesuffix("_context")
         if owner != name and owner in kind.model_fields:
             naming = next((n for n, place in enumerate(values) if owner in place), len(values))
             if next((n for n, place in enumerate(values) if name in place), 0) > naming:
-                apart[name] = ""
+                apart[name] = kind.model_fields[name].get_default(call_default_factory=True)
     try:
         return kind(_env_file=(user_file(), here), **apart)
     except ValidationError as error:
         first = error.errors()[0]
         name = prefix + "_".join(str(part) for part in first["loc"]).upper()
         remedy = f"correct it in the environment, in .env or in {user_file()}"
-        raise InputError(f"{name} cannot be used: {first['msg']}", remedy) from error
+        raise InputError(f"{name} cannot be used: it {why(first)}", remedy) from error
 
 
 class Endpoint(NamedTuple):
@@ -96,6 +102,12 @@ class ModelSettings(Settings):
     )
     chat_url: str = Field("", description="Base URL of an OpenAI-compatible server, usually ending in /v1.")
     chat_key: SecretStr = Field(NO_KEY, description="Key of the server; empty uses the provider's own variable.")
+    chat_context: int = Field(
+        0,
+        ge=0,
+        description="Tokens of prompt and reply that the writer reads at once; longer prompts lose their least "
+        "relevant passages. `ragweave setup` asks the server. 0: not known, and asked for when a prompt is long.",
+    )
     chats: str = Field(
         "",
         description="Further writers that a question may choose (`model`), separated by commas: at the same server, "
@@ -247,6 +259,10 @@ class ModelSettings(Settings):
         shared = urlsplit(url).netloc == urlsplit(self.chat_url).netloc if url else provider[0] == provider[1]
         return Endpoint(model, url, key if key.get_secret_value() or not shared else self.chat_key)
 
+    def context_of(self, at: Endpoint) -> int:
+        """Return how many tokens a model reads at once; 0 where that is not set, as for any but the usual writer."""
+        return self.chat_context if (at.model, at.url) == (self.chat, self.chat_url) else 0
+
 
 def _table(rates: str) -> dict[str, tuple[float, float]]:
     try:
@@ -258,11 +274,71 @@ def _table(rates: str) -> dict[str, tuple[float, float]]:
     return table
 
 
-@lru_cache(maxsize=1)
-def model_settings() -> ModelSettings:
-    """Return the settings of this process.
+class _Current:
+    """The settings of this process, read again once the user's own file has changed: nobody has to start it again."""
 
-    Raises:
-        InputError: if a variable holds a value that cannot be used; names the variable.
-    """
-    return read_settings(ModelSettings)
+    def __init__(self) -> None:
+        self._held: ModelSettings | None = None
+        self._stamp: tuple[int, int] | None = None
+        self._due = 0.0
+
+    def __call__(self) -> ModelSettings:
+        """Return the settings.
+
+        Raises:
+            InputError: if a variable holds a value that cannot be used, and none was read before; names the variable.
+        """
+        if (tried := _tried.get()) is not None:
+            return tried
+        if self._held is not None and time.monotonic() < self._due:
+            return self._held
+        stamp = _stamp()
+        if self._held is None or stamp != self._stamp:
+            try:
+                self._held = read_settings(ModelSettings)
+            except InputError as error:
+                if self._held is None:
+                    raise
+                logger.warning("the settings stay as they were: %s", error)
+        self._stamp, self._due = stamp, time.monotonic() + _LOOK
+        return self._held
+
+    def cache_clear(self) -> None:
+        """Read them at the next use."""
+        self._held = None
+
+
+_LOOK = 1.0
+"""Seconds between two looks whether the user's own file has changed."""
+_tried: ContextVar[ModelSettings | None] = ContextVar("tried_settings", default=None)
+
+model_settings = _Current()
+
+
+def _stamp() -> tuple[int, int] | None:
+    try:
+        found = user_file().stat()
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_size
+
+
+def settings_with(values: Mapping[str, str]) -> ModelSettings:
+    """Return the settings as they would be with other variables of models, servers and keys; "" unsets one."""
+    changed: dict[str, Any] = {}
+    for name, value in values.items():
+        known = ModelSettings.model_fields.get(field := name.removeprefix("RAGWEAVE_").lower())
+        default: Any = known.get_default(call_default_factory=True) if known is not None else None
+        if isinstance(default, str | SecretStr):
+            changed[field] = type(default)(value) if value else default
+    return model_settings().model_copy(update=changed)
+
+
+@contextmanager
+def using(settings: ModelSettings) -> Iterator[None]:
+    """Have the code inside work with other settings, for a trial."""
+    token = _tried.set(settings)
+    try:
+        yield
+    finally:
+        _tried.reset(token)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import time
 from typing import Literal
 
 import numpy as np
@@ -20,6 +21,8 @@ from ragweave.models.settings import Endpoint, model_settings
 
 _PATIENCE = 300.0
 """Seconds for the first word: a server may have to load the model."""
+_WINDOW = 30
+"""Seconds of sound that a recogniser hears at once."""
 _LONGEST = 60
 """Characters of a reply that are shown."""
 
@@ -68,6 +71,18 @@ def heard(name: str) -> None:
     made = asr(name)
     assert made is not None
     made.transcribe(np.zeros(16_000, np.int16))
+
+
+def pace(name: str) -> float:
+    """Return how many seconds listening to a second of sound takes here, tried on one window of noise. Blocking."""
+    from ragweave.models.asr import asr
+
+    made = asr(name)
+    assert made is not None
+    noise = np.random.default_rng(7).integers(-3_000, 3_000, _WINDOW * 16_000).astype(np.int16)
+    began = time.perf_counter()
+    made.transcribe(noise)
+    return (time.perf_counter() - began) / _WINDOW
 
 
 def _blue() -> bytes:

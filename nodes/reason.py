@@ -14,6 +14,8 @@ from ragweave.components.llm.documents import read_whole
 from ragweave.components.llm.prose import tell
 from ragweave.components.passages import as_strip
 from ragweave.components.run_context import chosen, has_writer_model, rewrites
+from ragweave.components.table_query import with_results
+from ragweave.components.tables import parts_of
 from ragweave.nodes.generate import open_builder, written
 from ragweave.nodes.route import fallback_corpora
 from ragweave.nodes.run import NodeRun, NodeRuntime
@@ -48,20 +50,27 @@ async def reason(state: State, runtime: NodeRuntime) -> Update:
     can_recall = state.get("recalls", 0) < context.max_recalls and run.components.recaller is not None
     last = not (opening or can_search or can_recall)
     builder: AnswerBuilder | None = None
+    results: list[Evidence] = []
 
     async def say(raw: str, shown: Sequence[str]) -> None:
         nonlocal builder
         if builder is None:
-            builder = await open_builder(run, state, strips)
-        rows = [[s for s in strips if s["evidence"] == i] for i in shown]
+            held = State(**{**state, "evidence": [*state.get("evidence", []), *results]})
+            builder = await open_builder(run, held, strips)
+        said = [*strips, *map(as_strip, results)]
+        rows = [[s for s in said if s["evidence"] == i] for i in shown]
         tell(raw, rows, builder, cites=context.method.form == "own")
 
     # A query that was edited counts.
     first = state["query"] if opening and not has_writer_model(context) else state["question"]
-    known = Knowledge(first, hops, placed, strips, others, last, say, state.get("plan", []), bound(state))
+    reads = has_writer_model(context) and context.method.form == "own"
+    tables = await parts_of(library, [*{s["evidence"] for s in strips}]) if reads else {}
+    known = Knowledge(first, hops, placed, strips, others, last, say, state.get("plan", []), bound(state), tables)
     spent = _spent(run)
     if not spent and (has_writer_model(context) or not last):
-        made = await run.components.reasoner(run, known)
+        ask = run.components.reasoner
+        made, known = await with_results(run, known, ask, results) if reads else (await ask(run, known), known)
+        hops, placed, whole = [*known.hops], [*known.rows], [*whole, *map(as_strip, results)]
         spent = _spent(run)
     else:
         made = Outcome(Decision(query=first if opening else ""), "budget" if spent else "rule")
@@ -79,6 +88,8 @@ async def reason(state: State, runtime: NodeRuntime) -> Update:
     asked = " | ".join([decision.query, *decision.more])
     done = "asked only what was asked before" if repeated else "enough"
     told = {"more": f"next: {asked}", "recall": f"recall: {decision.query}", "generate": done}[then]
+    if results:
+        update |= {"knowledge": whole, "evidence": placed, "hops": hops[len(state.get("hops", [])) :]}
     if opening:
         update["plan"] = [decision.learnt, decision.missing]
         if not decision.query:
@@ -89,7 +100,8 @@ async def reason(state: State, runtime: NodeRuntime) -> Update:
     else:
         row = hops[-1]
         row |= {"learnt": decision.learnt, "missing": decision.missing, "next": decision.query}
-        update |= {"knowledge": whole, "evidence": placed, "hops": [{**row, "by": made.by}]}
+        row["by"] = made.by
+        update |= {"knowledge": whole, "evidence": placed, "hops": hops[len(state.get("hops", [])) :]}
         if then == "generate" and "reply" not in update and any(h["query"] != state["question"] for h in hops):
             update["knowledge"] = [*whole, *_selected(placed, strips)]
         if then == "more":
@@ -98,6 +110,7 @@ async def reason(state: State, runtime: NodeRuntime) -> Update:
             told = f"stopped by the limit of {spent}"
     if then != "generate" or opening:
         update |= {"query": decision.query or state["query"], "also": list(decision.more)}
+    told = "; ".join([*(e["query"] for e in results), told])
     data = {"then": then, "query": decision.query, "learnt": decision.learnt, "missing": decision.missing}
     return run.done("; ".join(filter(None, (decision.learnt, decision.missing, told))), made, data=data, **update)
 

@@ -83,6 +83,7 @@ class NodeRun(RunContext):
         self.event(step)
         usage = [*update.get("usage", ()), NodeUsage(node=self.node, seconds=round(seconds, 4))]
         usage += [NodeUsage.model_validate(s, from_attributes=True) for s in self.meter.take(self.node)]
+        self.notes += self.meter.notes()
         return {**update, "usage": usage, **({"notes": [*dict.fromkeys(self.notes)]} if self.notes else {})}
 
 

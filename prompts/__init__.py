@@ -12,6 +12,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from ragweave.models.errors import InputError
+from ragweave.models.prompt_fit import CLOSES, OPENS
 from ragweave.models.settings import model_settings
 
 if __name__ != "ragweave.prompts":
@@ -72,4 +73,4 @@ def passage(number: int, title: str, text: str) -> str:
 
 def quote(text: str) -> str:
     """Mark text from outside as data: its own closing marks are defused, so that it cannot end the quotation."""
-    return "<<<\n" + text.replace("<<<", "‹‹‹").replace(">>>", "›››") + "\n>>>"
+    return OPENS + text.replace("<<<", "‹‹‹").replace(">>>", "›››") + CLOSES

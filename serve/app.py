@@ -25,6 +25,7 @@ from ragweave.serve import (
     routes_overview,
     routes_page,
     routes_pdf,
+    routes_setup,
     routes_verdict,
 )
 from ragweave.serve.access import Keys, Slots
@@ -60,7 +61,7 @@ def create_app(settings: ServeSettings | None = None, *, exposed: bool = False) 
     app.state.keys = keys
     problems.install(app)
     parts = [media, openai, responses, routes_ask, routes_library, routes_models, routes_overview, routes_pdf]
-    for part in [*parts, routes_film, routes_verdict]:
+    for part in [*parts, routes_film, routes_setup, routes_verdict]:
         app.include_router(part.router)
     app.include_router(routes_ask.plain)
     app.mount("/langserve", graphs)

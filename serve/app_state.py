@@ -24,6 +24,7 @@ from ragweave.serve.records import Records
 from ragweave.serve.remote_journal import Followed
 from ragweave.serve.replica import Replica
 from ragweave.serve.runs import Runs
+from ragweave.serve.setting_up import Setups
 from ragweave.serve.settings import ServeSettings
 from ragweave.serve.store import Store
 
@@ -78,6 +79,7 @@ class AppState:
     saver: Saver
     pictures: PictureDesk
     overviews: Overviews
+    setups: Setups
 
     def address(self, request: Request) -> str:
         """Return where readers find this server, for links in what is sent to them."""
@@ -93,7 +95,7 @@ async def opened(settings: ServeSettings, store: Store, slots: Slots, pictures: 
     async with of_the_server() as saver:
         runs = Runs(records, followed, saver, slots)
         jobs = Jobs(records, followed)
-        app_state = AppState(settings, slots, store, runs, jobs, saver, pictures, Overviews(store, slots))
+        app_state = AppState(settings, slots, store, runs, jobs, saver, pictures, Overviews(store, slots), Setups())
         await _look_round(replica, records, app_state)
         await jobs.take_over()
         several = store.shared or settings.workers > 1
@@ -107,6 +109,7 @@ async def opened(settings: ServeSettings, store: Store, slots: Slots, pictures: 
             await app_state.runs.close()
             await app_state.jobs.close()
             await app_state.overviews.close()
+            await app_state.setups.close()
             await app_state.pictures.close()
             await asyncio.to_thread(replica.close)
             await asyncio.to_thread(store.close)

@@ -215,17 +215,23 @@ def href(library: LibraryRow, id: str, locator: Mapping[str, Any]) -> str:
 
 async def with_openings(library: LibraryRow, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Return citations or evidence rows with what each opens, and without paths."""
-    ids = sorted({str(row["id"]) for row in rows if "url" not in row["locator"]})
+    ids = sorted({_opened(row) for row in rows if "url" not in row["locator"]})
     held = await asyncio.to_thread(lambda: stores().catalog.sources_of(library.id, ids)) if ids else {}
     return [
         {
             **row,
             "locator": plain_locator(row["locator"]),
             **({"also": [plain_locator(place) for place in row["also"]]} if "also" in row else {}),
-            "open": opening(library, str(row["id"]), row["locator"], held.get(str(row["id"]))),
+            "open": opening(library, _opened(row), row["locator"], held.get(_opened(row))),
         }
         for row in rows
     ]
+
+
+def _opened(row: Mapping[str, Any]) -> str:
+    """Return the item that a row opens: of a result over a table the one that shows the table."""
+    computed = row.get("computed") or {}
+    return str(computed.get("item") or row["id"])
 
 
 async def answer_with_openings(library: LibraryRow, answer: Any) -> dict[str, Any]:

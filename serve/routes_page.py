@@ -19,6 +19,7 @@ from ragweave import __version__
 from ragweave.corpora.settings import corpora_settings
 from ragweave.corpora.store.stores import stores
 from ragweave.corpora.web import providers
+from ragweave.models.promises import marks_promised
 from ragweave.models.settings import model_settings
 from ragweave.serve.access import CallerNow, Keys
 from ragweave.serve.app_state import AppStateNow, Body
@@ -117,6 +118,7 @@ def me(caller: CallerNow) -> dict[str, Any]:
         "may_change": caller.libraries is None,
         "version": __version__,
         "chat": model_settings().chat or None,
+        "marks": marks_promised(),
         "web": providers.available() or None,
     }
 

@@ -74,7 +74,8 @@ INSIDE = {
     "knowledge": {"store"},
     "web": {"formats", "store"},
     "loaders": {"formats"},
-    "ingest": {"store", "formats", "images", "video", "knowledge", "loaders"},
+    "tables": {"store"},
+    "ingest": {"store", "formats", "images", "video", "knowledge", "loaders", "tables"},
 }
 """What a sub-folder of corpora may import beside itself and the modules at the root of corpora, which import none."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -55,6 +56,9 @@ def index(
     embed: Annotated[
         str, typer.Option("--embed", metavar="NAME", help="Give the library this encoder, as RAGWEAVE_EMBED names it.")
     ] = "",
+    yes: Annotated[
+        bool, typer.Option("--yes", "-y", help="Forget files that are gone, even if they are most of a folder's.")
+    ] = False,
     ray: Annotated[
         str, typer.Option("--ray", metavar="ADDRESS", help="Have a Ray cluster read: auto, HOST:PORT or local.")
     ] = "",
@@ -63,8 +67,10 @@ def index(
 
     Texts come first: the library can be asked while pictures and recordings are still read. The next run reads only
     what has changed. Hidden files, files that look like secrets, and what .gitignore and .ragweaveignore name are left
-    out. Files that cannot be read are listed with the reason; exit code 2 if none could be read. --embed makes the
-    vectors anew of the stored text and needs no path; the old ones serve until the new ones are complete.
+    out. Files that are gone are forgotten; if they are most of a folder's, the command asks first, and without a
+    terminal it keeps them unless --yes is given. Files that cannot be read are listed with the reason; exit code 2 if
+    none could be read. --embed makes the vectors anew of the stored text and needs no path; the old ones serve until
+    the new ones are complete.
     """
     if loader == "list":
         _list_loaders(as_json=as_json)
@@ -80,20 +86,32 @@ def index(
     if watch:
         _watch([Path(path) for path in paths], library_name(library), loader, quiet=quiet, as_json=as_json)
         return
-    watcher = Watcher(console(stderr=True), shown=not quiet and not as_json)
-    with watcher:
-        report = run(
-            api.aindex(paths, library_name(library), on_event=watcher.event, loader=loader, encoder=embed),
-            stopped="What was stored stays; the same command goes on where this one ended.",
-        )
+    shown = not quiet and not as_json
+    report = _run(paths, library_name(library), loader, embed, shown=shown, forgets=yes, full=verbose)
     if as_json:
         print_json(asdict(report))
-    elif not quiet:
-        print_report(console(), report, watcher.changed, watcher.removed, full=verbose)
+    if shown and report.kept and sys.stdin.isatty() and typer.confirm("Forget the files that are gone?"):
+        emptied = [folder for folder, _, _ in report.kept]
+        _run(emptied, report.library, loader, "", shown=shown, forgets=True, full=verbose)
     if report.failed and not (report.indexed or report.unchanged or report.linked):
         if quiet:
             typer.echo(f"error: {report.failed[0][1]}", err=True)
         raise typer.Exit(EXIT_ERROR)
+
+
+def _run(
+    paths: Sequence[str], library: str, loader: str, encoder: str, *, shown: bool, forgets: bool, full: bool
+) -> Report:
+    """Index once, and print what was done where it is `shown`."""
+    watcher = Watcher(console(stderr=True), shown=shown)
+    with watcher:
+        report = run(
+            api.aindex(paths, library, on_event=watcher.event, loader=loader, encoder=encoder, forgets=forgets),
+            stopped="What was stored stays; the same command goes on where this one ended.",
+        )
+    if shown:
+        print_report(console(), report, watcher.changed, watcher.removed, full=full)
+    return report
 
 
 def _list_loaders(*, as_json: bool) -> None:

@@ -11,7 +11,7 @@ import typer
 from ragweave.app.commands.common import run
 from ragweave.app.commands.setup_paper import set_up_paper
 from ragweave.models.errors import InputError
-from ragweave.models.offers import PARTS, TABLE, PartName
+from ragweave.models.offers import PARTS, PartName
 
 
 def setup(
@@ -37,7 +37,7 @@ def setup(
     environment and a `.env` file in the working folder count before them.
     """
     from ragweave.app import guide
-    from ragweave.app.offered import named, variables
+    from ragweave.models.offered import named, variables
 
     if paper:
         set_up_paper(paper, weights, yes)
@@ -47,11 +47,14 @@ def setup(
         if len(parts or ()) > 1 or (remove and not parts):
             raise InputError("it is not clear which part is meant", f"name one of {', '.join(PARTS)}")
         part = wanted[0]
-        if (url or key) and part not in ("chat", "vision"):
-            remedy = f"set {TABLE[part].variable}_URL instead"
-            raise InputError(f"the {TABLE[part].title} takes no address here", remedy)
+        if (url or key) and part == "pictures":
+            raise InputError("the image encoder runs on this machine", "leave --url and --key out")
         if key and not os.environ.get(key):
-            raise InputError(f"the environment has no {key}", "export it first")
+            # What was typed may be the key itself: it is not printed.
+            raise InputError(
+                "--key takes the name of an environment variable, and none of that name is set",
+                "export the key and name its variable, or leave --key out and run `ragweave setup chat`",
+            )
         values = dict.fromkeys(variables(part), "")
         if model:
             values = run(named(part, model, guide.say, url, os.environ.get(key, "")))

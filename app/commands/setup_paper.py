@@ -64,7 +64,7 @@ def _set_up(paper: str, wanted: PaperWeights, named: str, yes: bool) -> None:
 
 
 def _finish(wanted: PaperWeights, filled: Mapping[str, str]) -> None:
-    from ragweave.app.user_settings import write
+    from ragweave.models.user_settings import write
 
     values = {name: value.format(**filled).removesuffix("@") for name, value in wanted.settings.items()}
     typer.echo(f"Written to {write(values)}.")

@@ -54,7 +54,14 @@ class Standalone(BaseModel):
 async def condense(run: RunContext, question: str, talk: Talk) -> str | None:
     """Return the turn as a question that stands by itself, or None where the reply is something else."""
     history = "\n".join(f"{who}: {clip(text, 500)}" for who, text in talk.messages[-_TURNS:])
-    reply = bare(await run.text(load("condense", history=history, question=question)))
+    messages = load("condense", history=history, question=question)
+    text = await run.text(messages, good=lambda text: _standalone(text, question, talk) is not None)
+    return _standalone(text, question, talk)
+
+
+def _standalone(text: str, question: str, talk: Talk) -> str | None:
+    """Return the question of a reply, or None where it holds something else."""
+    reply = bare(text)
     # A reply far longer than the turn is an answer or a refusal, not a question.
     if not 0 < len(reply) <= max(400, 4 * len(question)) or "\n" in reply:
         return None

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Container, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from ragweave.components.evidence import TEXT_LIMIT, Hop, Strip
 from ragweave.components.knowledge import Knowledge
 from ragweave.components.llm.prose import long, marked, marks
 from ragweave.components.llm.turn import turn_of
 from ragweave.components.passages import headed, is_nested, untitled
+from ragweave.components.tables import TablePart, described, told, whole_rows
 from ragweave.models.chat_reply import tokens_of
 from ragweave.models.text import clip
 from ragweave.prompts import Messages, load, passage, quote
@@ -40,6 +41,7 @@ class Round:
         weak: the grade calls all of them irrelevant.
         grown: numbers of documents of earlier rounds that it found again, and that are whole in their place.
         left: (number, title) of documents that are not sent again.
+        tables: tables that a document shows a part of, by its number.
     """
 
     query: str
@@ -53,6 +55,7 @@ class Round:
     weak: bool = False
     grown: tuple[int, ...] = ()
     left: tuple[tuple[int, str], ...] = ()
+    tables: dict[int, Sequence[TablePart]] = field(default_factory=dict)
 
 
 def rounds(known: Knowledge, most: int) -> list[Round]:
@@ -72,9 +75,12 @@ def rounds(known: Knowledge, most: int) -> list[Round]:
         also = tuple(hop.get("also", ()))
         files = tuple(rows[i]["locator"].get("file", "") if i in rows and is_nested(rows[i]) else "" for i in fresh)
         numbered = enumerate((i for r in out for i in r.shown), 1)
-        grown = tuple(n for n, i in numbered if i in rows and rows[i]["hop"] == hop["n"])
+        searched = hop["corpora"] != ["table"]  # a result is of the round whose documents it is asked of
+        grown = tuple(n for n, i in numbered if searched and i in rows and rows[i]["hop"] == hop["n"])
         weak = not grown and (not fresh or hop.get("action") == "incorrect")
-        out.append(Round(hop["query"], learnt, missing, documents, recalled, also, tuple(fresh), files, weak, grown))
+        made = Round(hop["query"], learnt, missing, documents, recalled, also, tuple(fresh), files, weak, grown)
+        tables = {before + n: known.tables[i] for n, i in enumerate(fresh, 1) if i in known.tables}
+        out.append(replace(made, tables=tables))
         before += len(fresh)
         learnt, missing = hop["learnt"], hop["missing"]
     return out
@@ -106,10 +112,10 @@ def conversation(
     opening = load(prompt, question=question, told=told, length=long(sentences))
     folded, length = 0, max((len(text) for r in past for *_, text in r.documents), default=TEXT_LIMIT)
     while True:
-        messages = [*opening]
+        messages, tables = [*opening], dict[int, int]()
         for n, r in enumerate(past):
             shown = _fresh(r, past[folded:n])
-            documents = documents_message(shown, length, n < folded, n + 1 if published else 0)
+            documents = documents_message(shown, length, n < folded, n + 1 if published else 0, tables)
             if n == 0 and r.query == question and not (r.learnt or r.missing or published):
                 messages[-1] = ("user", f"{messages[-1][1]}\n\n{documents}")
                 continue
@@ -150,10 +156,13 @@ def _fresh(r: Round, before: Sequence[Round]) -> Round:
     return replace(r, documents=tuple(documents))
 
 
-def documents_message(r: Round, length: int = TEXT_LIMIT, folded: bool = False, published: int = 0) -> str:
+def documents_message(
+    r: Round, length: int = TEXT_LIMIT, folded: bool = False, published: int = 0, tables: dict[int, int] | None = None
+) -> str:
     """Return what a round brought, as the user's turn: `length` characters of each document, or its name alone.
 
-    `published` is the number of the round where they stand together as one document, as Auto-RAG shows them.
+    `published` is the number of the round where they stand together as one document, as Auto-RAG shows them. `tables`
+    has the numbers under which tables were described, and is completed.
     """
     if not (r.documents or r.left or r.grown):
         return NOTHING
@@ -162,10 +171,22 @@ def documents_message(r: Round, length: int = TEXT_LIMIT, folded: bool = False, 
         return f"Retrieved Document_{published}:\n{quote(texts)}"
     left = [*((n, title) for n, title, _ in r.documents if folded), *r.left]
     head = f"{RECALLED}:\n" if r.recalled and not folded else ""
-    lines = [] if folded else [passage(n, title, clip(text, length)) for n, title, text in r.documents]
+    lines = [] if folded else _numbered(r, length, {} if tables is None else tables)
     if r.grown:
         lines.append(f"{''.join(f'[{n}]' for n in r.grown)} above: read whole")
     if left:
         names = "; ".join(f"[{n}] {title}" for n, title in left)
         lines.append(f"Read and summed up in your next turn:\n{quote(names)}")
     return head + "\n".join(lines)
+
+
+def _numbered(r: Round, length: int, tables: dict[int, int]) -> list[str]:
+    """Return the documents of a round; one that shows a part of a table says which rows, and how to ask for all."""
+    lines = []
+    for n, title, text in r.documents:
+        parts, text = r.tables.get(n, ()), clip(text, length)
+        text = whole_rows(parts, text) if parts else text
+        rows = told(parts, text, tables)
+        lines.append(passage(n, f"{title} ({rows})" if rows else title, text))
+        lines += described(n, parts, text, tables)
+    return lines

@@ -10,12 +10,14 @@ from collections.abc import Collection, Mapping, Sequence
 
 from ragweave.components.evidence import TEXT_LIMIT, Evidence, Strip
 from ragweave.components.passages import best_window
-from ragweave.components.run_context import RunContext
+from ragweave.components.run_context import RunContext, chosen
 from ragweave.corpora.store.library import Library
 from ragweave.corpora.types import Corpus, Item
 
 CHARS_A_TOKEN = 3
 """Characters that a token is counted as, on the safe side."""
+_ASKING, _LEAST = 1_000, 500
+"""Tokens of a small prompt that are left to the request itself, and that documents get at least."""
 _OUTLINE = 1_000
 """Characters of the headings of what is not shown."""
 
@@ -48,7 +50,8 @@ async def read_whole(
         return [*strips]
     library = await run.library()
     items = await library.items(order)
-    room = run.context.method.turn_tokens * CHARS_A_TOKEN
+    budget = await _budget(run)
+    room = budget * CHARS_A_TOKEN
     room -= sum(len(s["text"]) for s in strips if s["evidence"] not in windows)
     whole: dict[str, Strip] = {}
     for n, i in enumerate(order, 1):
@@ -56,6 +59,8 @@ async def read_whole(
             share = max(TEXT_LIMIT, room - TEXT_LIMIT * (len(order) - n))
             whole[i] = await _read(library, item, windows[i], question, share)
             room -= len(whole[i]["text"])
+            if budget < run.context.method.turn_tokens and len(whole[i]["text"]) < len(item.text):
+                run.meter.tell("documents", "The model reads little at once, so documents were shown to it in part.")
     held = [(rounds[i], s["locator"].get("file"), " ".join(s["text"].split())) for i, s in whole.items()]
 
     def stands_in_one(s: Strip) -> bool:
@@ -67,6 +72,13 @@ async def read_whole(
 
     read = [whole.get(s["evidence"], s) if _is_window(s, rows) else s for s in strips]
     return [s for s in read if not stands_in_one(s)]
+
+
+async def _budget(run: RunContext) -> int:
+    """Return the tokens that documents may take: those of a turn, or what the model that reads them has room for."""
+    model, tokens = chosen("writer", run.context), run.context.method.turn_tokens
+    room = await model.room(tokens) if model is not None else 0
+    return min(tokens, max(_LEAST, room - _ASKING)) if room else tokens
 
 
 def _is_window(strip: Strip, rows: Mapping[str, Evidence]) -> bool:

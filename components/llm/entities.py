@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from pydantic import BaseModel
 
@@ -47,13 +48,21 @@ def extractor(meter: Meter | None = None) -> Extractor | None:
 
     async def same(pairs: Sequence[tuple[str, str]]) -> set[int]:
         told = "\n\n".join(f"{n}.\n" + quote("\n".join(pair)) for n, pair in enumerate(pairs, 1))
-        reply = read_json(await model.text(load("unify", pairs=told), node="entities", meter=meter), Unified)
+        messages = load("unify", pairs=told)
+        text = await model.text(messages, node="entities", meter=meter, good=partial(_reads, schema=Unified))
+        reply = read_json(text, Unified)
         return {n - 1 for n in reply.same} if reply is not None else set()
 
     async def merge(things: Sequence[tuple[str, Sequence[str]]]) -> dict[int, str]:
         told = "\n\n".join(f"{n}.\n" + quote("\n".join((name, *said))) for n, (name, said) in enumerate(things, 1))
-        reply = await model.text(load("merge_descriptions", things=told), node="entities", meter=meter)
+        messages = load("merge_descriptions", things=told)
+        good = partial(_reads, schema=MergedDescriptions)
+        reply = await model.text(messages, node="entities", meter=meter, good=good)
         read = read_json(reply, MergedDescriptions)
         return {row.n - 1: row.description for row in read.merged} if read is not None else {}
 
     return Extractor(f"{model.name} at {model.host}", ask, same, merge)
+
+
+def _reads(text: str, schema: type[BaseModel]) -> bool:
+    return read_json(text, schema) is not None

@@ -73,8 +73,11 @@ async def expand(run: RunContext, query: str) -> list[str] | None:
     form, count = run.context.method.phrasing, run.context.phrasings
     if form in PUBLISHED:
         messages = load(f"queries_{form}", count=count, question=query)
-        return clean(Rewrites.read(await run.text(messages)), query, count, anywhere=form == "article")
-    reply = await run.json(load(form, count=count, question=query), Rewrites)
+        anywhere = form == "article"
+        text = await run.text(messages, good=lambda text: bool(clean(Rewrites.read(text), query, count, anywhere)))
+        return clean(Rewrites.read(text), query, count, anywhere)
+    messages = load(form, count=count, question=query)
+    reply = await run.json(messages, Rewrites, good=lambda read: bool(clean(read.queries, query, count)))
     return None if reply is None else clean(reply.queries, query, count)
 
 

@@ -186,7 +186,12 @@ async def watched(run: RunContext, filmed: Sequence[tuple[int, Item]]) -> Pictur
 
 
 async def showing(
-    run: RunContext, messages: Messages, pictures: Pictures, role: Role, begins: Callable[[str], bool]
+    run: RunContext,
+    messages: Messages,
+    pictures: Pictures,
+    role: Role,
+    begins: Callable[[str], bool],
+    good: Callable[[str], bool] = bool,
 ) -> AsyncGenerator[str, None]:
     """Yield a reply to messages with pictures; a model that refuses them is asked again without.
 
@@ -194,7 +199,7 @@ async def showing(
     """
     begun = False
     try:
-        async with aclosing(run.stream(messages, pictures.images, role, begins)) as parts:
+        async with aclosing(run.stream(messages, pictures.images, role, good, begins)) as parts:
             async for part in parts:
                 begun = True
                 yield part
@@ -205,7 +210,7 @@ async def showing(
         if (model := chosen(role, run.context)) is not None:
             _refuses(run, model, error)
     plain = [(who, text.replace(pictures.told, "")) for who, text in messages]
-    async with aclosing(run.stream(plain, role=role, begins=begins)) as parts:
+    async with aclosing(run.stream(plain, role=role, good=good, begins=begins)) as parts:
         async for part in parts:
             yield part
 

@@ -48,9 +48,17 @@ async def overview_of(
     """
     told = "\n\n".join(f"{n}.\n{quote(text[:PASSAGE])}" for n, text in enumerate(passages, 1))
     listed = quote(clip("\n".join(titles), _TITLES))
-    reply = read_json(
-        await model.text(load("overview", titles=listed, passages=told), node="overview", meter=meter), Written
-    )
+
+    def good(text: str) -> bool:
+        return any(_used(read_json(text, Written), passages))
+
+    messages = load("overview", titles=listed, passages=told)
+    text = await model.text(messages, node="overview", meter=meter, good=good)
+    return _used(read_json(text, Written), passages)
+
+
+def _used(reply: Written | None, passages: Sequence[str]) -> tuple[str, list[tuple[int, str, int, int]]]:
+    """Return the summary and the questions of a reply that can be used."""
     found = []
     for row in reply.questions if reply else []:
         words = row.answer.split()

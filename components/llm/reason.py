@@ -31,6 +31,11 @@ REMINDER = (
 )
 REPEATED = "That was asked before. Ask for something else or in other words, or end with “Final Answer:”."
 LAST = "Nothing more can be searched: reply with “Final Answer:”."
+LAST_BUT_TABLES = "Nothing more can be searched: reply with “Final Answer:”, or with one “Table” line."
+ABOUT_FILES = (
+    "Which files the library has, how many, when added: reply “Table library: SELECT ... FROM library ...”; its "
+    "columns are file, folder, title, kind, date, added, pages."
+)
 _WHOLE = re.compile(r".*[.!?。！？](?:\s*[\[【][\d, ]+[\]】][.。]?)*", re.S)
 
 
@@ -45,9 +50,12 @@ async def reason(run: RunContext, known: Knowledge) -> Decision | None:
     messages = conversation(known.question, past, budget, opening, run.context.sentences, published)
     pictures = await _frames(run, known, past)
     messages = [*messages[:-1], (messages[-1][0], messages[-1][1] + pictures.told)]
-    last = known.last or not run.meter.room(2, 2 * sum(tokens_of(text) for _, text in messages))
+    tables = 0 if published else known.statements
+    room = run.meter.room(2, 2 * sum(tokens_of(text) for _, text in messages))
+    last, tables = known.last or not room, tables if room else 0
+    ends = LAST_BUT_TABLES if tables else LAST
     if last:
-        messages = [*messages[:-1], (messages[-1][0], f"{messages[-1][1]}\n\n{LAST}")]
+        messages = [*messages[:-1], (messages[-1][0], f"{messages[-1][1]}\n\n{ends}")]
     turn: ModelTurn | None = None
     answering = Answering(known.tell, [i for r in past for i in r.shown], run.context.longest)
     if offered(run.context, known.question)[1]:
@@ -56,10 +64,13 @@ async def reason(run: RunContext, known: Knowledge) -> Decision | None:
         reply = await _reply(run, messages, pictures, answering)
         turn = read_turn(reply, needs=published and not last)
         new = [q for q in turn.queries if not known.asked(q)] if turn else []
+        if turn is not None and turn.statement and tables and known.is_new(turn.table, turn.statement):
+            shown = tuple(i for r in past for i in r.shown)
+            return Decision(turn.learnt, turn.missing, shown=shown, table=turn.table, statement=turn.statement)
         if turn is not None and (turn.enough or (new and not last)):
             turn = turn.model_copy(update={"queries": new})
             break
-        problem = REMINDER if turn is None else LAST if last else REPEATED
+        problem = REMINDER if turn is None else ends if last else REPEATED
         messages = [*messages, ("assistant", clip(reply, 1_000) or "(nothing)"), ("user", problem)]
     if turn is None:
         return None
@@ -89,7 +100,8 @@ async def _reply(run: RunContext, messages: Messages, pictures: Pictures, answer
     text, clock, patience = "", asyncio.get_running_loop().time, model_settings().chat_patience
     late = clock() + patience
     try:
-        async with aclosing(showing(run, messages, pictures, "reasoner", begins_turn)) as stream:
+        shown = showing(run, messages, pictures, "reasoner", begins_turn, lambda text: bool(read_turn(text)))
+        async with aclosing(shown) as stream:
             async for part in stream:
                 text += part
                 if not await answering.read(text) or len(text) > 2 * ANSWER:
@@ -115,7 +127,7 @@ def today() -> str:
 
 def told(run: RunContext, question: str, languages: Sequence[str]) -> str:
     """Return what the model is told before the question: the day, the languages held, the form of the answer."""
-    lines = [f"Today is {today()}."] if run.context.method.form != "auto-rag" else []
+    lines = [f"Today is {today()}.", ABOUT_FILES] if run.context.method.form != "auto-rag" else []
     if len(languages) > 1:
         lines.append(f"The library is in {', '.join(NAMES.get(code, code) for code in languages)}.")
     if options := offered(run.context, question)[1]:

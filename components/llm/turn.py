@@ -34,18 +34,23 @@ class ModelTurn(BaseModel):
     queries: list[str] = []
     answer: str = ""
     enough: bool = False
+    table: str = ""
+    statement: str = ""
 
-    @field_validator("learnt", "missing", "query", "answer", mode="before")
+    @field_validator("learnt", "missing", "query", "answer", "table", "statement", mode="before")
     @classmethod
     def _said(cls, value: Any) -> Any:
         return "" if value is None else value
 
 
 _LABEL = re.compile(
-    r"(?:^|(?<=[\s*#>(\[“\"']))(?P<label>final answer|refined query|query|learnt|learned|missing"
-    r"|最终答案|查询|已知|缺少)[*_`]*\s*[:：][*_`]*",
+    r"(?:^|(?<=[\s*#>(\[“\"']))(?:(?P<label>final answer|refined query|query|learnt|learned|missing"
+    r"|最终答案|查询|已知|缺少)[*_`]*\s*[:：][*_`]*"
+    r"|(?P<table>table\s+\[?(?:\d{1,3}|library)\]?)[*_`]*\s*[:：][\s*_`]*(?:sql\s)?\s*(?=(?:select|with)\b))",
     re.I | re.M,
 )
+ASKS_TABLE = re.compile(r"Table (?:\d{1,3}|library): ")
+"""How a question to a table begins in the trace of a turn."""
 _BEGINS = re.compile(r"(?:^|[.!?。！？\n\]】])[\s*#>(\[“\"'_`]*$")
 """What stands before the begin of a sentence."""
 _BEFORE = 50
@@ -53,6 +58,9 @@ _BEFORE = 50
 _LABEL_LINE = 120
 """Characters of a line that is or begins with a label in other words."""
 _FINAL = "final answer"
+_TABLE = "table"
+_STATEMENT_ENDS = re.compile(r";|\n\s*\n|```")
+"""What ends a statement: its semicolon, an empty line, the fence around it."""
 _DRESS = '*_ \n"“”<>'
 """What some models put around an answer."""
 _TAGGED = re.compile(r"</\w+\s*>\s*\Z")
@@ -75,8 +83,14 @@ def _labels(text: str) -> list[tuple[str, re.Match[str]]]:
     out: list[tuple[str, re.Match[str]]] = []
     answers = False
     for m in _LABEL.finditer(text):
-        kind = _KINDS.get(m["label"].lower(), m["label"].lower())
-        if answers and m["label"].islower() and not _BEGINS.search(text, max(0, m.start() - _BEFORE), m.start()):
+        label = m["label"] or _TABLE
+        kind = _KINDS.get(label.lower(), label.lower())
+        if (
+            answers
+            and label.islower()
+            and kind != _TABLE
+            and not _BEGINS.search(text, max(0, m.start() - _BEFORE), m.start())
+        ):
             continue
         answers = answers or kind == _FINAL
         out.append((kind, m))
@@ -124,7 +138,7 @@ def read_turn(reply: str, needs: bool = False) -> ModelTurn | None:
     """
     text = _readable(without_thoughts(reply)[: 2 * ANSWER].strip())
     marks = _labels(text)
-    turn = None if any(_apart(text, marks, _FINAL, "query")) else settled(read_json(text, ModelTurn))
+    turn = None if any(_apart(text, marks, _FINAL, _TABLE, "query")) else settled(read_json(text, ModelTurn))
     if turn is not None:
         return turn
     if not marks and needs and (missing := needed(text)):
@@ -133,15 +147,20 @@ def read_turn(reply: str, needs: bool = False) -> ModelTurn | None:
         return settled(ModelTurn(answer=text))
     parts: dict[str, str] = {}
     queries: list[str] = []
+    table = statement = ""
     for (kind, mark), end in zip(marks, [*(m.start() for _, m in marks[1:]), len(text)], strict=False):
         said = _unwrapped(text[mark.end() : end], kind)
-        if kind == "query":
+        if kind == _TABLE:
+            if not statement:
+                table, statement = _table(mark), _statement(text[mark.end() : end])
+        elif kind == "query":
             queries.append(_clean(said, kind))
         elif said := _bare(said) if kind == _FINAL else _clean(said, kind):
             parts[kind] = said
     before = " ".join(text[: marks[0][1].start()].split()).strip("*#> ") if marks else ""
     missing, answer = parts.get("missing", ""), parts.get(_FINAL, "")
-    return settled(ModelTurn(learnt=parts.get("learnt", before), missing=missing, queries=queries, answer=answer))
+    known = {"learnt": parts.get("learnt", before), "missing": missing, "answer": answer}
+    return settled(ModelTurn(**known, queries=queries, table=table, statement=statement))
 
 
 def settled(turn: ModelTurn | None) -> ModelTurn | None:
@@ -149,17 +168,34 @@ def settled(turn: ModelTurn | None) -> ModelTurn | None:
     if turn is None:
         return None
     asked = [q.strip() for q in [turn.query, *turn.queries] if q.strip()]
-    if not (asked or turn.answer.strip() or turn.enough):
+    statement = "" if turn.answer.strip() else turn.statement.strip()
+    if not (asked or statement or turn.answer.strip() or turn.enough):
         return None
     queries = [clip(q, SAID) for q in dict.fromkeys(asked) if q.strip(" .").lower() not in _NONE]
-    done = turn.enough or bool(turn.answer.strip()) or not queries
+    done = turn.enough or bool(turn.answer.strip()) or not (queries or statement)
     return ModelTurn(
         learnt=clip(turn.learnt.strip(), SAID),
         missing=clip(turn.missing.strip(), SAID),
         queries=[] if done else queries[:_QUERIES],
         answer=clip(turn.answer.strip(), ANSWER),
         enough=done,
+        table=turn.table.strip() if statement and not done else "",
+        statement="" if done else statement[:ANSWER],
     )
+
+
+def _table(mark: re.Match[str]) -> str:
+    """Return the table that a label names: “Table 3”, “Table library”."""
+    return f"Table {mark['table'].split()[-1].strip('[]').lower()}"
+
+
+def _statement(said: str) -> str:
+    """Return a statement up to its end, on one line; a semicolon in a text of it ends nothing."""
+    for m in _STATEMENT_ENDS.finditer(said):
+        if m.group() != ";" or said.count("'", 0, m.start()) % 2 == 0:
+            said = said[: m.start()]
+            break
+    return re.sub(r"\s*\n\s*", " ", said).strip("` \n*")
 
 
 def _unwrapped(said: str, kind: str) -> str:
@@ -198,9 +234,10 @@ def turn_of(
 
     As published, it reasons in prose before its label.
     """
-    said = [("Learnt", learnt), ("Missing", missing), *(("Query", q) for q in queries), ("Final Answer", answer)]
+    asked = [("", q) if ASKS_TABLE.match(q) else ("Query", q) for q in queries]
+    said = [("Learnt", learnt), ("Missing", missing), *asked, ("Final Answer", answer)]
     prose = [" ".join(filter(None, (learnt, missing)))] if published else []
-    lines = [f"{label}: {text}" for label, text in said[2 if published else 0 :] if text]
+    lines = [f"{label}: {text}" if label else text for label, text in said[2 if published else 0 :] if text]
     return "\n".join(filter(None, [*prose, *lines]))
 
 

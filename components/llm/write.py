@@ -32,6 +32,7 @@ from ragweave.components.phrases import weak
 from ragweave.components.picture_relevance import worth_a_look
 from ragweave.components.protocols import GenerationInput
 from ragweave.components.run_context import RunContext
+from ragweave.components.tables import TablePart, parts_of, told
 from ragweave.corpora.web.plain import one_line
 from ragweave.models.errors import RagweaveError
 from ragweave.models.text import content_terms, terms
@@ -141,7 +142,8 @@ async def _prose(run: RunContext, given: GenerationInput, builder: AnswerBuilder
     known, form = {**{e["id"]: e for e in beside}, **given.rows}, run.context.method.form
     length = _FEW_WORDS if run.context.answer_form == "short" else long(run.context.sentences)
     if form == "own":
-        shown = labelled(rows, known) + pictures.told
+        tables = await parts_of(await run.library(), [row[0]["evidence"] for row in rows])
+        shown = labelled(rows, known, tables) + pictures.told
         messages = load("generate", today=today(), question=given.question, evidence=shown, length=length)
     else:
         own = [row for row in rows if row[0]["evidence"] not in {e["id"] for e in beside}]
@@ -208,13 +210,20 @@ def by_origin(rows: Sequence[list[Strip]]) -> list[list[Strip]]:
     return sorted(rows, key=lambda row: list(HEADINGS).index(row[0]["origin"]))
 
 
-def labelled(rows: Sequence[list[Strip]], known: Mapping[str, Evidence]) -> str:
-    """Return evidence that is ordered by origin, numbered through, under the heading of its origin."""
+def labelled(
+    rows: Sequence[list[Strip]], known: Mapping[str, Evidence], tables: Mapping[str, Sequence[TablePart]] | None = None
+) -> str:
+    """Return evidence that is ordered by origin, numbered through, under the heading of its origin.
+
+    What shows a part of a table (`tables`, by the id of the evidence) says which rows.
+    """
     parts: list[str] = []
     for n, row in enumerate(rows, 1):
         heading = HEADINGS[row[0]["origin"]]
         if heading not in parts:
             parts.append(heading)
         text = " […] ".join(untitled(s) for s in row)
-        parts.append(passage(n, headed(row[0]["title"], known.get(row[0]["evidence"])), text))
+        shown = told((tables or {}).get(row[0]["evidence"], ()), text)
+        title = headed(row[0]["title"], known.get(row[0]["evidence"])) + (f" ({shown})" if shown else "")
+        parts.append(passage(n, title, text))
     return "\n\n".join(parts)

@@ -22,6 +22,12 @@ _SNIFFED = 20
 """Lines that are looked at to tell the delimiter."""
 _TALL = 50
 """Lines that a row may span if it has not as many cells as most."""
+LONGEST_CELL = 16 * 1024 * 1024
+"""Characters of a cell."""
+_TRIES = 3
+"""Quotes that are not closed, after each of which a long cell was looked for: each look reads the rest of the file."""
+_FIGURES = 0.8
+"""Share of the cells of a column that hold digits, from which it is one of figures."""
 _FEWEST, _ALIKE = 3, 0.8
 """Lines inside a cell, and the share of them that are whole rows, from which a stray quote has swallowed them."""
 
@@ -34,7 +40,7 @@ def parse(path: Path) -> Parsed:
     text = read_text(path)
     if stated := _STATED.match(text):
         text = "\n" + text[stated.end() :]  # the lines keep their numbers
-    above, lines = Lines(), Lines()
+    said, lines = Lines(), Lines()
     warnings: list[str] = []
     rows: list[list[str]] = []
     ended: list[Block] = []
@@ -42,10 +48,12 @@ def parse(path: Path) -> Parsed:
     first = list(islice(_rows(text, mark, []), _SNIFFED))
     wide = most([len(row.cells) for row in first])
     heads = _short_heads(first, wide)
+    padded = [row._replace(cells=_unpadded(row.cells)) for row in first]
+    top = {row.line for row in padded[: above(padded)]} - heads.keys()
     for (row, line, *_), anew in parted(_rows(text, mark, warnings, wide)):
-        if not rows and len(row) != wide and line <= _SNIFFED:
+        if not rows and (line in top or (len(row) != wide and line <= _SNIFFED)):
             if line not in heads:
-                above.add(f"{mark} ".join(row), line)
+                said.add(f"{mark} ".join(_unpadded(row)), line)
                 continue
             row = heads[line]
             if row[-1]:
@@ -56,8 +64,14 @@ def parse(path: Path) -> Parsed:
         if len(rows) < 3:
             rows.append(row)
         lines.add(joined(row), line)
-    told = (above.block("text"), *ended, lines.block("table", level=1 if has_header(rows) else 0))
+    told = (said.block("text"), *ended, lines.block("table", level=1 if has_header(rows) else 0))
     return Parsed(blocks=tuple(b for b in told if b.text), warnings=tuple(warnings))
+
+
+def _unpadded(cells: list[str]) -> list[str]:
+    """Return cells without the empty ones at their end: a program pads a title to the width of the table below."""
+    end = max((n + 1 for n, cell in enumerate(cells) if cell), default=0)
+    return cells[:end]
 
 
 def delimiter(text: str) -> str:
@@ -91,6 +105,45 @@ def most(counts: Sequence[int]) -> int:
     """Return the count that most rows have, of several the highest."""
     held = Counter(counts)
     return max(held, key=lambda n: (held[n], n), default=0)
+
+
+def above(rows: Sequence[TableRow]) -> int:
+    """Return how many rows stand above the heads, a title or a date: they hold less than most of the first rows do."""
+    wide = most([len(row.cells) for row in rows])
+    least = min(2, most([_filled(row) for row in rows])) if wide > 2 else 1
+
+    def is_above(row: TableRow) -> bool:
+        held = _filled(row)
+        return held < least or (len(row.cells) < wide and (2 * held <= wide or row.cells[0].endswith(":")))
+
+    first = next((n for n, row in enumerate(rows) if not is_above(row)), 0)
+    return max(first, _heads_at(rows, wide))
+
+
+def _filled(row: TableRow) -> int:
+    return sum(map(bool, row.cells))
+
+
+def _heads_at(rows: Sequence[TableRow], wide: int) -> int:
+    """Return which row is certain to be the heads, 0 where none is: words over all columns, figures below.
+
+    All rows before it fill fewer columns.
+    """
+    for n, row in enumerate(rows[:-1]):
+        below = rows[n + 1 :]
+        if len(row.cells) == wide and all(row.cells):
+            if any(_filled(r) >= wide for r in rows[:n]):
+                return 0
+            if wide < 2 or not n or len(set(row.cells)) < wide or any(map(_has_digit, row.cells)):
+                return 0
+            columns = ([r.cells[c] for r in below if len(r.cells) > c and r.cells[c]] for c in range(wide))
+            figures = (sum(map(_has_digit, cells)) >= _FIGURES * max(len(cells), 1) for cells in columns)
+            return n if any(figures) else 0
+    return 0
+
+
+def _has_digit(cell: str) -> bool:
+    return any(map(str.isdigit, cell))
 
 
 def has_header(rows: Sequence[Sequence[str]]) -> bool:
@@ -131,6 +184,7 @@ def _rows(text: str, mark: str, warnings: list[str], usual: int = 0) -> Iterator
         return csv.reader((lines[n] + "\n" for n in range(line, len(lines))), delimiter=mark, skipinitialspace=True)
 
     at = first = 0
+    tries = _TRIES
     reader = after(first)
     while at < len(lines):
         start = at
@@ -140,7 +194,12 @@ def _rows(text: str, mark: str, warnings: list[str], usual: int = 0) -> Iterator
             stray = at - start > 1 or at == len(lines)
             stray = stray and _is_stray(row, lines[start:at], mark, usual)
         except csv.Error:  # a cell past the limit of the parser
-            stray = True
+            row, read = _long(after(start)) if tries else ([], 0)
+            stray = not read or _is_stray(row, lines[start : start + read], mark, usual)
+            tries -= stray and tries > 0
+            if not stray:
+                at = first = start + read
+                reader = after(first)
         if stray:
             if '"' in lines[start]:
                 warnings.append(f"line {start + 1} has a quote that is not closed, and was read as it stands")
@@ -155,6 +214,18 @@ def _rows(text: str, mark: str, warnings: list[str], usual: int = 0) -> Iterator
     if wide:
         warnings.append(f"only the first {MAX_COLUMNS} columns were read")
     del warnings[10:]
+
+
+def _long(reader: Any) -> tuple[list[str], int]:
+    """Return the next row, whose cells may be long, and its lines; none where a cell is past even that limit."""
+    before = csv.field_size_limit(LONGEST_CELL)
+    try:
+        row: list[str] = next(reader, [])
+        return row, reader.line_num
+    except csv.Error:
+        return [], 0
+    finally:
+        csv.field_size_limit(before)
 
 
 def _is_stray(row: list[str], lines: Sequence[str], mark: str, usual: int) -> bool:

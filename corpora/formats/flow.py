@@ -20,6 +20,8 @@ from ragweave.corpora.formats.superscript import around
 
 LINE = "data-line"
 """Attribute with the line of an element that was made from another format."""
+MARK = "data-mark"
+"""Attribute with the mark of a list item that was made from another format."""
 _INLINE = frozenset(
     "a abbr acronym b bdi bdo big cite code data del dfn em font i img ins kbd label mark nobr output q rp rt ruby s "
     "samp small span strike strong sub sup time tt u var wbr".split()
@@ -199,7 +201,9 @@ class _Flow:
                 self._counters.append(int(start) - 1 if start.isdecimal() else 0)
         elif tag == "li" and self._depth:
             self._mark = "- "
-            if self._counters and element.getparent().tag == "ol":
+            if self._made and element.get(MARK):
+                self._mark = f"{element.get(MARK)} "
+            elif self._counters and element.getparent().tag == "ol":
                 self._counters[-1] += 1
                 self._mark = f"{self._counters[-1]}. "
         elif tag == "dt" and self._depth:

@@ -8,9 +8,24 @@ from pathlib import Path
 from typing import Any
 
 from ragweave.corpora.blocks import Block, Figure, Parsed
-from ragweave.corpora.formats.odf import DRAW, PRESENTATION, SVG, TEXT, Document, opened, plain, points, properties
+from ragweave.corpora.formats.odf import (
+    DRAW,
+    OFFICE,
+    PRESENTATION,
+    SVG,
+    TEXT,
+    Document,
+    annotation,
+    opened,
+    plain,
+    points,
+    properties,
+)
+from ragweave.corpora.formats.ooxml import not_read
 from ragweave.corpora.formats.places import Placed, reading_order
 
+_EXTENDED = "{urn:org:documentfoundation:names:experimental:office:xmlns:loext:1.0}"
+_COMMENT = (f"{OFFICE}annotation", f"{_EXTENDED}annotation")
 _FURNITURE = ("page-number", "date-time", "footer", "header")
 
 
@@ -29,7 +44,12 @@ def parse(path: Path) -> Parsed:
         said = properties(archive)
     first = next((b.text for b in blocks if b.kind == "heading"), "")
     return replace(
-        said, title=said.title or first, blocks=tuple(blocks), figures=tuple(figures), hidden=tuple(document.hidden)
+        said,
+        title=said.title or first,
+        blocks=tuple(blocks),
+        figures=tuple(figures),
+        hidden=tuple(document.hidden),
+        warnings=not_read(document.left),
     )
 
 
@@ -51,6 +71,7 @@ def _slide(document: Document, slide: Any, number: int) -> tuple[list[Block], li
     said = "\n".join(t for p in notes.iter(f"{TEXT}p") if (t := plain(p))) if notes is not None else ""
     heading = Block(" ".join(filter(None, titles)) or f"Slide {number}", "heading", 1)
     told = [Block(f"Notes: {said}", "text")] if said else []
+    told += (block for note in slide.iterchildren(*_COMMENT) if (block := annotation(note)) is not None)
     return [replace(b, page=number) for b in (heading, *blocks, *told)], figures
 
 

@@ -2,15 +2,33 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
+from copy import deepcopy
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from lxml import etree
+from openpyxl.utils import get_column_letter
+
 from ragweave.corpora.blocks import Block, Parsed
 from ragweave.corpora.formats.merged import MAX_COLUMNS, MAX_REPEATED, MergedTable, TableRow, spanned
-from ragweave.corpora.formats.odf import OFFICE, STYLE, TABLE, TEXT, Document, opened, plain, properties
-from ragweave.corpora.formats.xlsx import MAX_ROWS, left_out, number, sheet_blocks
+from ragweave.corpora.formats.number_format import number
+from ragweave.corpora.formats.odf import (
+    DRAW,
+    OFFICE,
+    STYLE,
+    TABLE,
+    TEXT,
+    Document,
+    annotation,
+    opened,
+    plain,
+    properties,
+)
+from ragweave.corpora.formats.ooxml import not_read
+from ragweave.corpora.formats.xlsx import MAX_ROWS, left_out, sheet_blocks
 
 _ROWS = (f"{TABLE}table-row-group", f"{TABLE}table-rows", f"{TABLE}table-header-rows")
 _CELLS = (f"{TABLE}table-cell", f"{TABLE}covered-table-cell")
@@ -20,6 +38,7 @@ def parse(path: Path) -> Parsed:
     """Read a workbook (.ods): the values that formulas last had; lines are row numbers, hidden sheets are left out."""
     blocks: list[Block] = []
     unseen: list[str] = []
+    left: Counter[tuple[str, str]] = Counter()
     with opened(path) as archive:
         document = Document(archive)
         budget = _Budget(MAX_ROWS, MAX_REPEATED)
@@ -28,12 +47,15 @@ def parse(path: Path) -> Parsed:
             if _is_hidden(document.styles.get(table.get(f"{TABLE}style-name"))):
                 unseen.append(name)
             else:
-                merged = MergedTable()
-                blocks += sheet_blocks(name, _rows(table, merged, budget), merged)
+                merged, notes = MergedTable(), list[Block]()
+                found = sheet_blocks(name, _rows(table, merged, budget, notes), merged)
+                beside = [*notes, *_shapes(document, table, left)]
+                blocks += found or [Block(name, "heading", 1)] * bool(beside)
+                blocks += beside
         said = properties(archive)
     warnings = [] if budget.rows > 0 else [f"only the first {MAX_ROWS} rows were read"]
     warnings += [] if budget.characters > 0 else ["cells that are repeated very often were read once"]
-    warnings += left_out(unseen)
+    warnings += [*left_out(unseen), *not_read(left + document.left)]
     return replace(said, blocks=tuple(blocks), language="", warnings=tuple(warnings), parted=True)
 
 
@@ -56,12 +78,16 @@ def _is_hidden(style: Any) -> bool:
     return looks is not None and looks.get(f"{TABLE}display") == "false"
 
 
-def _rows(table: Any, merged: MergedTable, budget: _Budget) -> Iterator[TableRow]:
-    """Yield the rows of a sheet that hold anything of their own, without empty cells at their end."""
+def _rows(table: Any, merged: MergedTable, budget: _Budget, notes: list[Block]) -> Iterator[TableRow]:
+    """Yield the rows of a sheet that hold anything of their own, without empty cells at their end.
+
+    Comments on their cells go to `notes`.
+    """
     at, before = 1, 0
     for row in _elements(table):
         repeated = _repeated(row, "rows")
         cells = list(_cells(row, budget))
+        notes += _notes(row, at)
         length = sum(len(text) for text, _, _ in cells)
         for line in range(at, at + budget.copies(repeated, length)) if length else ():
             if budget.rows <= 0:
@@ -73,6 +99,33 @@ def _rows(table: Any, merged: MergedTable, budget: _Budget) -> Iterator[TableRow
             yield TableRow(laid, line, apart=before + 1 < line)
             before = line
         at += repeated
+
+
+def _notes(row: Any, line: int) -> Iterator[Block]:
+    """Yield the comments on the cells of a row."""
+    column = 1
+    for cell in row:
+        if cell.tag in _CELLS:
+            for note in cell.iterchildren(f"{OFFICE}annotation"):
+                block = annotation(note, f"{get_column_letter(min(column, 18_278))}{line}")
+                if block is not None:
+                    yield replace(block, line=line)
+            column += _repeated(cell, "columns")
+
+
+def _shapes(document: Document, table: Any, left: Counter[tuple[str, str]]) -> Iterator[Block]:
+    """Yield the text of boxes and controls of forms on a sheet; pictures are counted in `left`."""
+    shapes = (e for e in table.iter() if isinstance(e.tag, str) and e.tag.startswith(DRAW))
+    for shape in shapes:
+        if shape.getparent().tag not in (f"{TABLE}shapes", f"{TABLE}table-cell", f"{DRAW}g"):
+            continue
+        if next(shape.iterancestors(f"{OFFICE}annotation"), None) is not None or shape.tag == f"{DRAW}g":
+            continue
+        around = etree.Element("shapes")
+        around.append(deepcopy(shape))
+        found, figures = document.blocks(around)
+        left["picture", "pictures"] += len(figures)
+        yield from found
 
 
 def _elements(table: Any) -> Iterator[Any]:
@@ -105,9 +158,11 @@ def _repeated(element: Any, what: str) -> int:
 def _text(cell: Any) -> str:
     """Return a value as the sheet shows it; numbers and dates as they are stored."""
     kind, value = cell.get(f"{OFFICE}value-type"), cell.get(f"{OFFICE}value") or ""
+    drawn = " ".join(t for p in cell.iterchildren(f"{TEXT}p") if (t := plain(p)))
     try:
         if kind == "float":
-            return number(float(value), "")
+            plainly = number(float(value), "")
+            return drawn if _is_masked(plainly, drawn) else plainly
         if kind == "percentage":
             return number(float(value), "0%")
         if kind == "currency":
@@ -117,4 +172,12 @@ def _text(cell: Any) -> str:
         pass
     if kind == "date":
         return (cell.get(f"{OFFICE}date-value") or "").removesuffix("T00:00:00")
-    return " ".join(t for p in cell.iter(f"{TEXT}p") if (t := plain(p)))
+    return drawn
+
+
+def _is_masked(plainly: str, drawn: str) -> bool:
+    """Tell a number that the sheet shows with what the value lacks: leading zeros, a mask, a unit."""
+    digits = "".join(filter(str.isdigit, drawn))
+    if not plainly.isdecimal() or digits.lstrip("0") != plainly.lstrip("0") or any(c in drawn for c in ".,'’"):
+        return False
+    return drawn != plainly and (digits != plainly or any(c.isalpha() or c in "()-/" for c in drawn))

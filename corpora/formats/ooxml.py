@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import re
+import zipfile
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from io import BytesIO
+from pathlib import Path
 from posixpath import dirname, join, normpath
 from typing import Any
 
@@ -21,6 +26,82 @@ _TEMPLATES = ("2013-12-23T23:15:00Z", "2013-01-27T09:14:16Z")
 """When the empty files were made that python-docx and python-pptx begin with: no date of a document."""
 _CURRENCY = re.compile(r"\[\$([^\]-]{1,4})[\]-]|([€$£¥])(?![^\[]*\])")
 """How a number format states a currency: `[$€-407]`, or its sign."""
+
+
+_STRICT = re.compile(rb"http://purl\.oclc\.org/ooxml/(\w+)/")
+_RENAMED = {
+    b"2006/extendedProperties": b"2006/extended-properties",
+    b"2006/customProperties": b"2006/custom-properties",
+    b"relationships/extendedProperties": b"relationships/extended-properties",
+    b"relationships/customProperties": b"relationships/custom-properties",
+}
+"""Names that differ between Strict and Transitional beyond their beginning."""
+_XML = (".xml", ".rels", ".vml")
+_LEFT = {
+    "oleObject": ("embedded object", "embedded objects"),
+    "package": ("embedded file", "embedded files"),
+    "control": ("form control", "form controls"),
+    "video": ("recording", "recordings"),
+    "audio": ("recording", "recordings"),
+    "chartEx": ("chart of a newer kind", "charts of newer kinds"),
+    "ink": ("drawing by hand", "drawings by hand"),
+    "subDocument": ("document that this one takes in", "documents that this one takes in"),
+}
+"""By type of relationship: what is not read, one and several."""
+
+
+class Package(Archive):
+    """A package of Office; one of the Strict kind (ISO 29500-1) reads as if it were written in the usual one."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        main = next((n for n in ("word/document.xml", "ppt/presentation.xml", "xl/workbook.xml") if self.has(n)), "")
+        self.is_strict = bool(main) and bool(_STRICT.search(super().read(main)))
+
+    def read(self, name: str) -> bytes:
+        """Return an entry's bytes, those of XML with the usual namespaces."""
+        data = super().read(name)
+        if not getattr(self, "is_strict", False) or not name.lower().endswith(_XML):
+            return data
+        data = _STRICT.sub(rb"http://schemas.openxmlformats.org/\1/2006/", data)
+        for strict, usual in _RENAMED.items():
+            data = data.replace(strict, usual)
+        return data
+
+    def file(self) -> Path | BytesIO:
+        """Return what other libraries open: the file, or a copy in memory in the usual namespaces."""
+        if not self.is_strict:
+            return self.path
+        copy = BytesIO()
+        with zipfile.ZipFile(copy, "w", zipfile.ZIP_STORED) as target:
+            for name in self.names:
+                target.writestr(name, self.read(name))
+        copy.seek(0)
+        return copy
+
+
+def unread(archive: Archive, parts: Iterable[str]) -> Counter[tuple[str, str]]:
+    """Count what parts hold that is not read: objects, recordings, drawings by hand."""
+    count: Counter[tuple[str, str]] = Counter()
+    for part in parts:
+        found = {(kind, target) for kind, target in all_relations(archive, part).values() if kind in _LEFT}
+        count.update(_LEFT[kind] for kind, _ in found)
+    return count
+
+
+def macros(archive: Archive) -> Counter[tuple[str, str]]:
+    """Count the macro projects of a file, which are not read."""
+    projects = sum(name.rpartition("/")[2].lower() == "vbaproject.bin" for name in archive.names)
+    return Counter({("macro project", "macro projects"): projects})
+
+
+def not_read(count: Mapping[tuple[str, str], int]) -> tuple[str, ...]:
+    """Return what is to be said of what was left out: its count and its kind; () where it is nothing."""
+    told = [f"{n:,} {one if n == 1 else several}" for (one, several), n in count.items() if n]
+    if not told:
+        return ()
+    listed = f"{', '.join(told[:-1])} and {told[-1]}" if len(told) > 1 else told[0]
+    return (f"not read: {listed}",)
 
 
 def core(archive: Archive) -> Parsed:
@@ -43,22 +124,28 @@ def core(archive: Archive) -> Parsed:
 
 def relations(archive: Archive, part: str) -> dict[str, tuple[str, str]]:
     """Return (type, target part) by relationship id; targets outside the file are left out."""
+    return {id: (kind, part) for id, (kind, part) in all_relations(archive, part).items() if part}
+
+
+def all_relations(archive: Archive, part: str) -> dict[str, tuple[str, str]]:
+    """Return (type, target part) by relationship id; the target is "" where it lies outside the file."""
     folder, name = dirname(part), part.rsplit("/", 1)[-1]
     path = f"{folder}/_rels/{name}.rels"
     if not archive.has(path):
         return {}
     out = {}
     for relation in archive.xml(path).iter(_RELATION):
-        if relation.get("TargetMode") != "External":
-            target = relation.get("Target") or ""
-            full = normpath(target.lstrip("/") if target.startswith("/") else join(folder, target))
-            out[relation.get("Id") or ""] = ((relation.get("Type") or "").rsplit("/", 1)[-1], full)
+        target = relation.get("Target") or ""
+        full = normpath(target.lstrip("/") if target.startswith("/") else join(folder, target))
+        is_outside = relation.get("TargetMode") == "External"
+        kind = (relation.get("Type") or "").rsplit("/", 1)[-1]
+        out[relation.get("Id") or ""] = (kind, "" if is_outside else full)
     return out
 
 
 def attribute(element: Any, path: str, name: str) -> str:
-    """Return an attribute of the first element at a path below `element`, or ""."""
-    found = element.find(path)
+    """Return an attribute of the first element at a path below `element`, which may be None, or ""."""
+    found = None if element is None else element.find(path)
     return "" if found is None else found.get(name) or ""
 
 

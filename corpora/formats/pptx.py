@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
+from lxml import etree
 from pptx import Presentation
+from pptx.exc import InvalidXmlError
 
-from ragweave.corpora.archive import Archive
 from ragweave.corpora.blocks import Block, Figure, Parsed
 from ragweave.corpora.formats.charts import C, tables
 from ragweave.corpora.formats.merged import MergedTable, TableRow, first_row
-from ragweave.corpora.formats.ooxml import A, P, R, attribute, core
+from ragweave.corpora.formats.numbering import FALLBACK
+from ragweave.corpora.formats.ooxml import A, P, Package, R, attribute, core, macros, not_read, unread
 from ragweave.corpora.formats.places import Placed, reading_order
+from ragweave.corpora.formats.slide_text import AutoNumbers, SlideNotes, text_of
+from ragweave.corpora.formats.smartart import RELATION, diagram
+from ragweave.corpora.formats.symbols import UNKNOWN
 from ragweave.models.errors import SourceError
 
 _TITLES = ("title", "ctrTitle")
+_SLIDE = re.compile(r"ppt/slides/[^/]+\.xml")
 _FILLS = 0.5
 """Share of a slide from which a picture on it is taken as the slide."""
 _FURNITURE = ("sldNum", "dt", "ftr", "hdr")
@@ -26,18 +35,22 @@ _FURNITURE = ("sldNum", "dt", "ftr", "hdr")
 
 def parse(path: Path) -> Parsed:
     """Read a presentation (.pptx); a block's page is the number of its slide."""
-    with Archive(path) as archive:
+    with Package(path) as archive:
         archive.refuse_document_types()
         properties = core(archive)
+        file = archive.file()
+        notes = SlideNotes(archive)
+        slides = [str(name) for name in archive.names if _SLIDE.fullmatch(name)]
+        left = unread(archive, slides) + macros(archive)
     blocks: list[Block] = []
     figures: list[Figure] = []
     warnings: list[str] = []
     try:
-        deck = Presentation(str(path))
+        deck = Presentation(file if isinstance(file, BytesIO) else str(file))
         area = float(deck.slide_width or 0) * float(deck.slide_height or 0)
         for number, slide in enumerate(deck.slides, 1):
-            found = list(_blocks(slide, number, warnings))
-            figures += _figures(slide, number, len(blocks), found, area)
+            found = [*_blocks(slide, number, warnings), *notes.of(slide.part, number)]
+            figures += _figures(slide, number, len(blocks), found, area, left)
             blocks += found
     except Exception as exc:  # python-pptx lets whatever a broken part causes through
         raise SourceError(
@@ -45,7 +58,8 @@ def parse(path: Path) -> Parsed:
         ) from exc
     title = properties.title if properties.title.lower() != "powerpoint presentation" else ""
     first = next((b.text for b in blocks if b.kind == "heading" and b.page == 1), "")
-    told = tuple(warnings[:10])
+    left["symbol of a font", "symbols of a font"] = sum(b.text.count(UNKNOWN) for b in blocks)
+    told = (*warnings[:10], *not_read(left))
     return replace(properties, title=title or first, blocks=tuple(blocks), warnings=told, figures=tuple(figures))
 
 
@@ -63,12 +77,19 @@ def _blocks(slide: Any, number: int, warnings: list[str]) -> Iterator[Block]:
 def _shapes(slide: Any, number: int, warnings: list[str]) -> Iterator[tuple[bool, Block]]:
     """Yield (whether it is the title, block) for every shape with text and chart, in groups and alternatives too."""
     charts: set[str] = set()
-    boxes = {s._element: (s.top or 0, s.left or 0, s.height or 0) for s in slide.shapes}
-    held = (e for s in _in_order(slide.shapes._spTree, boxes) for e in s.iter(f"{P}sp", f"{A}tbl", f"{C}chart"))
+    boxes = {s._element: _place(s) for s in slide.shapes}
+    held = (
+        e for s in _in_order(slide.shapes._spTree, boxes) for e in s.iter(f"{P}sp", f"{A}tbl", f"{C}chart", RELATION)
+    )
     for element in held:
+        if next(element.iterancestors(FALLBACK), None) is not None:
+            continue
+        if element.tag == RELATION:
+            part = _part(slide, element.get(f"{R}dm") or "")
+            yield from ((False, block) for block in (diagram(_root(part), number) if part is not None else ()))
+            continue
         if element.tag == f"{C}chart":
-            relation = slide.part.rels.get(element.get(f"{R}id") or "")
-            part = relation.target_part if relation is not None and not relation.is_external else None
+            part = _part(slide, element.get(f"{R}id") or "")
             if part is not None and part.partname not in charts and hasattr(part, "_element"):
                 charts.add(part.partname)
                 yield from ((False, block) for block in tables(part._element, number, warnings))
@@ -80,6 +101,26 @@ def _shapes(slide: Any, number: int, warnings: list[str]) -> Iterator[tuple[bool
         text = _text(element, "\n")
         if text and kind not in _FURNITURE:
             yield kind in _TITLES, Block(text, "list" if "\n" in text else "text", page=number)
+
+
+def _place(shape: Any) -> Placed:
+    """Return where a shape stands, by its layout if it does not say; of a broken one what its elements say."""
+    try:
+        return shape.top or 0, shape.left or 0, shape.height or 0
+    except (InvalidXmlError, ValueError):
+        return _box(shape._element)
+
+
+def _part(slide: Any, id: str) -> Any:
+    """Return the part that a slide is related to by an id, None where it lies outside the file or is missing."""
+    relation = slide.part.rels.get(id)
+    return relation.target_part if relation is not None and not relation.is_external else None
+
+
+def _root(part: Any) -> Any:
+    """Return the root of a part; python-pptx keeps those that it does not know as bytes."""
+    safe: dict[str, Any] = {"resolve_entities": False, "no_network": True, "load_dtd": False, "huge_tree": False}
+    return etree.fromstring(part.blob, etree.XMLParser(**safe))
 
 
 def _in_order(holder: Any, boxes: dict[Any, Placed]) -> Iterator[Any]:
@@ -115,28 +156,46 @@ def _table(table: Any) -> list[Block]:
 
 
 def _text(element: Any, joint: str) -> str:
-    """Return the paragraphs of a shape or cell, indented by their level."""
+    """Return the paragraphs of a shape or cell, indented by their level, with their numbers."""
     lines = []
+    counts = AutoNumbers()
     for paragraph in element.iter(f"{A}p"):
-        text = " ".join(paragraph.text.split())
+        text = " ".join(text_of(paragraph).split())
         level = attribute(paragraph, f"{A}pPr", "lvl")
+        depth = int(level) if level.isdigit() else 0
+        label = counts.next(paragraph, depth, empty=not text)
         if text:
-            lines.append("  " * (int(level) if level.isdigit() and joint == "\n" else 0) + text)
+            lines.append("  " * (depth if joint == "\n" else 0) + f"{label} {text}".strip())
     return joint.join(lines)
 
 
-def _figures(slide: Any, number: int, at: int, blocks: list[Block], area: float) -> Iterator[Figure]:
-    """Yield the slide itself, then its pictures; a picture that fills most of a slide stands for it."""
+def _figures(
+    slide: Any, number: int, at: int, blocks: list[Block], area: float, left: Counter[tuple[str, str]]
+) -> Iterator[Figure]:
+    """Yield the slide itself, then its pictures; a picture that fills most of a slide stands for it.
+
+    One whose data are missing is counted in `left`.
+    """
     pictures: list[tuple[float, Figure]] = []
     for element in slide.element.iter(f"{P}pic"):
-        relation = slide.part.rels.get(element.blip_rId)
-        if relation is None or relation.is_external:
+        # A picture may lack any of its elements, and what python-pptx offers for each fails then.
+        if next(element.iterancestors(FALLBACK), None) is not None:
             continue
-        told = element.nvPicPr.cNvPr
-        alt = " ".join((told.get("descr") or told.get("title") or "").split())
-        share = float(element.cx or 0) * float(element.cy or 0) / area if area else 0.0
-        pictures.append((share, Figure(relation.target_part.partname.lstrip("/"), at, alt=alt, page=number)))
+        part = _part(slide, next((blip.get(f"{R}embed") or "" for blip in element.iter(f"{A}blip")), ""))
+        if part is None:
+            left["picture whose data are missing", "pictures whose data are missing"] += 1
+            continue
+        told = element.find(f"{P}nvPicPr/{P}cNvPr")
+        alt = "" if told is None else " ".join((told.get("descr") or told.get("title") or "").split())
+        size = next(element.iter(f"{A}ext"), None) if element.find(f"{P}spPr/{A}xfrm") is not None else None
+        share = _length(size, "cx") * _length(size, "cy") / area if area else 0.0
+        pictures.append((share, Figure(part.partname.lstrip("/"), at, alt=alt, page=number)))
     _, shown = max((p for p in pictures if p[0] >= _FILLS), key=lambda p: p[0], default=(0.0, None))
     text = "\n".join(b.text for b in blocks)
     yield replace(shown or Figure("", at, page=number), text=text, whole=True)
     yield from (figure for _, figure in pictures if figure is not shown)
+
+
+def _length(size: Any, name: str) -> float:
+    said = "" if size is None else size.get(name) or ""
+    return float(said) if said.isdecimal() else 0.0

@@ -152,7 +152,7 @@ def _binary_kind(path: Path, data: bytes) -> str:
     if magic.isalnum() and b"\0" not in data[:64] and encoding_of(data):
         named = ""
     if data[4:8] == b"ftyp" and data[8:12] in STILL:
-        raise SourceError(f"{path.name} is a HEIC or AVIF picture, which is not read", "save it as JPEG or PNG")
+        named = "a HEIC or AVIF picture"
     if data.startswith(b"RIFF") and data[8:12] == b"WEBP":
         named = "a WebP picture"
     elif demuxer(data):

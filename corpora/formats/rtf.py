@@ -8,138 +8,81 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 from striprtf.striprtf import rtf_to_text
 
-from ragweave.corpora.blocks import Block, Parsed
+from ragweave.corpora.blocks import Block, Parsed, comment
 from ragweave.corpora.decode import read_bytes
 from ragweave.corpora.formats.merged import MergedTable, TableRow, first_row
+from ragweave.corpora.formats.ooxml import not_read
+from ragweave.corpora.formats.rtf_groups import (
+    AUTHOR,
+    CELL,
+    HEADING,
+    INSIDE,
+    ITEM,
+    LABELLED,
+    ROW,
+    SAID,
+    Groups,
+)
+from ragweave.corpora.formats.symbols import BOXES
+from ragweave.corpora.pages import PAGE_NUMBER
 from ragweave.models.errors import SourceError
 
-_TOKEN = re.compile(r"\\([a-z]{1,32})(-?\d{1,10})? ?|\\'[0-9a-f]{2}|\\[^a-z]|[{}]|[^\\{}]+|\\", re.I | re.S)
-_SKIPPED = frozenset(
-    "pict object shp shpgrp stylesheet listtable listoverridetable revtbl rsidtbl filetbl colortbl header headerl "
-    "headerr headerf footer footerl footerr footerf themedata datastore xmlnstbl latentstyles generator fldinst "
-    "bkmkstart bkmkend xe tc annotation atnid atnauthor atnref atndate atrfstart atrfend nonesttables".split()
-)
-"""Groups that hold no text of the document, or none that is read; those marked with `\\*` are skipped as well."""
-_HEADING, _ITEM, _INSIDE, _CELL, _ROW = "\ue0f0\ue0f1\ue0f2\ue0f3\ue0f4"
-"""Marks that take the places of control words: characters of Unicode that stand for nothing."""
-_WORDS = {
-    **{"intbl": _INSIDE, "trowd": _INSIDE, "cell": _CELL, "nestcell": _CELL, "row": _ROW, "nestrow": _ROW},
-}
-_INFO = ("title", "author", "creatim")
-_PIECE = re.compile(f"([^\n{_CELL}{_ROW}]*)([\n{_CELL}{_ROW}]?)")
-_MARKS = re.compile(f"{_HEADING}\\d|[{_HEADING}{_ITEM}{_INSIDE}{_CELL}{_ROW}]")
-_DEEPEST = 1_000
-"""Groups inside groups."""
-_TINY = 4
-"""Half points of a font that nobody reads."""
+_PIECE = re.compile(f"([^\n{CELL}{ROW}]*)([\n{CELL}{ROW}]?)")
+_MARKS = re.compile(f"{HEADING}\\d|[{HEADING}{ITEM}{INSIDE}{CELL}{ROW}{LABELLED}{AUTHOR}{SAID}]")
+_LABEL = re.compile(f"{ITEM}([^{LABELLED}]*){LABELLED}")
+_COMMENT = re.compile(f"(?:{AUTHOR}([^{AUTHOR}{SAID}]*))?{SAID}([^{AUTHOR}{SAID}]*)")
 _STAMP = re.compile(r"\\(yr|mo|dy)(\d{1,4})")
 
 
-@dataclass(frozen=True, slots=True)
-class _Group:
-    """What holds in a group: where its text goes, where the bracket went that opened it, and how the text looks."""
-
-    sink: str = "text"
-    opened: str = "text"
-    hidden: bool = False
-    tiny: bool = False
-    deleted: bool = False
-    outline: str = "0"
-
-    @property
-    def place(self) -> str:
-        """Where text goes that stands here."""
-        if self.sink in ("text", "note") and (self.hidden or self.tiny or self.deleted):
-            return "skipped" if self.deleted else "hidden"
-        return self.sink
-
-
 def parse(path: Path) -> Parsed:
-    """Read an RTF document: headings by their outline levels, lists, tables and notes; deleted text is left out."""
+    """Read an RTF document: headings by their outline levels, numbers of lists, tables, edges of its pages, notes.
+
+    Text boxes and comments come behind; deleted text is left out.
+    """
     data = read_bytes(path)
     if not data.startswith(b"{\\rtf"):
         raise SourceError(f"{path.name} is not RTF", "open it in a word processor and save it again")
-    parts, cut = _taken_apart(data.decode("latin-1"), path)
+    groups = Groups(data.decode("latin-1"), path)
+    parts = groups.parts
     page = re.search(r"\\ansicpg\d+", "".join(parts["text"][:50]))
-    begin = f"{{\\rtf1\\ansi{page[0] if page else ''} "
-    title, author, hidden = (
-        " ".join(_MARKS.sub("", _plain(f"{begin}{''.join(parts[name])}}}", path)).split())
-        for name in ("title", "author", "hidden")
-    )
-    end = parts["text"].pop() if parts["text"] and not cut else ""
-    blocks = tuple(_blocks(_plain("".join((*parts["text"], "\\pard\\par ", *parts["note"], end)), path)))
+    begin = f"{{\\rtf1\\ansi{page[0] if page else ''} {{{''.join(parts['fonts'])}}} "
+
+    def plain(name: str) -> str:
+        return _plain(f"{begin}{''.join(parts[name])}}}", path)
+
+    title, author, hidden = (_one_line(plain(name)) for name in ("title", "author", "hidden"))
+    end = parts["text"].pop() if parts["text"] and not groups.is_cut else ""
+    behind = ("\\pard\\par ", *parts["box"], "\\pard\\par ", *parts["note"])
+    body = "".join((*parts["text"], *behind, end))
+    blocks = [*_edges(plain("edge")), *_blocks(_plain(body, path)), *_comments(plain("comment"))]
     top = next((b.text for b in blocks if b.kind == "heading" and b.level == 1), "")
-    warnings = ("the file is cut off, and was read as far as it goes",) if cut else ()
+    cut = ("the file is cut off, and was read as far as it goes",) if groups.is_cut else ()
     date = _date("".join(parts["creatim"]))
-    return Parsed(title or top, blocks, date, author, warnings=warnings, hidden=(hidden,) if hidden else ())
+    warnings = (*cut, *not_read(groups.left))
+    return Parsed(title or top, tuple(blocks), date, author, warnings=warnings, hidden=(hidden,) if hidden else ())
 
 
-def _taken_apart(text: str, path: Path) -> tuple[dict[str, list[str]], bool]:
-    """Return the tokens of a file by what they belong to, and whether its end is missing."""
-    parts: dict[str, list[str]] = {name: [] for name in ("text", "note", "hidden", "skipped", "info", *_INFO)}
-    stack = [_Group()]
-    at = 0
-    while m := _TOKEN.match(text, at):
-        at = m.end()
-        token, word, now = m[0], (m[1] or "").lower(), stack[-1]
-        if token == "{":
-            if len(stack) > _DEEPEST:
-                raise SourceError(f"{path.name} is nested too deeply to be read", "leave it out, or save it as .docx")
-            parts[now.sink].append(token)
-            stack.append(replace(now, opened=now.sink))
-        elif token == "}":
-            parts[now.opened].append(token)
-            stack.pop()
-            if len(stack) < 2:
-                break
-        elif word == "bin":
-            at += max(0, int(m[2] or 0))
-        elif token == "\\*" or word in _SKIPPED:
-            stack[-1] = replace(now, sink="skipped")
-        elif now.sink != "skipped":
-            stack[-1], token = _control(now, word, m[2] or "", token)
-            if stack[-1].sink == "item":  # its mark stands for its number or bullet
-                stack[-1] = replace(now, sink="skipped")
-                parts[now.place].append(token)
-            else:
-                parts[stack[-1].place].append(token)
-        parts["skipped"].clear()
-    return parts, len(stack) > 1
+def _one_line(text: str) -> str:
+    return " ".join(_MARKS.sub("", text).split())
 
 
-def _control(now: _Group, word: str, number: str, token: str) -> tuple[_Group, str]:
-    """Return what holds after a control word, and what is written in its place."""
-    if word == "info" or (now.sink == "info" and word in _INFO):
-        return replace(now, sink=word), ""
-    if word == "footnote":
-        return replace(now, sink="note"), "\\par "
-    if word in ("v", "deleted"):
-        on = number != "0"
-        return (replace(now, hidden=on) if word == "v" else replace(now, deleted=on)), ""
-    if word == "fs":
-        return replace(now, tiny=number.isdigit() and int(number) <= _TINY), token
-    if word == "plain":
-        return replace(now, hidden=False, tiny=False, deleted=False), token
-    if word == "pard":
-        return replace(now, outline="0"), f"{token} {_mark(_HEADING)}0"
-    if word == "outlinelevel":
-        level = str(int(number) + 1) if number.isdigit() and int(number) < 6 else "0"
-        return replace(now, outline=level), f"{_mark(_HEADING)}{level}"
-    if word == "par":  # the next paragraph is as this one, until it is said otherwise
-        return now, f"{token} {_mark(_HEADING)}{now.outline}"
-    if word in ("listtext", "pntext"):
-        return replace(now, sink="item"), _mark(_ITEM)
-    return now, _mark(_WORDS[word]) if word in _WORDS else token
+def _edges(text: str) -> Iterator[Block]:
+    """Yield the headers and footers as one block, each line once, without page numbers."""
+    lines = (_one_line(line) for line in text.split("\n"))
+    kept = dict.fromkeys(line for line in lines if line and not PAGE_NUMBER.fullmatch(line))
+    if kept:
+        yield Block("\n".join(kept), "text")
 
 
-def _mark(sign: str) -> str:
-    return f"\\u{ord(sign) - 65536}?"
+def _comments(text: str) -> Iterator[Block]:
+    for author, said in _COMMENT.findall(text):
+        if told := _one_line(said):
+            yield Block(comment(told, _one_line(author)), "text")
 
 
 def _plain(source: str, path: Path) -> str:
@@ -159,28 +102,44 @@ def _blocks(text: str) -> Iterator[Block]:
     held: list[str] = []
     inside = False
     for piece, sign in (*_PIECE.findall(text), ("", "\n")):
-        said = " ".join(_MARKS.sub("", piece).split())
-        inside = inside or _INSIDE in piece
-        held += [said] if said else []
-        if sign == _CELL:
+        label, said = _labelled(piece)
+        inside = inside or INSIDE in piece
+        is_head = _level_of(piece) > 0
+        is_item = bool(label) and not inside and not is_head
+        held += [said if is_item else f"{label.strip('-')} {said}".strip()] if said or label.strip("-") else []
+        if sign == CELL:
             cells, held = [*cells, " ".join(held)], []
-        elif sign == _ROW:
+        elif sign == ROW:
             rows += [TableRow(cells)] if any(cells) else []
             cells, held, inside = [], [], False
         elif not inside and sign and held:
-            level = int((re.findall(f"{_HEADING}(\\d)", piece) or ["0"])[-1])
-            is_item = _ITEM in piece
             yield from _closed(rows, [] if is_item else items)
             rows = []
             if is_item:
-                items.append(f"- {' '.join(held)}")
+                items.append(f"{label} {' '.join(held)}")
             else:
                 items = []
-                yield Block(" ".join(held), "heading" if level else "text", level)
+                yield Block(" ".join(held), "heading" if is_head else "text", _level_of(piece))
             held = []
     yield from _closed(rows, items)
     if held or cells:
         yield Block(" ".join(filter(None, (*cells, *held))), "text")
+
+
+def _level_of(piece: str) -> int:
+    """Return the outline level of a paragraph with marks, 0 where it is no heading."""
+    return int((re.findall(f"{HEADING}(\\d)", piece) or ["0"])[-1])
+
+
+def _labelled(piece: str) -> tuple[str, str]:
+    """Return the number of a paragraph, `-` for a bullet and "" where it has none, and its text."""
+    m = _LABEL.search(piece)
+    text = _one_line(_LABEL.sub(" ", piece, count=1))
+    if m is None:
+        return "", text
+    label = _one_line(m[1])
+    is_number = any(c.isdigit() for c in label) or (any(map(str.isalpha, label)) and label[-1] in ".)")
+    return label if is_number or label in BOXES else "-", text
 
 
 def _closed(rows: list[TableRow], items: list[str]) -> Iterator[Block]:

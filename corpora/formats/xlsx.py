@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
-from datetime import date, datetime, time
-from decimal import Decimal
+from dataclasses import dataclass, field, replace
+from datetime import date, time, timedelta
 from io import BytesIO
 from itertools import chain, islice
 from pathlib import Path
@@ -14,13 +14,18 @@ from typing import Any
 
 from lxml import etree
 from openpyxl import load_workbook
+from openpyxl.cell.rich_text import CellRichText, TextBlock
 from openpyxl.utils import column_index_from_string as column
+from openpyxl.utils.escape import unescape
 
 from ragweave.corpora.archive import Archive
 from ragweave.corpora.blocks import Block, Lines, Parsed
-from ragweave.corpora.formats.csv import has_header, most
+from ragweave.corpora.formats.csv import above, has_header
 from ragweave.corpora.formats.merged import MAX_COLUMNS, TOP, MergedTable, TableRow
-from ragweave.corpora.formats.ooxml import core, signed
+from ragweave.corpora.formats.number_format import number, shown
+from ragweave.corpora.formats.ooxml import Package, core, macros, not_read, relations, unread
+from ragweave.corpora.formats.sheet_notes import beyond_cells, edges
+from ragweave.corpora.formats.symbols import shown as symbols
 from ragweave.models.errors import SourceError
 
 MAX_ROWS = 200_000
@@ -29,6 +34,11 @@ _NAMED = 5
 """Hidden sheets that are named."""
 Spans = dict[int, dict[int, tuple[int, int]]]
 """By row, 1-based, and column, 0-based: how many rows and columns a cell spans."""
+_SIDES = ("odd", "even", "first")
+_FONTS = ("xl/styles.xml", "xl/sharedStrings.xml")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+_PICTURED = re.compile(rb"wingdings|webdings|[\">]symbol[\"<]", re.I)
+"""Fonts of a workbook that show pictures for letters."""
 _RANGE = re.compile(r"([A-Z]{1,3})([1-9]\d{0,6}):([A-Z]{1,3})([1-9]\d{0,6})")
 
 
@@ -51,23 +61,38 @@ def parse(path: Path) -> Parsed:
             count += 1
             yield row
 
-    with Archive(path) as archive:
+    with Package(path) as archive:
         archive.refuse_document_types()
         properties = core(archive)
-        for sheet in _sheets(path):
+        left = _left(archive)
+        pictured = any(_PICTURED.search(archive.read(n)) for n in _FONTS if archive.has(n))
+        for sheet in _sheets(archive, rich_text=pictured):
             if sheet.sheet_state != "visible":
                 unseen.append(str(sheet.title))
                 continue
             merged = MergedTable()
-            spans, without = _marks(archive, str(sheet._worksheet_path))
-            bare += without
-            rows = counted(_rows(sheet, spans, merged, path))
-            blocks += sheet_blocks(str(sheet.title), rows, merged)
+            part = str(sheet._worksheet_path)
+            marks = _marks(archive, part)
+            bare += marks.bare
+            rows = counted(_rows(sheet, marks.spans, merged, path, pictured=pictured))
+            found = sheet_blocks(str(sheet.title), rows, merged)
+            beside = [*edges(marks.edges), *beyond_cells(archive, part, left)]
+            left.update(unread(archive, (part,)))
+            blocks += found or [Block(str(sheet.title), "heading", 1)] * bool(beside)
+            blocks += beside
     if bare:
         have = "1 formula has" if bare == 1 else f"{bare:,} formulas have"
         warnings.append(f"{have} no stored value; open the workbook in a spreadsheet program and save it once")
-    warnings += left_out(unseen)
+    warnings += [*left_out(unseen), *not_read(left)]
     return replace(properties, blocks=tuple(blocks), language="", warnings=tuple(warnings), parted=True)
+
+
+def _left(archive: Archive) -> Counter[tuple[str, str]]:
+    """Count the sheets that are no tables, and the macros."""
+    related = relations(archive, "xl/workbook.xml").values()
+    left = macros(archive)
+    left["sheet that is a chart", "sheets that are charts"] += sum(kind == "chartsheet" for kind, _ in related)
+    return left
 
 
 def sheet_blocks(name: str, rows: Iterator[TableRow], merged: MergedTable) -> list[Block]:
@@ -88,45 +113,29 @@ def left_out(hidden: Sequence[str]) -> list[str]:
     return [f"hidden sheets were left out: {names}; show them in a spreadsheet program"] if hidden else []
 
 
-def above(rows: Sequence[TableRow]) -> int:
-    """Return how many rows stand above the heads, a title or a date: they hold less than most of the first rows do."""
-    wide = most([len(row.cells) for row in rows])
-    least = min(2, most([_filled(row) for row in rows])) if wide > 2 else 1
-
-    def is_above(row: TableRow) -> bool:
-        held = _filled(row)
-        return held < least or (len(row.cells) < wide and (2 * held <= wide or row.cells[0].endswith(":")))
-
-    return next((n for n, row in enumerate(rows) if not is_above(row)), 0)
-
-
-def _filled(row: TableRow) -> int:
-    return sum(map(bool, row.cells))
-
-
 def _heads(rows: Sequence[TableRow]) -> int:
     return int(has_header([row.cells for row in rows[:3]]))
 
 
-def _sheets(path: Path) -> Iterator[Any]:
+def _sheets(archive: Package, *, rich_text: bool) -> Iterator[Any]:
     try:
-        book = load_workbook(path, read_only=True, data_only=True, keep_links=False)
+        book = load_workbook(archive.file(), read_only=True, data_only=True, keep_links=False, rich_text=rich_text)
     except Exception as exc:  # openpyxl lets whatever a broken part causes through
-        raise _damaged(path) from exc
+        raise _damaged(archive.path) from exc
     try:
         yield from book.worksheets
     finally:
         book.close()
 
 
-def _rows(sheet: Any, spans: Spans, merged: MergedTable, path: Path) -> Iterator[TableRow]:
+def _rows(sheet: Any, spans: Spans, merged: MergedTable, path: Path, *, pictured: bool) -> Iterator[TableRow]:
     """Yield the rows of a sheet that hold anything of their own, without empty cells at their end."""
     # A sheet may claim a million rows or columns that are not there.
     sheet.reset_dimensions()
     before = 0
     try:
         for number, row in enumerate(sheet.iter_rows(), 1):
-            cells = [_cell(c.value, c) for c in row[:MAX_COLUMNS]]
+            cells = [_cell(c.value, c, pictured=pictured) for c in row[:MAX_COLUMNS]]
             held = any(cells)
             if spans:
                 here = spans.get(number, {})
@@ -140,46 +149,58 @@ def _rows(sheet: Any, spans: Spans, merged: MergedTable, path: Path) -> Iterator
         raise _damaged(path) from exc
 
 
-def _marks(archive: Archive, part: str) -> tuple[Spans, int]:
-    """Return the merged cells of a sheet, and how many of its formulas have no value: openpyxl tells neither."""
-    spans: Spans = {}
-    bare = 0
+@dataclass(slots=True)
+class _Marks:
+    """What openpyxl does not tell of a sheet: merged cells, formulas without a value, headers and footers."""
+
+    spans: Spans = field(default_factory=dict)
+    bare: int = 0
+    edges: list[str] = field(default_factory=list)
+
+
+def _marks(archive: Archive, part: str) -> _Marks:
+    """Look through the elements of a sheet for its marks."""
+    marks = _Marks()
     safe: dict[str, Any] = {"resolve_entities": False, "no_network": True, "load_dtd": False, "huge_tree": False}
     data = BytesIO(archive.read(part) if archive.has(part) else b"")
+    tags = ("{*}row", "{*}mergeCell", *(f"{{*}}{side}{edge}" for side in _SIDES for edge in ("Header", "Footer")))
     try:
-        for _, element in etree.iterparse(data, tag=("{*}row", "{*}mergeCell"), **safe):
-            if m := _RANGE.fullmatch(element.get("ref") or ""):
+        for _, element in etree.iterparse(data, tag=tags, **safe):
+            if element.tag.endswith(("Header", "Footer")):
+                marks.edges.append(element.text or "")
+            elif m := _RANGE.fullmatch(element.get("ref") or ""):
                 left, right = column(m[1]) - 1, min(column(m[3]), MAX_COLUMNS)
-                if left < right and len(spans) < MAX_ROWS:
-                    spans.setdefault(int(m[2]), {})[left] = (int(m[4]) - int(m[2]) + 1, right - left)
+                if left < right and len(marks.spans) < MAX_ROWS:
+                    spans = marks.spans.setdefault(int(m[2]), {})
+                    spans[left] = (int(m[4]) - int(m[2]) + 1, right - left)
             cells = (formula.getparent() for formula in element.iter("{*}f"))
             # The value of a formula may be a text without letters.
-            bare += sum(1 for cell in cells if not cell.findtext("{*}v") and cell.get("t") != "str")
+            marks.bare += sum(1 for cell in cells if not cell.findtext("{*}v") and cell.get("t") != "str")
             element.clear()
     except etree.XMLSyntaxError:  # what is broken, openpyxl tells
         pass
-    return spans, bare
+    return marks
 
 
-def _cell(value: object, cell: Any) -> str:
-    """Return a value as the sheet shows it."""
+def _cell(value: object, cell: Any, *, pictured: bool) -> str:
+    """Return a value as the sheet shows it; `pictured` says that some fonts of the book show pictures for letters."""
     if value is None:
         return ""
-    if isinstance(value, datetime) and value.time() == time():
-        return value.date().isoformat()
-    if isinstance(value, date | time):
-        return value.isoformat()
+    if isinstance(value, date | time | timedelta):
+        return shown(value, str(cell.number_format))
     if isinstance(value, int | float) and not isinstance(value, bool):
         return number(value, str(cell.number_format))
-    return " ".join(str(value).split())
+    text = _as_drawn(value, str(cell.font.name or "")) if pictured else str(value)
+    text = unescape(text) if "_x" in text else text
+    return " ".join(_CONTROL.sub(" ", text).split())
 
 
-def number(value: float, form: str) -> str:
-    """Return a number as its number format shows it: with its percent sign or currency, and all of its digits."""
-    whole = float(value).is_integer() and abs(value) < 1e15
-    # Without what binary fractions add: 17.990000000000002 was typed as 17.99.
-    plain = str(int(value)) if whole else f"{Decimal(f'{value:.15g}'):f}"
-    return signed(value, plain, form)
+def _as_drawn(value: object, font: str) -> str:
+    """Return the text of a cell as its fonts show it."""
+    if not isinstance(value, CellRichText):
+        return symbols(str(value), font)
+    runs = ((run.text, run.font.rFont) if isinstance(run, TextBlock) else (run, font) for run in value)
+    return "".join(symbols(text, own or font) for text, own in runs)
 
 
 def _damaged(path: Path) -> SourceError:

@@ -18,8 +18,9 @@ class Report:
     `understood` (path, how well) of each recording that was taken in, `partial` (path, what was not) of each file of
     which something could not be read or was left out; `chunks` are vectors, `seen` pictures that the
     image-text encoder saw, `extracted` chunks of recordings that were read for entities, `spent` what captions and
-    entities cost, by model. `busy` has the seconds that each stage worked, summed over its workers; `seconds` is wall
-    time.
+    entities cost, by model. `kept` has (folder, files gone, files known) of each that most files are
+    gone from: they stay until a run may forget them. `busy` has the seconds that each stage worked, summed over its
+    workers; `seconds` is wall time.
     """
 
     library: str
@@ -43,6 +44,7 @@ class Report:
     spent: list[Spend] = field(default_factory=list)
     partial: list[tuple[str, str]] = field(default_factory=list)
     id: str = ""
+    kept: list[tuple[str, int, int]] = field(default_factory=list)
 
     def count_once(self) -> None:
         """Count a file that was read anew under its new name as read, and no more as linked or unchanged."""

@@ -21,7 +21,7 @@ from ragweave.corpora.images.links import state_of
 from ragweave.corpora.images.reader import further
 from ragweave.corpora.ingest.events import Event, Kind, Report
 from ragweave.corpora.ingest.pipeline import Pipeline
-from ragweave.corpora.ingest.walk import vanished, walk
+from ragweave.corpora.ingest.walk import Emptied, outside, too_many, vanished, walk
 from ragweave.corpora.knowledge import stage as knowledge
 from ragweave.corpora.knowledge.facts import Extractor
 from ragweave.corpora.loaders import check_loader
@@ -70,6 +70,7 @@ async def index(
     loader: str = "",
     id: str = "",
     encoder: str = "",
+    forgets: bool = False,
 ) -> Report:
     """Bring a library up to date with files and folders; makes the library where it is missing.
 
@@ -77,11 +78,13 @@ async def index(
     RAGWEAVE_EMBED names it, becomes that of the library: its vectors are made anew of the stored text, and no path need
     be given.
 
-    Only what changed is read. Files that are gone from the given folders leave the library. A file that cannot be read
-    is recorded with its reason and tried again by the next run; the others go on. Cancelling stops the run after the
-    batch in hand; the next run continues it. `on_event` is told on the event loop of the caller; `wait` are seconds to
-    wait while another process writes the library, None takes the setting; without `models` nobody is asked for captions
-    and entities. With a `loader` all files are read as exports of its kind, in later runs without one as well.
+    Only what changed is read. Files that are gone from the given folders leave the library; where more than half of
+    the files of one are gone they stay, and the report says so, unless the run `forgets` them in any case. A file
+    that cannot be read is recorded with its reason and tried again by the next run; the others go on. Cancelling
+    stops the run after the batch in hand; the next run continues it. `on_event` is told on the event loop of the
+    caller; `wait` are seconds to wait while another process writes the library, None takes the setting; without
+    `models` nobody is asked for captions and entities. With a `loader` all files are read as exports of its kind,
+    in later runs without one as well.
 
     Raises:
         InputError: a path does not exist, or there is no such loader.
@@ -90,7 +93,9 @@ async def index(
     """
     name, tell = check_name(library), on_this_loop(on_event)
     return await stoppable(
-        lambda stop: _index(paths, name, tell, stop, wait, models or Models(), check_loader(loader), id, encoder)
+        lambda stop: _index(
+            paths, name, tell, stop, wait, models or Models(), check_loader(loader), id, encoder, forgets
+        )
     )
 
 
@@ -104,6 +109,7 @@ def _index(
     loader: str,
     id: str,
     encoder: str,
+    forgets: bool,
 ) -> Report:
     began = time.monotonic()
     roots = roots_of(paths) if paths or not encoder else []
@@ -139,6 +145,7 @@ def _index(
             tell,
             stop,
             loader,
+            forgets,
         )
         files, unread = run.walk(roots)
         left = run.read(files, roots, texts=True)
@@ -192,6 +199,7 @@ class _Run:
     tell: Listener
     stop: threading.Event
     loader: str
+    forgets: bool
 
     def walk(self, roots: Sequence[Path]) -> tuple[list[str], set[str]]:
         """Return the files to read, and what could not be looked at; note what is left out."""
@@ -244,11 +252,16 @@ class _Run:
             self.report.understood += sorted(intake.understood)
 
     def forget(self, files: Sequence[str], roots: Sequence[Path], unread: Iterable[str]) -> None:
-        """Forget the files that are gone."""
+        """Forget the files that are gone; where most of a root are, a drive may be away, and they stay."""
         failed = {path for path, _ in self.report.failed}  # some perhaps because they went while they were read
         there = [path for path in files if path not in failed or os.path.lexists(path)]
         known = known_paths(self.held.catalog, self.library)
         gone = vanished(known, there, roots, unread)
+        if not self.forgets:
+            emptied = too_many(gone, {path: k.source for path, k in known.items()}, roots)
+            gone = outside(gone, emptied)
+            self.report.kept = [(each.root, each.gone, each.known) for each in emptied]
+            self.report.notes += map(_kept, emptied)
         arrived(self.settings.home, self.library, (k.sha256 for k in known.values()))
         if gone:
             self.committer.remove_paths(gone)
@@ -307,6 +320,12 @@ class _Run:
 
     def _count(self, kind: Kind, done: int, total: int) -> None:
         self.tell(Event(kind, done=done, total=total))
+
+
+def _kept(emptied: Emptied) -> str:
+    """Say what stays in the library although it is gone, and how it is forgotten."""
+    count = f"{emptied.gone:,} of {emptied.known:,} files of {emptied.root} are gone, and stay in the library"
+    return f"{count}: a drive may be away. ragweave index {emptied.root} --yes forgets them"
 
 
 def incomplete(catalog: Catalog, library: str, ocr_seconds: float) -> set[str]:

@@ -18,6 +18,7 @@ from ragweave.corpora.images.reader import PictureReader
 from ragweave.corpora.images.scans import PdfPictures
 from ragweave.corpora.split import split
 from ragweave.corpora.store.prepared import Prepared, made_of
+from ragweave.corpora.tables.keep import tables_of, warnings_of
 from ragweave.corpora.types import Item
 from ragweave.corpora.video.cues import is_transcript, transcript
 from ragweave.corpora.video.items import items_of
@@ -87,6 +88,7 @@ def prepare(
         if reader.waiting:  # it is a scan
             return replace(made_of(kind, path.stem, (), max_words), waiting=reader.waiting)
         raise
+    tables = tables_of(parsed.blocks, items)
     made = made_of(
         kind,
         parsed.title,
@@ -95,9 +97,10 @@ def prepare(
         author=parsed.author,
         language=parsed.language,
         date=parsed.date,
-        warnings=(*parsed.warnings, *missed, *([_as_text(export)] if export else [])),
+        warnings=(*parsed.warnings, *missed, *([_as_text(export)] if export else []), *warnings_of(tables)),
     )
-    return replace(made, reached=reader.reached, links=tuple(links.items()), waiting=reader.waiting)
+    pictured = replace(made, reached=reader.reached, links=tuple(links.items()), waiting=reader.waiting)
+    return replace(pictured, tables=tuple(tables))
 
 
 def _looked_at(path: Path) -> tuple[str, str]:

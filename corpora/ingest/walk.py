@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -42,6 +43,15 @@ class Walk:
     """Folders that could not be listed, and entries that could not be looked at: nobody knows what is there."""
 
 
+@dataclass(frozen=True, slots=True)
+class Emptied:
+    """A root that most files are gone from: how many, and how many of it the library holds."""
+
+    root: str
+    gone: int
+    known: int
+
+
 def walk(roots: Sequence[Path]) -> Walk:
     """Find the files under folders, and files named on their own.
 
@@ -71,7 +81,11 @@ def _root(path: Path, out: Walk, seen: set[str]) -> None:
         out.unread.add(str(path))
     else:
         if stat.S_ISDIR(mode):
-            _folder(path, out, seen)
+            rules, reason = _above(path, out)
+            if reason:
+                out.skipped.append((path, reason))
+            else:
+                _folder(path, out, seen, rules)
         elif not stat.S_ISREG(mode):
             out.skipped.append((path, "it is not a regular file"))
         elif is_secret(path.resolve().name):
@@ -98,9 +112,28 @@ def _is_unicode(name: str) -> bool:
     return True
 
 
-def _folder(root: Path, out: Walk, seen: set[str]) -> None:
-    """Read a folder and all below it, depth first, in the order of names."""
-    stack: list[tuple[Path, list[tuple[Path, GitIgnoreSpec]]]] = [(root, [])]
+def _above(root: Path, out: Walk) -> tuple[list[tuple[Path, GitIgnoreSpec]], str]:
+    """Return the rules of the folders above one, and why they leave it out, or "".
+
+    They hold whether it is read itself or with a folder above it, so that two runs never forget each other's files. As
+    for Git, nothing above the top of a repository counts.
+    """
+    chain = [root]
+    while not os.path.lexists(chain[-1] / ".git") and chain[-1].parent != chain[-1]:
+        chain.append(chain[-1].parent)
+    rules: list[tuple[Path, GitIgnoreSpec]] = []
+    for folder, below in pairwise(reversed(chain)):
+        names = {name for name in IGNORE_FILES if os.path.lexists(folder / name)}
+        rules += _rules(folder, names, out)
+        if reason := _ignored(below, True, rules):
+            way = f"to read it, write !{below.name}/ into {folder / IGNORE_FILES[-1]}"
+            return rules, f"{reason}; {way}"
+    return rules, ""
+
+
+def _folder(root: Path, out: Walk, seen: set[str], above: list[tuple[Path, GitIgnoreSpec]]) -> None:
+    """Read a folder and all below it, depth first, in the order of names; rules from `above` hold in it."""
+    stack: list[tuple[Path, list[tuple[Path, GitIgnoreSpec]]]] = [(root, above)]
     while stack:
         folder, rules = stack.pop()
         try:
@@ -223,3 +256,24 @@ def vanished(
                 continue
             gone.append(path)
     return gone
+
+
+def too_many(gone: Sequence[str], known: Mapping[str, str], roots: Sequence[Path]) -> list[Emptied]:
+    """Return the roots that more than half of their known files are gone from.
+
+    `known` has the source of each path; bytes that another path still holds are not gone but moved.
+    """
+    lost = set(gone)
+    held = {source for path, source in known.items() if path not in lost}
+    out = []
+    for root in dict.fromkeys(os.path.abspath(root) for root in roots):
+        here = [path for path in known if _below(path, root)]
+        away = [path for path in here if path in lost and known[path] not in held]
+        if 2 * len(away) > len(here):
+            out.append(Emptied(root, len(away), len(here)))
+    return out
+
+
+def outside(paths: Iterable[str], emptied: Sequence[Emptied]) -> list[str]:
+    """Return the paths that lie below none of some roots."""
+    return [path for path in paths if not any(_below(path, each.root) for each in emptied)]

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from sqlalchemy import Connection, delete, func, select, update
 
-from ragweave.corpora.store import blobs, ledger, lexical
+from ragweave.corpora.store import blobs, ledger, lexical, tables
 from ragweave.corpora.store.blobs import Matrix
 from ragweave.corpora.store.catalog import Catalog, LibraryRow
 from ragweave.corpora.store.files import File, Stat
@@ -135,6 +135,7 @@ class Committer:
         for corpus, rows in words.items():
             lexical.put(connection, corpus, rows)
         self._put_vectors(connection, good)
+        tables.put(connection, ((file.source, prepared.tables) for file, prepared, _ in good))
         for file, prepared, _ in good:
             if file.source in before:
                 blobs.forget_lost_items(connection, file.source)
@@ -215,6 +216,7 @@ class Committer:
     def _clear(self, connection: Connection, source: str) -> None:
         """Remove the items of a source, with their words and the vectors of their texts."""
         lexical.delete(connection, source)
+        tables.forget(connection, source)
         connection.execute(delete(items).where(items.c.source == source))
         blobs.forget_texts(connection, "source", [source])
 

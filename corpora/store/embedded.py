@@ -10,7 +10,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Engine
 
-from ragweave.corpora.store import lexical
+from ragweave.corpora.store import lexical, table_schema
 from ragweave.corpora.store.folders import REMEDY, catalog_of, folders
 from ragweave.corpora.store.schema import about, connect, write
 from ragweave.corpora.types import CORPORA
@@ -49,6 +49,7 @@ class Files:
         engine = connect(folder / "catalog.sqlite")
         with write(engine) as connection:
             lexical.create(connection)
+            table_schema.create(connection)
             connection.execute(about.insert(), named)
         engine.dispose()
 

@@ -23,7 +23,7 @@ from sqlalchemy import Connection, Engine, create_engine, event, text
 from sqlalchemy.engine import ExceptionContext
 from sqlalchemy.exc import ArgumentError, DBAPIError
 
-from ragweave.corpora.store import lexical
+from ragweave.corpora.store import lexical, table_schema
 from ragweave.corpora.store.folders import of_the_disk
 from ragweave.corpora.store.schema import EARLIER, SCHEMA_VERSION, about, metadata
 from ragweave.corpora.types import CORPORA
@@ -122,6 +122,7 @@ class Server:
             connection.exec_driver_sql(f'SET LOCAL search_path = "{PREFIX}{library}"')
             metadata.create_all(connection)
             lexical.create(connection)
+            table_schema.create(connection)
             connection.execute(about.insert(), named)
 
     def drop(self, library: str) -> None:

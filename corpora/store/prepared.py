@@ -12,11 +12,12 @@ from typing import Any
 from ragweave.corpora.parts import above, chunk_ranges, columns, has_parts
 from ragweave.corpora.pieces import fill
 from ragweave.corpora.store.rows import pack, unpack
+from ragweave.corpora.store.tables import KeptTable
 from ragweave.corpora.store.words import indexed
 from ragweave.corpora.types import Item, digest
 from ragweave.models.text import storable
 
-VERSION = 13
+VERSION = 14
 """Raise it when parsing, splitting or the lexical terms change: every source is then read anew by its next run."""
 
 
@@ -40,7 +41,8 @@ class Prepared:
     For each item, `chunks` are the [start, end) ranges of its text that are embedded, and `terms` title, heading and
     text as the lexical index stores them. `date` is the ISO time of the document itself; `reached` says how far its
     pictures were read (`ragweave.corpora.images.reader`), `links` how the picture files that it links to looked.
-    `waiting` are pictures that are left until all texts are stored; without items, the file is nothing else.
+    `waiting` are pictures that are left until all texts are stored; without items, the file is nothing else. `tables`
+    are the rows from which its passages were cut.
     """
 
     kind: str
@@ -55,17 +57,23 @@ class Prepared:
     reached: str = ""
     links: tuple[tuple[str, str], ...] = ()
     waiting: int = 0
+    tables: tuple[KeptTable, ...] = ()
 
     def to_json(self) -> bytes:
         """Return the form that crosses from the reading process."""
         row = {f.name: getattr(self, f.name) for f in fields(self)} | {"items": [pack(item) for item in self.items]}
+        row["tables"] = [table.to_json() for table in self.tables]
         return json.dumps(row, separators=(",", ":")).encode()
 
     @classmethod
     def from_json(cls, row: dict[str, Any]) -> Prepared:
         """Read the form that `to_json` writes."""
-        made: dict[str, Any] = {name: _frozen(value) for name, value in row.items() if name != "items"}
-        return cls(**made, items=tuple(unpack(item) for item in row["items"]))
+        made: dict[str, Any] = {name: _frozen(value) for name, value in row.items() if name not in _ROWS}
+        items, tables = map(unpack, row["items"]), map(KeptTable.from_json, row["tables"])
+        return cls(**made, items=tuple(items), tables=tuple(tables))
+
+
+_ROWS = ("items", "tables")
 
 
 def _frozen(value: Any) -> Any:

@@ -41,7 +41,7 @@ from ragweave.models.errors import DamagedError, LibraryError, LibraryNotFound
 V = TypeVar("V")
 _AT = "ragweave_generation"
 
-SCHEMA_VERSION = 6
+SCHEMA_VERSION = 7
 """Version of the tables below; a catalog of another one is refused, never guessed at."""
 
 metadata = MetaData()
@@ -50,6 +50,7 @@ _TEXT = String().with_variant(String(collation="C"), "postgresql")
 """Texts are told apart and put in order by their bytes, whatever the language of a server."""
 _WHOLE = Integer().with_variant(BigInteger(), "postgresql")
 """As large as SQLite's integers are."""
+CHARACTERS, BIG = _TEXT, _WHOLE
 
 
 def _columns(kind: Any, names: str) -> list[Column[Any]]:

@@ -172,7 +172,7 @@ async def test_it_counts_against_no_limit_of_the_run(sat: list[str], monkeypatch
 
 
 async def test_an_honest_model_passes_by_the_very_call_of_the_product(home: Path) -> None:
-    model = ScriptedChat(react=lambda messages: checkers.reply(str(messages[-1].text)), model_name="m")
+    model = ScriptedChat(react=lambda messages: checkers.reply(str(messages[-1].text)), model_name="m", checker=None)
     run = run_of()
     with override(writer=model):
         result = await passed(run)

@@ -148,3 +148,36 @@ def test_conversation_keeps_to_its_tokens_and_folds_the_oldest_first(budget: int
 def test_a_command_at_either_end_of_an_answer_keeps_its_signs(answer: str) -> None:
     turn = read_turn(f"Final Answer: {answer}")
     assert turn is not None and turn.answer == answer
+
+
+@pytest.mark.parametrize(
+    ("reply", "table", "statement"),
+    [
+        ("I need all.\nTable 3: SELECT sum(a) FROM t", "Table 3", "SELECT sum(a) FROM t"),
+        ("**Table [2]:** ```sql\nSELECT a\nFROM t;\n```", "Table 2", "SELECT a FROM t"),
+        ("table library: select count(*) from library", "Table library", "select count(*) from library"),
+        ("Table 1: WITH x AS (SELECT 1) SELECT * FROM x", "Table 1", "WITH x AS (SELECT 1) SELECT * FROM x"),
+        ("Table 1: SELECT 'a;b' FROM t; and more", "Table 1", "SELECT 'a;b' FROM t"),
+        ('{"table": "Table 4", "statement": "SELECT 1 FROM t"}', "Table 4", "SELECT 1 FROM t"),
+    ],
+)
+def test_a_turn_may_ask_a_table(reply: str, table: str, statement: str) -> None:
+    turn = read_turn(reply)
+    assert turn is not None
+    assert (turn.table, turn.statement, turn.enough) == (table, statement, False)
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "Final Answer: Table 3: Revenue grew [1].",
+        "Final Answer: It is 5 [1].\nTable 1: SELECT 1 FROM t",
+        "Final Answer: See\nTable 2: sales by year [1].",
+    ],
+)
+def test_an_answer_that_names_a_table_is_an_answer(reply: str) -> None:
+    turn = read_turn(reply)
+    assert turn is not None
+    assert turn.enough
+    assert turn.answer
+    assert turn.statement == ""

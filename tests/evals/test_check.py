@@ -5,11 +5,12 @@ from typing import Any
 
 import pytest
 
+from ragweave.components import exam
 from ragweave.components.evidence import Strip
-from ragweave.evals.check import OpinionBy, cases, checked, grouped, measured, read, right_sentences, write
+from ragweave.evals.check import bound, cases, checked, grouped, measured, read, right_sentences, write, written
 from ragweave.evals.planting import KINDS, RIGHT, CheckedSentence, planted
 from ragweave.models.chat import override
-from ragweave.tests.support import ScriptedChat
+from ragweave.tests.support import ScriptedChat, checkers
 
 HOUSE = "The keeper of the light is Ada Quill. She gets 40 euros since 3 May 1931. Her helper Jo Reef gets 25 euros."
 BOAT = "The ferry sails on Monday at 9:30. Bert Osk is the captain of the ferry since 1950 and gets 60 euros."
@@ -28,6 +29,12 @@ def said(n: int, text: str) -> CheckedSentence:
 
 
 TEXT = "The keeper is Ada Quill, who gets 40 euros since 3 May 1931."
+
+
+def reading(key: checkers.Key) -> ScriptedChat:
+    """A model that reads as the key says, whatever is asked of it."""
+    model = ScriptedChat(react=lambda messages: checkers.reply(str(messages[-1].text), key), checker=None)
+    return model
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -49,17 +56,43 @@ def test_errors_are_planted_in_turn_each_into_another_sentence_and_always_the_sa
     assert sum(map(len, answers)) == 29
 
 
-async def test_figures_tell_what_was_caught_and_what_was_marked_by_mistake(tmp_path: Path) -> None:
-    right = [said(1, "The keeper of the light is Ada Quill."), said(2, "La gardienne du phare est Ada Quill.")]
-    wrong = [f for kind in KINDS if (f := next(iter(planted([said(3, TEXT)], 1)), None)) and kind == "number"]
-    alone = await checked([right, wrong], "none")
-    assert measured(alone)["right marked"] == 0.5 and measured(alone)["planted shown as verified"] == 0
-    judged = await checked([right, wrong], "scripted")
-    write(judged, tmp_path / "kept.jsonl")
+async def test_figures_tell_what_was_caught_and_what_was_lost(tmp_path: Path) -> None:
+    right, wrong = said(1, "The keeper of the light is Ada Quill."), planted([said(3, TEXT)], 1)
+    true = "La gardienne du phare est Ada Quill."
+    key: checkers.Key = {
+        true: ("supported", [(1, "The keeper of the light is Ada Quill.")]),
+        wrong[0].text: ("contradicted", [(1, "She gets 40 euros since 3 May 1931.")]),
+    }
+    with override(writer=reading(key)):
+        found = await checked([[right, said(2, true)], wrong], "model")
+    write(found, tmp_path / "kept.jsonl")
     figures = measured(read([tmp_path / "kept.jsonl"]))
-    assert figures == measured(judged)
-    assert figures["right marked"] == 0 and figures["planted caught"] == 1
-    assert figures["right verified without a model"] == 0.5
+    assert figures == measured(found)
+    assert (figures["right"], figures["planted"], figures["right not verified"]) == (2, 1, 0)
+    assert figures["planted shown as right"] == 0 and figures["planted shown as right, at most"] == 0.95
+    assert figures["calls"] == 2
+
+
+@pytest.mark.exam
+async def test_a_model_that_fails_its_exam_marks_nothing() -> None:
+    with override(writer=ScriptedChat(react=lambda messages: "no idea", checker=None)):
+        figures = measured(await checked([[said(1, TEXT)]], "model"))
+    assert figures["right not checked"] == 1 and figures["exam: right of 40"] == 0
+
+
+async def test_the_written_answers_are_read_by_the_products_own_check() -> None:
+    answers = written()
+    key = checkers.key_of(exam.ExamCase.model_validate(row) for row in checkers.written_rows())
+    with override(writer=reading(key)):
+        figures = measured(await checked(answers, "model"))
+    assert figures["planted"] + figures["right"] + 3 == sum(map(len, answers))
+    assert figures["disagreements told of 3"] == 3
+    assert figures["planted shown as right"] == 0 and figures["right not verified"] <= 0.06
+
+
+@pytest.mark.parametrize(("errors", "of", "most"), [(0, 60, 0.0487), (0, 0, 1.0), (1, 1, 1.0), (2, 40, 0.1490)])
+def test_the_bound_is_the_rate_that_so_few_errors_allow(errors: int, of: int, most: float) -> None:
+    assert bound(errors, of) == pytest.approx(most, abs=2e-3)
 
 
 async def test_right_sentences_are_those_of_right_answers_with_what_they_cite(
@@ -86,17 +119,10 @@ async def test_right_sentences_are_those_of_right_answers_with_what_they_cite(
     assert [s.kind for a in answers for s in a].count(RIGHT) == 2
 
 
-@pytest.mark.parametrize(
-    ("by", "reply"),
-    [
-        ("alone", '{"verdicts": [{"n": 1, "passage": 1, "words": "the light is Ada Quill", "verdict": "supported"}]}'),
-        ("faithfulness", '{"statements": [{"n": 1, "reason": "it says so", "verdict": 1}]}'),
-    ],
-)
-async def test_a_model_judges_without_the_local_check(by: OpinionBy, reply: str) -> None:
+async def test_the_prompt_of_ragas_judges_each_sentence_against_all_that_was_retrieved() -> None:
+    reply = '{"statements": [{"n": 1, "reason": "it says so", "verdict": 1}]}'
     right = [said(1, "The keeper of the light is Ada Quill."), said(2, "She keeps a dog.")]
     with override(writer=ScriptedChat(replies=[reply])):
-        found = await checked([right], by)
+        found = await checked([right], "faithfulness")
     assert [s["support"] for s in found.sentences] == ["verified", "unverified"]
-    assert [s["local"] for s in found.sentences] == ["doubted", "doubted"]
     assert [a["calls"] for a in found.answers] == [1]

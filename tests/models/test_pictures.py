@@ -1,7 +1,9 @@
 """Opening pictures: every form comes out upright RGB, and what is hostile gets a sentence."""
 
+import base64
 import io
 import struct
+import sys
 import tracemalloc
 import zlib
 from datetime import datetime
@@ -12,6 +14,16 @@ from PIL import Image
 
 from ragweave.models.errors import SourceError
 from ragweave.models.pictures import jpeg, load, open_picture, pages
+
+HEIC = base64.b64decode(
+    "AAAAHGZ0eXBoZWljAAAAAG1pZjFoZWljbWlhZgAAAVZtZXRhAAAAAAAAACFoZGxyAAAAAAAAAABwaWN0AAAAAAAAAAAAAAAAAAAA"
+    "ACJpbG9jAAAAAERAAAEAAQAAAAABegABAAAAAAAAABgAAAAjaWluZgAAAAAAAQAAABVpbmZlAgAAAAABAABodmMxAAAAAA5waXRt"
+    "AAAAAAABAAAA1mlwcnAAAAC3aXBjbwAAAHhodmNDAQNwAAAAkAAAAAAAHvAA/P34+AAADwNgAAEAGEABDAH//wNwAAADAJAAAAMA"
+    "AAMAHroCQGEAAQArQgEBA3AAAAMAkAAAAwAAAwAeoCCBBZbqSSmubgIaDAgAAAMAyAAAAwAIQGIAAQAHRAHBcrAiQAAAABNjb2xy"
+    "bmNseAABAA0ABoAAAAAUaXNwZQAAAAAAAABAAAAAQAAAABBwaXhpAAAAAAMICAgAAAAXaXBtYQAAAAAAAAABAAEEgQIDBAAAACBt"
+    "ZGF0AAAAFCgBrwQY/Hk46//9m1n7JScbEdDg"
+)
+"""A blue square of 64 pixels, as a telephone writes its photographs."""
 
 
 def saved(image: Image.Image, format: str, **options) -> bytes:
@@ -146,3 +158,21 @@ def test_the_copy_that_is_kept_is_small_and_holds_no_exif_data():
     data = jpeg(np.asarray(gradient(size=(3_000, 1_500))))
     image = Image.open(io.BytesIO(data))
     assert image.size == (1_024, 512) and not image.getexif() and len(data) < 100_000
+
+
+def test_a_photograph_of_a_telephone_is_opened():
+    (picture,) = pages(HEIC)
+    assert (picture.width, picture.height, picture.format) == (64, 64, "HEIF")
+    red, green, blue = picture.pixels[32, 32]
+    assert blue > 100 > max(red, green)
+
+
+def test_without_its_package_such_a_photograph_has_a_remedy(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pi_heif", None)
+    with pytest.raises(SourceError, match=r"HEIC.*Save it as JPEG.*ragweave\[images\]"):
+        open_picture(HEIC)
+
+
+def test_an_avif_needs_no_further_package(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pi_heif", None)
+    assert open_picture(saved(gradient(), "AVIF")).format == "AVIF"

@@ -91,19 +91,26 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
             "PYTHONUNBUFFERED": "1",
         }
         subprocess.run([sys.executable, str(HERE / "stage.py"), str(home), str(folder / "made")], env=env, check=True)
-        command = [sys.executable, "-m", "ragweave.app.cli", "serve", "--port", "0", "--log", "none"]
-        process = subprocess.Popen(command, env=env, stdout=subprocess.PIPE, text=True, cwd=folder)
+        with serving(env, folder) as url:
+            yield Site(url, home, script, model)
+
+
+@contextmanager
+def serving(env: dict[str, str], folder: Path) -> Iterator[str]:
+    """Run a server on a free port while the block lasts; yields its address."""
+    command = [sys.executable, "-m", "ragweave.app.cli", "serve", "--port", "0", "--log", "none"]
+    process = subprocess.Popen(command, env=env, stdout=subprocess.PIPE, text=True, cwd=folder)
+    try:
+        assert process.stdout is not None
+        found = re.search(r"http://[\d.]+:\d+", process.stdout.readline())
+        assert found, "the server did not start"
+        yield found.group()
+    finally:
+        process.send_signal(signal.SIGINT)
         try:
-            assert process.stdout is not None
-            found = re.search(r"http://[\d.]+:\d+", process.stdout.readline())
-            assert found, "the server did not start"
-            yield Site(found.group(), home, script, model)
+            process.wait(60)  # a loaded machine takes its time
         finally:
-            process.send_signal(signal.SIGINT)
-            try:
-                process.wait(60)  # a loaded machine takes its time
-            finally:
-                process.kill()
+            process.kill()
 
 
 @pytest.fixture(scope="session")

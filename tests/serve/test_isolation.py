@@ -106,6 +106,9 @@ def requests(f: SimpleNamespace) -> list[tuple[str, str, dict[str, Any]]]:
         ("GET", "/api/verdicts", {"params": {"library": f.name}}),
         ("GET", "/api/models", {}),
         ("POST", "/api/models/writer/test", {"json": {}}),
+        ("GET", "/api/setup/chat", {}),
+        ("POST", "/api/setup/chat", {"json": {"model": "m", "url": "http://127.0.0.1:9/v1"}}),
+        ("POST", "/api/setup/chat/models", {"json": {"url": "http://127.0.0.1:9/v1"}}),
         ("PATCH", f"/api/threads/{f.thread}", {"json": {"title": "x"}}),
         ("DELETE", f"/api/threads/{f.thread}", {}),
         ("POST", "/api/ask", {"json": {**ask, "library": f.name}}),
@@ -196,6 +199,7 @@ def test_the_matrix_names_every_endpoint_that_takes_an_id(app: FastAPI) -> None:
                 continue
             path = re.sub(r"\{[^}]*\}", "{}", route.path)
             path = path.replace("/v1/models/{}", "/v1/models/agent@{}").replace("/api/models/{}", "/api/models/writer")
+            path = path.replace("/api/setup/{}", "/api/setup/chat")
             assert (method, path) in asked, f"{method} {route.path} is not in the matrix"
 
 

@@ -103,6 +103,7 @@ BELOW = [
     *("corpora/store/libraries.py", "corpora/store/locks.py", "corpora/store/temporary.py", "corpora/web/*.py"),
     *("corpora/video/cues.py", "corpora/video/ffmpeg.py", "corpora/video/frames.py", "components/run_context.py"),
     *("models/chat.py", "models/chat_client.py", "models/failures.py", "models/meter.py", "models/pictures.py"),
+    *("models/listing.py", "models/offered.py"),
     "nodes/condense.py",
 ]
 """What the server calls, and whose refusals a reader of the page meets."""
@@ -114,7 +115,7 @@ _COMPOSED = re.compile(
 """Sentences of pydantic and of the operating system, and those whose parts are joined elsewhere."""
 _ERRORS = frozenset(
     "NotFound Refused InputError LibraryError LibraryNotFound StorageError SourceError ModelError ModelTransient "
-    "ReplyCut BudgetSpent WebError RagweaveError".split()
+    "NoListError ReplyCut BudgetSpent WebError RagweaveError".split()
 )
 
 

@@ -83,6 +83,10 @@ class ScriptedServer:
         self.models = tuple(models)
         self.pulled: list[dict[str, Any]] = []
         """What `/api/pull` tells; a model is there after a success."""
+        self.context = 0
+        """Tokens, of four bytes each, that it reads of a prompt; it cuts longer ones and says nothing."""
+        self.pages: dict[str, Any] = {}
+        """What further paths answer as JSON, such as `/props`."""
         self.requests: list[Received] = []
         """Chat requests in order of arrival."""
         self.max_in_flight = 0
@@ -195,16 +199,23 @@ class _Handler(BaseHTTPRequestHandler):
         """Keep the test output clean."""
 
     def do_GET(self) -> None:
-        if self.path != "/v1/models":
+        if self.path in self.server.scripted.pages:
+            if self._allowed():
+                self._json(200, self.server.scripted.pages[self.path])
+        elif self.path != "/v1/models":
             self._error(404, "no such path")
         elif self._allowed():
             names = self.server.scripted.models or ("scripted",)
             self._json(200, {"object": "list", "data": [{"id": n, "object": "model"} for n in names]})
 
     def do_POST(self) -> None:
-        body = json.loads(self.rfile.read(int(self.headers.get("content-length") or 0)))
+        sent = self.rfile.read(int(self.headers.get("content-length") or 0))
         if not self._allowed():
             return
+        if self.path in self.server.scripted.pages:
+            self._json(200, self.server.scripted.pages[self.path])
+            return
+        body = json.loads(sent)
         if self.path == "/v1/chat/completions":
             self._chat(body)
         elif self.path == "/v1/embeddings":
@@ -249,7 +260,7 @@ class _Handler(BaseHTTPRequestHandler):
         text = as_text(reply)
         message: dict[str, Any] = {"role": "assistant", "content": text}
         choice = {"index": 0, "message": message, "finish_reason": finish}
-        self._json(200, {**_head(request, "chat.completion"), "choices": [choice], "usage": _usage(request, text)})
+        self._json(200, {**_head(request, "chat.completion"), "choices": [choice], "usage": self._usage(request, text)})
 
     def _stream(self, request: Received, reply: Any, finish: str = "stop") -> None:
         self.send_response(200)
@@ -281,7 +292,7 @@ class _Handler(BaseHTTPRequestHandler):
         elif not fault:
             self._event({**head, "choices": [{"index": 0, "delta": {}, "finish_reason": finish}]})
             if (request.body.get("stream_options") or {}).get("include_usage"):
-                self._event({**head, "choices": [], "usage": _usage(request, "".join(parts))})
+                self._event({**head, "choices": [], "usage": self._usage(request, "".join(parts))})
             self._chunk(b"data: [DONE]\n\n")
         self._chunk(b"")
 
@@ -299,6 +310,12 @@ class _Handler(BaseHTTPRequestHandler):
         self._send(200, "".join(json.dumps(row) + "\n" for row in rows).encode(), "application/x-ndjson")
         if rows and rows[-1].get("status") == "success":
             self.server.scripted.models += (name,)
+
+    def _usage(self, request: Received, text: str) -> dict[str, int]:
+        asked, said = count_tokens(request.prompt), count_tokens(text)
+        if context := self.server.scripted.context:
+            asked = min(context, len(request.prompt.encode()) // 4)
+        return {"prompt_tokens": asked, "completion_tokens": said, "total_tokens": asked + said}
 
     def _fail(self, fault: Fault) -> None:
         if fault.kind == "status":
@@ -340,11 +357,6 @@ class _Handler(BaseHTTPRequestHandler):
 
 def _head(request: Received, kind: str) -> dict[str, Any]:
     return {"id": "chatcmpl-scripted", "object": kind, "created": int(time.time()), "model": request.model}
-
-
-def _usage(request: Received, text: str) -> dict[str, int]:
-    asked, said = count_tokens(request.prompt), count_tokens(text)
-    return {"prompt_tokens": asked, "completion_tokens": said, "total_tokens": asked + said}
 
 
 def _vector(text: str) -> list[float]:

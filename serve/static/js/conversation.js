@@ -142,7 +142,7 @@ export async function refresh() {
 }
 
 function add(question, pictures) {
-  const turn = new Turn(question, pictures, { again: ask, replace: (gone, asked) => replace(gone, asked), consent: (agreed) => consent(turn, agreed) });
+  const turn = new Turn(question, pictures, { again: (words, shown, knobs = {}) => ask(words, shown, { fresh: true, ...knobs }), replace: (gone, asked) => replace(gone, asked), consent: (agreed) => consent(turn, agreed) });
   turns.push(turn);
   column.append(turn.element);
   return turn;

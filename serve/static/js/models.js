@@ -1,37 +1,49 @@
-// The models that are set up, what chose each, and a button that tries it. Keys are not shown, nor can they be written here.
+// The models that are set up, what chose each, a button that tries it and one that sets up another. Keys are never shown.
 
 import { call } from "./api.js";
 import { openDialog } from "./dialog.js";
 import { fill, h } from "./dom.js";
 import { t } from "./i18n.js";
+import { openModelForm } from "./model_form.js";
 import { lasted } from "./words.js";
 
 const CHAT = ["writer", "reasoner", "judge", "check", "vision"];
-const EXAMPLES = [["RAGWEAVE_CHAT=openai:gpt-4o-mini", "RAGWEAVE_CHAT_KEY=sk-…"], ["RAGWEAVE_CHAT=qwen3:4b", "RAGWEAVE_CHAT_URL=http://127.0.0.1:11434/v1"]];
+const PARTS = { writer: "chat", vision: "vision", embed: "encoder", rerank: "reranker", asr: "speech" };
+
+let list = null;
+let how = null;
 
 /** Open the list of models. */
-export async function openModels() {
-  const list = h("ul.rows.models", { role: "list" }, h("li.fine", { text: t("opening") }));
-  const how = h("div");
+export function openModels() {
+  list = h("ul.rows.models", { role: "list" }, h("li.fine", { text: t("opening") }));
+  how = h("div");
   openDialog(t("models"), [how, list], { classes: "wide" });
+  return draw();
+}
+
+async function draw() {
   try {
     const { roles, writers } = await call("GET", "/api/models");
     const told = writers.length ? roles : roles.filter(({ role, own }) => own || !CHAT.includes(role));
+    const pictures = h("li", {}, h("span.words", {}, h("span.name", { text: t("models.pictures") })), change("pictures", t("models.pictures")));
     fill(how, ...(writers.length ? [h("p.fine", {}, `${t("models.tell")} `, h("code", { text: "ragweave setup" }))] : setUp()));
-    fill(list, ...told.flatMap((role) => (role.role === "writer" && writers.length ? writers.map((name, n) => row({ ...role, model: name, also: n > 0 })) : [row(role)])));
+    fill(list, ...told.flatMap((role) => (role.role === "writer" && writers.length ? writers.map((name, n) => row({ ...role, model: name, also: n > 0 })) : [row(role)])), pictures);
   } catch (error) {
     fill(list, h("li.wrong", { text: error.sentence || String(error.message) }));
   }
 }
 
-/** What to write where, so that a language model answers. */
+/** The way to a language model, where there is none. */
 function setUp() {
   return [
     h("p", { text: t("models.extractive") }),
-    h("p.fine", { text: t("models.how") }),
-    ...EXAMPLES.map((lines) => h("div.sent", {}, ...lines.map((line) => h("div", {}, h("code", { text: line }))))),
-    h("p.fine", {}, `${t("models.or")} `, h("code", { text: "ragweave setup" })),
+    h("div.choices.ways", {}, h("button.button.primary", { type: "button", "aria-haspopup": "dialog", text: t("models.setup"), on: { click: () => openModelForm("chat", draw) } })),
   ];
+}
+
+/** A button that opens the form of what a role is set by; "" for a role that follows the one that writes. */
+function change(part, name) {
+  return part && h("button.button.small", { type: "button", "aria-haspopup": "dialog", text: t("models.change"), "aria-label": t("models.change.role", { role: name }), on: { click: () => openModelForm(part, draw) } });
 }
 
 /** Why a role has its model. */
@@ -62,5 +74,5 @@ function row(told) {
       button.disabled = false;
     }
   });
-  return h("li", {}, h("span.words", {}, h("span.name", { text: t(`role.${role}`) }), h("span", { text: facts, dir: "auto" }), h("span.fine", { text: why(told) }), status), test && button);
+  return h("li", {}, h("span.words", {}, h("span.name", { text: t(`role.${role}`) }), h("span", { text: facts, dir: "auto" }), h("span.fine", { text: why(told) }), status), test && button, !also && change(PARTS[role], t(`role.${role}`)));
 }

@@ -1,6 +1,7 @@
 // What an answer rests on: a card for each place, beside its sentence where there is room, else below the answer.
 
 import { chip, placeKey, thumbnail, where } from "./cite.js";
+import { computedBlock } from "./computed.js";
 import { fill, h, svg } from "./dom.js";
 import { t } from "./i18n.js";
 import { icon, iconOf } from "./icons.js";
@@ -64,7 +65,7 @@ function card(citations) {
     thumbnail(first),
   );
   words.addEventListener("click", () => openCitation(first, words));
-  const made = h("li.source", {}, h("span.ns", {}, chip(first)), words);
+  const made = h("li.source", {}, h("span.ns", {}, chip(first)), words, ...citations.map(computedBlock));
   made.dataset.ns = citations.map((c) => c.n).join(" ");
   return made;
 }

@@ -17,7 +17,7 @@ const GROUPS = [
   ["rounds", ["max_hops", "max_recalls"]],
   ["limits", ["sentences", "max_model_calls", "max_tokens", "max_seconds", "max_cost"]],
 ];
-const HIDDEN = ["library", "sources", "method"];
+const HIDDEN = ["library", "sources", "method", "fresh"];
 let body = null;
 
 /** The chat model that answers the next question; "" where none does. */

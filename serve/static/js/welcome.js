@@ -31,7 +31,7 @@ function draw() {
     fill(
       box,
       h("h2.hello", { text: t("welcome") }),
-      h("p.lead", { text: t("welcome.lead") }),
+      h("p.lead", { text: t(state.me?.marks ? "welcome.lead" : "welcome.lead.quotes") }),
       h("div.dropzone", {}, icon("upload"), h("p", { text: t("welcome.drop", { library: state.library.name }) }), h("button.button.primary", { type: "button", text: t("welcome.choose"), on: { click: () => openAdd() } }), h("p.fine", { text: whither() })),
     );
     return;

@@ -16,9 +16,9 @@ import numpy as np
 import pytest
 from dotenv import dotenv_values
 
-from ragweave.app import guide, offered
+from ragweave.app import guide
 from ragweave.components import exam
-from ragweave.models import offers
+from ragweave.models import offered, offers
 from ragweave.models.asr_whisper import Whisper
 from ragweave.models.hub import held
 from ragweave.models.settings import model_settings, user_file
@@ -193,12 +193,13 @@ def test_a_key_for_an_address_is_asked_for_hidden_and_never_shown(
 ) -> None:
     server.key, server.models = "sk-secret", ("big",)
     server.queue("ready")
-    asked = answers("2", 5, server.base_url, "big", "sk-wrong")
+    asked = answers("2", 5, server.base_url, "sk-wrong")
     code, out, err = main("setup", "chat")
     assert code == 2 and "refused the key" in err and not user_file().exists()
-    asked = answers("2", 5, server.base_url, "big", "sk-secret", True)
+    asked = answers("2", 5, server.base_url.removesuffix("/v1"), "sk-secret", "1", True)
     code, out, err = main("setup", "chat")
     assert code == 0 and written()["RAGWEAVE_CHAT_KEY"] == "sk-secret", err
+    assert (written()["RAGWEAVE_CHAT"], written()["RAGWEAVE_CHAT_URL"]) == ("big", server.base_url)
     assert "RAGWEAVE_CHAT_KEY=…" in out and "sk-secret" not in out + err + "".join(asked)
 
 
@@ -340,7 +341,7 @@ def test_settings_stay_as_they_were_where_the_disk_is_full(
     user_file().parent.mkdir(parents=True)
     user_file().write_text("RAGWEAVE_CHAT=old\n", encoding="utf-8")
     full = OSError(errno.ENOSPC, "No space left on device")
-    monkeypatch.setattr("ragweave.app.user_settings.set_key", lambda *a: (_ for _ in ()).throw(full))
+    monkeypatch.setattr("ragweave.models.user_settings.set_key", lambda *a: (_ for _ in ()).throw(full))
     server.queue("ready")
     answers("1", True)
     code, _, err = main("setup", "chat")

@@ -45,7 +45,7 @@ def test_headings_lists_tables_and_properties(document: Document, tmp_path: Path
         ("heading", 1, "Tides"),
         ("heading", 2, "Spring"),
         ("text", 0, "They come at new moon."),
-        ("list", 0, "- one\n- two"),
+        ("list", 0, "- one\n1. two"),
         ("table", 1, "Place | Height\nFundy | 16 m"),
         ("heading", 3, "Neap"),
         ("text", 0, "They are low."),

@@ -18,12 +18,15 @@ from ragweave.tests.support.zips import zip_bytes
 
 Make = Callable[..., bytes]
 Write = Callable[..., Path]
-NAMES = " ".join(
-    f'xmlns:{name}="urn:oasis:names:tc:opendocument:xmlns:{full}:1.0"'
-    for name, full in (
-        *(("office", "office"), ("table", "table"), ("text", "text"), ("style", "style")),
-        *(("fo", "xsl-fo-compatible"), ("draw", "drawing")),
+NAMES = (
+    " ".join(
+        f'xmlns:{name}="urn:oasis:names:tc:opendocument:xmlns:{full}:1.0"'
+        for name, full in (
+            *(("office", "office"), ("table", "table"), ("text", "text"), ("style", "style")),
+            *(("fo", "xsl-fo-compatible"), ("draw", "drawing"), ("form", "form")),
+        )
     )
+    + ' xmlns:field="urn:openoffice:names:experimental:ooo-ms-interop:xmlns:field:1.0"'
 )
 
 
@@ -62,18 +65,18 @@ def test_a_text_has_headings_lists_tables_notes_comments_and_properties(tmp_path
     made.body.append(table("T", ["Ship", "Crew"], ["Marten", 4]))
     parsed = read(made, tmp_path / "a.odt")
     assert [(b.kind, b.level, b.text) for b in parsed.blocks] == [
-        ("heading", 1, "Harbour"),
+        ("heading", 1, "1. Harbour"),
         ("text", 0, "It is old."),
         ("text", 0, "It is deep."),
         ("list", 0, "- one\n- two"),
-        ("heading", 2, "Ships"),
+        ("heading", 2, "1.1. Ships"),
         ("table", 1, "Ship | Crew\nMarten | 4"),
         ("text", 0, "Built in 1790."),
         ("text", 0, "Comment by Ann: How deep?"),
     ]
     assert (parsed.title, parsed.author) == ("Tides", "R. Marsh")
     assert parsed.date is not None and parsed.date.date() == date(2021, 2, 3)
-    assert paragraphs("s", "/a.odt", parsed)[-1].heading == ("Harbour", "Ships")
+    assert paragraphs("s", "/a.odt", parsed)[-1].heading == ("1. Harbour", "1.1. Ships")
 
 
 def test_a_workbook_has_a_table_for_each_sheet_with_row_numbers_and_none_for_hidden_ones(tmp_path: Path) -> None:
@@ -140,3 +143,75 @@ def test_cells_that_are_said_to_be_repeated_a_million_times_stay_few(
     parsed = parse(write("a.ods", zip_bytes(packed("spreadsheet", body))), "ods")
     assert len(parsed.blocks[-1].text) < 200_000
     assert parsed.warnings == ("cells that are repeated very often were read once",)
+
+
+def numbering(*forms: str) -> str:
+    levels = "".join(
+        f'<text:list-level-style-number text:level="{n}" style:num-format="{form}" style:num-suffix="."'
+        f' text:display-levels="{n}"/>'
+        for n, form in enumerate(forms, 1)
+    )
+    return f'<text:list-style style:name="L">{levels}</text:list-style>'
+
+
+def item(text: str, inner: str = "") -> str:
+    return f"<text:list-item><text:p>{text}</text:p>{inner}</text:list-item>"
+
+
+def test_lists_have_their_numbers_and_go_on_where_they_say_so(write: Write) -> None:
+    inner = f"<text:list>{item('monthly')}{item('yearly')}</text:list>"
+    body = f'<text:list text:style-name="L">{item("Term")}{item("Rent", inner)}</text:list><text:p>then</text:p>'
+    body += f'<text:list text:style-name="L" text:continue-numbering="true">{item("End")}</text:list>'
+    body += f'<text:list text:style-name="L">{item("Anew")}</text:list>'
+    parsed = parse(write("a.odt", zip_bytes(packed("text", body, numbering("1", "a")))), "odt")
+    assert [b.text for b in parsed.blocks] == [
+        "1. Term\n2. Rent\n  2.a. monthly\n  2.b. yearly",
+        "then",
+        "3. End",
+        "1. Anew",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("control", "text"),
+    [
+        ('<form:checkbox form:id="c" form:label="Smoker" form:current-state="checked"/>', "☒ Smoker"),
+        ('<form:checkbox form:id="c" form:label="Smoker"/>', "☐ Smoker"),
+        ('<form:radio form:id="c" form:label="yes" form:current-selected="true"/>', "☒ yes"),
+        ('<form:text form:id="c" form:current-value="Ada"/>', "Ada"),
+        (
+            '<form:listbox form:id="c"><form:option form:label="Oslo"/>'
+            '<form:option form:label="Bergen" form:selected="true"/></form:listbox>',
+            "Bergen",
+        ),
+    ],
+)
+def test_controls_of_forms_say_what_is_entered(write: Write, control: str, text: str) -> None:
+    body = (
+        f'<office:forms><form:form>{control}</form:form></office:forms><text:p>Form: <draw:control draw:control="c"/>'
+    )
+    parsed = parse(write("a.odt", zip_bytes(packed("text", f"{body}</text:p>"))), "odt")
+    assert [b.text for b in parsed.blocks] == [f"Form: {text}"]
+
+
+def test_fields_from_word_and_symbols_are_read(write: Write) -> None:
+    styles = '<style:style style:name="s"><style:text-properties style:font-name="Symbol"/></style:style>'
+    body = (
+        '<text:p><field:fieldmark field:type="vnd.oasis.opendocument.field.FORMCHECKBOX"><field:param '
+        'field:name="Checkbox_Checked" field:value="true"/></field:fieldmark> paid '
+        '<text:span text:style-name="s">\u00b1</text:span>5</text:p>'
+    )
+    parsed = parse(write("a.odt", zip_bytes(packed("text", body, styles))), "odt")
+    assert [b.text for b in parsed.blocks] == ["☒ paid ±5"]
+
+
+def test_a_sheet_has_its_comments_boxes_and_leading_zeros(write: Write) -> None:
+    cells = (
+        '<table:table-cell office:value-type="float" office:value="501"><office:annotation><text:p>Old?</text:p>'
+        "</office:annotation><text:p>00501</text:p></table:table-cell>"
+        '<table:table-cell office:value-type="string"><text:p>Quay</text:p>'
+        "<draw:frame><draw:text-box><text:p>In a box</text:p></draw:text-box></draw:frame></table:table-cell>"
+    )
+    body = f'<table:table table:name="S"><table:table-row>{cells}</table:table-row></table:table>'
+    parsed = parse(write("a.ods", zip_bytes(packed("spreadsheet", body))), "ods")
+    assert [b.text for b in parsed.blocks] == ["S", "00501 | Quay", "Comment by a reader on A1: Old?", "In a box"]

@@ -92,6 +92,18 @@ async def test_files_of_a_folder_that_cannot_be_listed_or_was_not_given_stay(not
     assert (await index([notes])).removed == 1
 
 
+async def test_a_folder_that_is_suddenly_empty_is_forgotten_only_by_a_run_that_may(notes):
+    await index([notes])
+    count = len(list(notes.iterdir()))
+    for path in notes.iterdir():
+        path.unlink()
+    report = await index([notes])
+    assert (report.removed, report.kept) == (0, [(str(notes), count, count)])
+    assert f"{count} of {count} files of {notes} are gone" in report.notes[0] and await found("aqueducts")
+    report = await index([notes], forgets=True)
+    assert (report.removed, report.kept, await found("aqueducts")) == (count, [], set())
+
+
 async def test_equal_files_are_one_source_that_lives_as_long_as_one_of_them(notes):
     shutil.copy(notes / "rome.md", notes / "again.md")
     report = await index([notes])

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ragweave.corpora.ingest.walk import Walk, vanished, walk
+from ragweave.corpora.ingest.walk import Walk, outside, too_many, vanished, walk
 from ragweave.models.settings import model_settings
 
 
@@ -81,6 +81,39 @@ def test_hostile_ignore_files_are_not_used(root: Path, patterns: bytes, files: l
     (root / ".ragweaveignore").mkdir()
     found = walk([root])
     assert sorted(taken(found, root)) == sorted(files) and why in reasons(found, root).get(".gitignore", "")
+
+
+def test_a_folder_is_read_alike_for_itself_and_with_the_one_above_it(root: Path) -> None:
+    make(root, ".gitignore", text="_build/\n*.draft.md\nold/\n")
+    make(root, "docs/b.md", "docs/x.draft.md", "docs/_build/out.md", "old/c.md")
+    whole = [p for p in walk([root]).files if "docs" in p.parts]
+    assert walk([root / "docs"]).files == whole == [root / "docs" / "b.md"]
+    assert not walk([root / "docs" / "_build"]).files
+    why = reasons(walk([root / "old"]), root)["old"]
+    assert why == f"it is ignored by the patterns in r; to read it, write !old/ into {root / '.ragweaveignore'}"
+    make(root, ".ragweaveignore", text="!old/\n")
+    assert taken(walk([root / "old"]), root) == ["old/c.md"]
+
+
+def test_nothing_above_the_top_of_a_repository_counts(root: Path) -> None:
+    make(root, ".gitignore", text="*.md\n")
+    make(root, "project/b.md", "project/.git/config")
+    assert taken(walk([root / "project"]), root) == ["project/b.md"]
+
+
+@pytest.mark.parametrize(
+    ("gone", "moved", "told"),
+    [(["1", "2", "3"], [], [(3, 5)]), (["1", "2"], [], []), (["1", "2", "3"], ["3"], []), ([], [], [])],
+)
+def test_a_root_is_emptied_if_more_than_half_of_its_bytes_are_gone(
+    root: Path, gone: list[str], moved: list[str], told: list[tuple[int, int]]
+) -> None:
+    known = {str(root / n): n for n in "12345"} | {str(root.parent / "other" / n): n for n in moved}
+    found = too_many([str(root / n) for n in gone], known, [root])
+    assert [(e.gone, e.known) for e in found] == told
+    assert outside([str(root / "1"), "/elsewhere"], found) == (
+        ["/elsewhere"] if told else [str(root / "1"), "/elsewhere"]
+    )
 
 
 def test_a_file_named_on_its_own_is_taken_whatever_patterns_say_but_for_secrets_and_what_is_none(root: Path) -> None:

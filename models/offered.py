@@ -8,15 +8,20 @@ from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Any
+from urllib.parse import urlsplit
 
 from ragweave.models.chat_client import address, is_local
-from ragweave.models.errors import MissingExtra, ModelError
+from ragweave.models.context_window import told_by_server
+from ragweave.models.errors import InputError, MissingExtra, ModelError, RagweaveError
+from ragweave.models.listing import NoListError, checked, models_at
 from ragweave.models.offers import OFFERS, SERVERS, SLOW, TABLE, Offer, PartName
-from ragweave.models.settings import model_settings
+from ragweave.models.settings import model_settings, settings_with, using
 
 Values = dict[str, str]
 """Variables and what they are set to; an empty value takes the line out."""
 Tell = Callable[[str], None]
+_PROMPT = 20_000
+"""Tokens of the longest prompt with its reply."""
 
 
 @dataclass(frozen=True)
@@ -48,17 +53,74 @@ async def choices(part: PartName) -> list[Choice]:
 def variables(part: PartName) -> list[str]:
     """Return the variables that belong to a part."""
     name = TABLE[part].variable
-    return [name, f"{name}_URL", f"{name}_KEY", *(SLOW if part == "chat" else ())]
+    return [name, f"{name}_URL", f"{name}_KEY", *((f"{name}_CONTEXT", *SLOW) if part == "chat" else ())]
 
 
 async def named(part: PartName, model: str, tell: Tell, url: str = "", key: str = "") -> Values:
     """Try a model that somebody names; return what is to be written.
 
+    An address without the /v1 that it needs is completed. A chat model without a provider and an address is looked for
+    on this machine.
+
     Raises:
-        RagweaveError: it does not work.
+        RagweaveError: it does not work. A key stands in no error.
     """
+    model = model.strip()
+    if url and part in ("reranker", "speech") and not model.startswith("api:"):
+        model = f"api:{model}"
+    try:
+        if url:
+            url = await _completed(checked(url), key)
+        elif part in ("chat", "vision") and ":" not in model:
+            url = await _found_here(model)
+        return await _settled(part, model, tell, url, key)
+    except RagweaveError as error:
+        if not key or key not in str(error):
+            raise
+        error.args = (str(error).replace(key, "…"),)
+        error.what, error.remedy = error.what.replace(key, "…"), error.remedy.replace(key, "…")
+        raise
+
+
+async def _completed(url: str, key: str) -> str:
+    try:
+        return (await models_at(url, key)).url
+    except NoListError:
+        return url  # some servers answer and list nothing: the trial will tell
+
+
+async def _found_here(model: str) -> str:
+    for _, url, names in await _served():
+        if {model, f"{model}:latest"} & {*names}:
+            return url
+    raise InputError(
+        f"no server on this machine serves a model called {model!r}",
+        "name its provider, as in openai:gpt-4o-mini, or the address of its server (--url)",
+    )
+
+
+async def _settled(part: PartName, model: str, tell: Tell, url: str = "", key: str = "") -> Values:
+    """Try a model, ask its server how much it reads at once, and return what is to be written."""
     await _tried(part, model, tell, url, key)
-    return _values(part, model, url, key)
+    values = _values(part, model, url, key)
+    if part == "chat" and url:
+        # Asked after the trial: a server tells of a model that is loaded how it was loaded.
+        size = await told_by_server(url, model, key)
+        values["RAGWEAVE_CHAT_CONTEXT"] = str(size or "")
+        tell(_about_context(size, url))
+    return values
+
+
+def _about_context(size: int, url: str) -> str:
+    if not size:
+        return (
+            "Its server does not tell how many tokens it reads at once. Set RAGWEAVE_CHAT_CONTEXT where that is less "
+            f"than {_PROMPT:,}."
+        )
+    told = f"It reads {size:,} tokens at once, and prompts are kept below that."
+    if size < _PROMPT and urlsplit(url).port == SERVERS.get("Ollama"):
+        told += f" Ollama reads more where OLLAMA_CONTEXT_LENGTH={_PROMPT} is set when it starts."
+    return told
 
 
 def _offers(part: PartName, source: str) -> list[Offer]:
@@ -84,8 +146,7 @@ async def _served() -> list[tuple[str, str, list[str]]]:
 
 def _of_server(part: PartName, name: str, url: str, text: str) -> Choice:
     async def take(tell: Tell) -> Values:
-        await _tried(part, name, tell, url)
-        return _values(part, name, url)
+        return await _settled(part, name, tell, url)
 
     return Choice(text, take)
 
@@ -93,8 +154,7 @@ def _of_server(part: PartName, name: str, url: str, text: str) -> Choice:
 def _pulled(offer: Offer, url: str) -> Choice:
     async def take(tell: Tell) -> Values:
         await _pull(offer.name, url.removesuffix("/v1"), tell)
-        await _tried(offer.part, offer.name, tell, url)
-        return _values(offer.part, offer.name, url)
+        return await _settled(offer.part, offer.name, tell, url)
 
     return Choice(_words(offer), take, offer.megabytes)
 
@@ -191,6 +251,7 @@ async def _tried(part: PartName, model: str, tell: Tell, url: str = "", key: str
     if part in ("chat", "vision"):
         role: Any = "writer" if part == "chat" else "vision"
         said = await trial.said(role, Endpoint(model, url, SecretStr(key)))
+        said = said.replace(key, "…") if key else said
         tell(f"{model} says: {said}" + (" (it was shown a blue picture)" if part == "vision" else ""))
         return
     trials: Mapping[str, tuple[Callable[[str], object], str]] = {
@@ -200,4 +261,5 @@ async def _tried(part: PartName, model: str, tell: Tell, url: str = "", key: str
         "speech": (trial.heard, "listens"),
     }
     attempt, words = trials[part]
-    tell(f"{model.partition('@')[0]} {words.format(await asyncio.to_thread(attempt, model))}.")
+    with using(settings_with(_values(part, model, url, key))):
+        tell(f"{model.partition('@')[0]} {words.format(await asyncio.to_thread(attempt, model))}.")

@@ -6,9 +6,11 @@ import os
 import shutil
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from dotenv import dotenv_values, set_key, unset_key
 
+from ragweave.models.chat_client import address
 from ragweave.models.settings import model_settings, user_file
 
 
@@ -47,3 +49,10 @@ def nearer(names: Iterable[str]) -> str:
         if here.get(name):
             return f"{name} is set in {Path('.env').absolute()}"
     return ""
+
+
+def hidden(name: str, value: str) -> str:
+    """Return the value of a setting as it may be shown: no key, and of an address no password."""
+    if name.endswith("_KEY"):
+        return "…"
+    return value.replace(urlsplit(value).netloc, address(value)) if name.endswith("_URL") else value

@@ -1,0 +1,94 @@
+"""What the paragraphs of a slide say: text with its symbols, the numbers of lists, and the comments of readers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from ragweave.corpora.archive import Archive
+from ragweave.corpora.blocks import Block, comment
+from ragweave.corpora.formats.equation import M, equation
+from ragweave.corpora.formats.numbering import FALLBACK, formatted
+from ragweave.corpora.formats.ooxml import A, attribute, relations
+from ragweave.corpora.formats.symbols import shown
+
+_FORMS = {"arabic": "decimal", "alphaUc": "upperLetter", "alphaLc": "lowerLetter", "romanUc": "upperRoman"}
+_SIGNS = {"Period": ("", "."), "ParenR": ("", ")"), "ParenBoth": ("(", ")"), "Plain": ("", "")}
+_LEVELS = 9
+
+
+def text_of(paragraph: Any) -> str:
+    """Return the text of a paragraph: runs, breaks, fields and equations."""
+    out = []
+    for element in paragraph.iter(f"{A}t", f"{A}br", f"{M}oMath"):
+        if next(element.iterancestors(FALLBACK), None) is not None:
+            continue
+        if element.tag == f"{A}br":
+            out.append("\n")
+        elif element.tag == f"{M}oMath":
+            out.append(equation(element))
+        else:
+            look = element.getparent().find(f"{A}rPr")
+            font = attribute(look, f"{A}sym", "typeface") or attribute(look, f"{A}latin", "typeface")
+            out.append(shown(element.text or "", font))
+    return "".join(out)
+
+
+class AutoNumbers:
+    """Counts the paragraphs of a shape whose numbers PowerPoint makes."""
+
+    def __init__(self) -> None:
+        self._counts: list[tuple[str, int] | None] = [None] * _LEVELS
+
+    def next(self, paragraph: Any, depth: int, *, empty: bool) -> str:
+        """Return the number of a paragraph, "" where it has none; an `empty` one is not counted."""
+        depth = min(depth, _LEVELS - 1)
+        self._counts[depth + 1 :] = [None] * (_LEVELS - 1 - depth)
+        numbered = paragraph.find(f"{A}pPr/{A}buAutoNum")
+        if empty:
+            return ""
+        if numbered is None:
+            self._counts[depth] = None
+            return ""
+        kind, said = numbered.get("type") or "arabicPeriod", numbered.get("startAt") or "1"
+        before = self._counts[depth]
+        start = int(said) if said.isdecimal() and len(said) < 6 else 1
+        count = before[1] + 1 if before is not None and before[0] == kind else start
+        self._counts[depth] = kind, count
+        form = next((form for name, form in _FORMS.items() if kind.startswith(name)), "lowerRoman")
+        form = form if kind.startswith(("romanLc", *_FORMS)) else "decimal"
+        lead, tail = next((signs for name, signs in _SIGNS.items() if kind.endswith(name)), ("", "."))
+        return f"{lead}{formatted(count, form)}{tail}"
+
+
+class SlideNotes:
+    """The comments of readers on the slides of a presentation, of the older and the newer kind."""
+
+    def __init__(self, archive: Archive) -> None:
+        self._authors: dict[str, str] = {}
+        self._on: dict[str, list[tuple[str, str]]] = {}
+        for name in archive.names:
+            if name in ("ppt/commentAuthors.xml", "ppt/authors.xml"):
+                root = archive.xml(name)
+                self._authors.update(
+                    (a.get("id") or "", a.get("name") or "") for a in root.iter("{*}cmAuthor", "{*}author")
+                )
+        for name in archive.names:
+            if name.startswith("ppt/slides/") and name.endswith(".xml"):
+                related = relations(archive, name).values()
+                parts = [part for kind, part in related if kind == "comments" and archive.has(part)]
+                self._on[f"/{name}"] = [said for part in parts for said in self._comments(archive.xml(part))]
+
+    def of(self, part: Any, page: int) -> list[Block]:
+        """Return the comments on a slide, each with who wrote it."""
+        said = self._on.get(str(part.partname), ())
+        return [Block(comment(text, author), "text", page=page) for text, author in said]
+
+    def _comments(self, root: Any) -> Iterator[tuple[str, str]]:
+        for found in root.iter("{*}cm", "{*}reply"):
+            old = found.findtext("{*}text")
+            body = found.find("{*}txBody")
+            text = old if body is None else "\n".join(text_of(p) for p in body.iter(f"{A}p"))
+            text = "\n".join(filter(None, (" ".join(line.split()) for line in (text or "").splitlines())))
+            if text:
+                yield text, " ".join(self._authors.get(found.get("authorId") or "", "").split())

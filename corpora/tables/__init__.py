@@ -1,0 +1,1 @@
+"""Tables as rows: typed columns, and questions to them in SQL."""

@@ -1,0 +1,111 @@
+"""A prompt of a chat model within its window: cut before it is sent, and again where the server cut it."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+
+from ragweave.models.chat_client import Served, stay_here
+from ragweave.models.chat_reply import ChatReply, ModelRequest, read_of, tokens_of
+from ragweave.models.context_window import ContextWindow, window_of
+from ragweave.models.errors import PromptCut
+from ragweave.models.prompt_fit import Fitted, fitted
+from ragweave.models.text import counted
+
+_BYTES = 4
+"""Of an estimated token."""
+LONGER = "use a model with a longer context, or lower top_k, strips and max_hops"
+_HELD = 10.0
+"""Seconds for which a reply is held back of which nobody knows yet whether the server read all of its prompt."""
+
+
+class PromptRoom:
+    """The room that prompts of one chat model have.
+
+    Args:
+        name: of the model.
+        host: of its server.
+        at: where it is served; None for one that was injected, of which nothing is known.
+        most: tokens that a reply may have.
+        context: tokens of prompt and reply that it reads at once, as the settings say; 0 where they do not.
+    """
+
+    def __init__(self, name: str, host: str, at: Served | None, most: int, context: int = 0) -> None:
+        self._name, self._host, self._at, self._most = name, host, at, most
+        known = at is not None and (at.url or at.provider == "gguf")
+        self._window = window_of(at.url, at.name, context) if at is not None and known else ContextWindow()
+
+    @property
+    def reply_tokens(self) -> int:
+        """Tokens that a reply may have."""
+        return self._window.reply(self._most)
+
+    def trusted(self, asked: ModelRequest, since: float) -> bool:
+        """Say whether the reply to a prompt may be shown before its end: the server seems to read the prompt whole.
+
+        A reply that is not trusted is held back for some seconds at most after the time `since` of `time.monotonic`.
+        """
+        doubtful = self._at is not None and self._at.url and self._window.doubtful(asked.tokens)
+        return not doubtful or time.monotonic() > since + _HELD
+
+    async def tokens(self, wanted: int) -> int:
+        """Return how many estimated tokens a prompt may have that would have `wanted`; 0 where nobody says."""
+        await self._learn(wanted)
+        return self._window.room(self._most)
+
+    async def fit(self, asked: ModelRequest) -> ModelRequest:
+        """Return a request that the model reads whole, as far as that is known; what it lacks is told once a run."""
+        await self._learn(asked.tokens)
+        room = self._window.room(self._most)
+        if not room or asked.tokens <= room:
+            return asked
+        pictures = asked.tokens - tokens_of("".join(text for _, text in asked.messages))
+        cut = fitted(asked.messages, _BYTES * max(0, room - pictures))
+        if cut.left or cut.shortened:
+            asked.meter.tell(f"window {self._name}", self._said(cut))
+        return replace(asked, messages=cut.messages)
+
+    async def smaller(self, asked: ModelRequest, error: PromptCut) -> ModelRequest:
+        """Return a request with less in it than one that was cut.
+
+        Raises:
+            PromptCut: nothing more can be left out.
+        """
+        smaller = await self.fit(asked)
+        if smaller.tokens >= asked.tokens:
+            raise error
+        return smaller
+
+    def check(self, reply: ChatReply, asked: ModelRequest) -> None:
+        """Look whether the server read all of a prompt; of a reply that is shown already it is only told.
+
+        Raises:
+            PromptCut: it did not, and nothing of the reply was shown.
+        """
+        sent, read = asked.tokens, read_of(reply)
+        if self._at is None or asked.images or not self._window.cut(sent, read):
+            return
+        reply.partial = True
+        if not reply.shown:
+            raise PromptCut(f"{self._name} at {self._host} read {read:,} tokens of about {sent:,} of a prompt", LONGER)
+        asked.meter.tell(
+            f"cut {self._name}",
+            f"{self._name} read only {read:,} of about {sent:,} tokens of a prompt: the answer rests on a part of what "
+            "was found. The next prompt is cut to fit.",
+        )
+
+    def too_long(self, exc: Exception, asked: ModelRequest) -> PromptCut:
+        """Return the error of a prompt that the server refused as too long, and learn from its words."""
+        self._window.refused(asked.tokens, str(exc))
+        return PromptCut(f"the prompt is longer than {self._name} at {self._host} can read", LONGER)
+
+    async def _learn(self, tokens: int) -> None:
+        if self._at is not None and self._at.url and self._window.doubtful(tokens):
+            stay_here(f"{self._name} at {self._host}", self._host)
+            await self._window.learn(self._at.url, self._at.name, self._at.key.get_secret_value())
+
+    def _said(self, cut: Fitted) -> str:
+        left = f"{cut.left} of {counted(cut.passages, 'passage')} left out, the least relevant first"
+        shortened = f"{counted(cut.shortened, 'passage')} shortened"
+        parts = [words for n, words in ((cut.left, left), (cut.shortened, shortened)) if n]
+        return f"{self._name} reads {self._window.tokens:,} tokens at once, so a prompt was cut: {' and '.join(parts)}."

@@ -1,0 +1,70 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ragweave.components.tables import TablePart, described, told, whole_rows
+from ragweave.corpora.blocks import Block
+from ragweave.corpora.tables.keep import tables_of
+
+LINES = [f"Shop {n} | {n}" for n in range(1, 101)]
+TABLE = tables_of([Block("\n".join(["Name | Price", *LINES]), "table", 1)], [])[0]
+PART = TablePart(TABLE, tuple(enumerate(LINES, 1)), ((1, "Shop 1", 1),))
+
+
+@given(st.integers(0, 100), st.integers(0, 100))
+def test_rows_that_stand_whole_in_a_text_are_named(one: int, other: int) -> None:
+    first, last = sorted((one, other))
+    text = "\n".join(["Name | Price", *LINES[first:last]])
+    said = told([PART], text)
+    if last - first == 100:
+        assert said == ""
+    elif last - first > 1:
+        assert said == f"rows {first + 1}-{last} of 100"
+    else:
+        assert said == (f"rows {last} of 100" if last > first else "a part of 100")
+
+
+@given(st.integers(12, 1_000))
+def test_a_row_that_is_cut_is_neither_shown_nor_counted(length: int) -> None:
+    whole = "\n".join(["Name | Price", *LINES])
+    text = whole_rows([PART], whole[:length])
+    assert all(line in (*LINES, "Name | Price") or " | " not in line for line in text.split("\n"))
+
+
+def test_rows_apart_are_named_apart() -> None:
+    assert told([PART], "\n".join([LINES[0], LINES[1], " […] ", LINES[4]])) == "rows 1-2, 5 of 100"
+
+
+def test_equal_rows_are_counted_one_after_the_other() -> None:
+    part = TablePart(replace(TABLE, count=9), tuple((n, "a | 5") for n in range(1, 10)))
+    assert part.shown("a | 5\na | 5\na | 5") == [1, 2, 3]
+
+
+def test_the_row_above_what_names_the_rest_of_a_document_is_looked_at() -> None:
+    text = f"{LINES[0]}\nShop 2 | \n\n[This document goes on, not shown here, under: Prices]"
+    assert "Shop 2" not in whole_rows([PART], text)
+    assert "goes on" in whole_rows([PART], text)
+
+
+def test_a_table_is_described_once_and_named_by_its_number_then() -> None:
+    before: dict[int, int] = {}
+    text = "\n".join(LINES[:5])
+    assert any("Table 2 has 100 rows" in line for line in described(2, [PART], text, before))
+    assert before == {0: 2}
+    assert described(3, [PART], text, before) == []
+    assert told([PART], text, before) == "rows 1-5 of 100, table 2"
+
+
+def test_a_table_that_is_too_large_says_why_it_cannot_be_asked() -> None:
+    part = TablePart(replace(TABLE, refused="its table is too large"), ())
+    assert described(1, [part], "", {}) == ["Of [1]: its table is too large."]
+
+
+def test_a_small_table_that_is_shown_whole_needs_no_statement() -> None:
+    small = tables_of([Block("Name | Price\na | 1\nb | 2", "table", 1)], [])[0]
+    part = TablePart(small, ((1, "a | 1"), (2, "b | 2")))
+    assert described(1, [part], "a | 1\nb | 2", {}) == []
+    assert told([part], "a | 1\nb | 2") == ""
