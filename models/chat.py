@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
-from contextlib import aclosing, contextmanager, suppress
-from contextvars import ContextVar
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import aclosing, suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import BaseModel
 
@@ -16,6 +15,7 @@ from ragweave.models import failures
 from ragweave.models.chat_cache import KeptReplies
 from ragweave.models.chat_client import Connection, Served, connect, host_of, name_of, slot, stay_here
 from ragweave.models.chat_fit import PromptRoom
+from ragweave.models.chat_injected import Role, injected, override
 from ragweave.models.chat_json import gave_something, instruction, is_refusal, read_reply, shape_of, under
 from ragweave.models.chat_reply import ChatReply, Messages, ModelRequest, can_be_shown, read_label, without_thoughts
 from ragweave.models.chat_ways import NoStream
@@ -26,11 +26,9 @@ from ragweave.models.settings import Endpoint, ModelSettings, model_settings
 from ragweave.models.text import clip
 
 if TYPE_CHECKING:
-    from langchain_core.language_models import BaseChatModel
+    pass
 
 __all__ = ["Chat", "Messages", "Role", "chat", "is_transient", "override"]
-
-Role = Literal["writer", "reasoner", "judge", "check", "vision", "fallback"]
 
 _CHARS = 10
 """Characters per token after which a reply is cut."""
@@ -318,30 +316,6 @@ class Chat:
             raise explain(exc, self.name, self.host) from exc
 
 
-_injected: ContextVar[tuple[dict[str, Connection], bool] | None] = ContextVar("injected_models", default=None)
-
-
-@contextmanager
-def override(*, cached: bool = False, **models: BaseChatModel) -> Iterator[None]:
-    """Inject models by role for the code inside; `writer` also stands in for the other roles.
-
-    `cached` keeps and reuses their replies on disk.
-
-    Raises:
-        InputError: for a role that does not exist.
-    """
-    unknown = set(models) - set(get_args(Role))
-    if unknown:
-        raise InputError(f"there is no role {sorted(unknown)[0]!r}", f"use one of {', '.join(get_args(Role))}")
-    outer = _injected.get()
-    made = {role: Connection(model) for role, model in models.items()}
-    token = _injected.set(({**(outer[0] if outer else {}), **made}, cached))
-    try:
-        yield
-    finally:
-        _injected.reset(token)
-
-
 def chat(role: Role = "writer", name: str = "") -> Chat | None:
     """Return the chat model of a role, or None where none is configured.
 
@@ -353,7 +327,7 @@ def chat(role: Role = "writer", name: str = "") -> Chat | None:
     Raises:
         InputError: if a setting cannot be used, or no configured model has the name.
     """
-    models, cached = _injected.get() or ({}, False)
+    models, cached = injected.get() or ({}, False)
     stand_in = models.get("judge") if role == "check" else None
     connection = models.get(role) or stand_in or (models.get("writer") if role != "fallback" else None)
     if connection is not None:
