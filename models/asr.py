@@ -1,4 +1,4 @@
-"""Speech recognition (ASR) by name. pocketsphinx ships with the extra `video`; the others by setting."""
+"""Speech recognition (ASR) by name: Whisper with the extra `video`, or a server."""
 
 from __future__ import annotations
 
@@ -8,14 +8,16 @@ from functools import lru_cache
 from importlib.util import find_spec
 
 from ragweave.models.errors import InputError
+from ragweave.models.hub import held
+from ragweave.models.offers import WHISPER_ENGLISH, WHISPER_OTHERS
 from ragweave.models.settings import ModelSettings, model_settings
 from ragweave.models.speech import Asr, Transcript, Word
 
-__all__ = ["Asr", "Transcript", "Word", "asr"]
+__all__ = ["Asr", "Transcript", "Word", "asr", "why_none"]
 
 
 def asr(name: str | None = None) -> Asr | None:
-    """Return what hears speech, opened once per process; None where it is off or the extra `video` is missing.
+    """Return what hears speech, opened once per process; None if there is nothing (`why_none` says why).
 
     The name is one that RAGWEAVE_ASR takes; the setting's when not given.
 
@@ -24,15 +26,34 @@ def asr(name: str | None = None) -> Asr | None:
     """
     settings = model_settings()
     wanted = settings.asr if name is None else name
-    if wanted == "off" or (wanted == "auto" and not embedded()):
+    if wanted == "auto":
+        wanted = _downloaded() if installed() else ""
+    if wanted in ("", "off"):
         return None
     with _loading:
         return _load(wanted, settings)
 
 
-def embedded() -> bool:
-    """Say whether the packages of the embedded engine are there, without importing them."""
-    return all(find_spec(name) is not None for name in ("pocketsphinx", "faster_whisper", "onnxruntime"))
+def installed() -> bool:
+    """Say whether the packages of Whisper are there, without importing them."""
+    return all(find_spec(name) is not None for name in ("faster_whisper", "onnxruntime"))
+
+
+def why_none() -> tuple[str, str]:
+    """Return why nothing hears speech, and what would change that; both empty if something does."""
+    if asr() is not None:
+        return "", ""
+    if model_settings().asr == "off":
+        return "RAGWEAVE_ASR is off", "unset it"
+    if not installed():
+        return "the extra `video` is not installed", "in the checkout: pip install '.[video]'"
+    return "the model that hears speech was not downloaded", "`ragweave setup speech` fetches it"
+
+
+def _downloaded() -> str:
+    """Return the setting of what `ragweave setup speech` has fetched of the recommended models; "" if nothing."""
+    here = [o for o in (WHISPER_ENGLISH, WHISPER_OTHERS) if held(o.name, o.commit, tuple(o.sha256)) is not None]
+    return "whisper:" + "+".join(f"{offer.name}@{offer.commit}" for offer in here) if here else ""
 
 
 _loading = threading.Lock()
@@ -40,18 +61,12 @@ _loading = threading.Lock()
 
 @lru_cache(maxsize=2)
 def _load(name: str, settings: ModelSettings) -> Asr:
-    kind, _, model = ("pocketsphinx" if name == "auto" else name).partition(":")
+    kind, _, model = name.partition(":")
     maker = _MAKERS.get(kind)
-    if maker is None or bool(model) == (kind == "pocketsphinx"):
-        known = "auto, off, pocketsphinx, whisper:NAME or api:MODEL"
+    if maker is None or not model:
+        known = "auto, off, whisper:NAME or api:MODEL"
         raise InputError(f"RAGWEAVE_ASR cannot be used: {name!r}", f"set it to {known}")
     return maker(model, settings)
-
-
-def _sphinx(model: str, settings: ModelSettings) -> Asr:
-    from ragweave.models.asr_sphinx import Sphinx
-
-    return Sphinx()
 
 
 def _whisper(model: str, settings: ModelSettings) -> Asr:
@@ -68,4 +83,4 @@ def _server(model: str, settings: ModelSettings) -> Asr:
 
 
 _MAKERS: dict[str, Callable[[str, ModelSettings], Asr]]
-_MAKERS = {"pocketsphinx": _sphinx, "whisper": _whisper, "api": _server}
+_MAKERS = {"whisper": _whisper, "api": _server}

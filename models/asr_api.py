@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import math
 import wave
 from functools import cached_property
 from typing import Any
@@ -11,13 +10,13 @@ from typing import Any
 from ragweave.models.chat_client import address, stay_here
 from ragweave.models.errors import InputError, ModelError, ModelTransient, RagweaveError
 from ragweave.models.failures import is_transient
-from ragweave.models.speech import Asr, Transcript, Word
+from ragweave.models.speech import Asr, Transcript, Word, confidence_of
 from ragweave.models.text import storable
 from ragweave.models.vad import RATE, Sound
 
 SECONDS = 120.0
 _SURE = 0.85
-"""Confidence of a reply that states none, and of its words: enough to be quoted, not for a rude word."""
+"""Confidence of a reply that states none."""
 
 
 class TranscriptionServer(Asr):
@@ -54,8 +53,8 @@ class TranscriptionServer(Asr):
         except openai.APIError as error:
             raise self._failed(error) from error
 
-    def transcribe(self, sound: Sound, speech: float = 1.0) -> Transcript:
-        """Write down one stretch of speech."""
+    def transcribe(self, sound: Sound, language: str = "") -> Transcript:
+        """Write down one window of speech; the server finds out its language by itself."""
         import openai
 
         form: dict[str, Any] = {"model": self._model, "file": ("speech.wav", _wav(sound), "audio/wav")}
@@ -96,15 +95,15 @@ def _transcript(reply: Any, seconds: float) -> Transcript:
     text = _plain(reply.get("text") or "")
     if not text:
         return Transcript()
-    words = [w for r in _rows(reply, "words") if (w := _word(r, "word", seconds)) is not None]
     segments = _rows(reply, "segments")
     told = [r["avg_logprob"] for r in segments if isinstance(r.get("avg_logprob"), int | float)]
-    sure = sum(math.exp(min(0.0, max(x, -100.0))) for x in told) / len(told) if told else _SURE
+    sure = round(sum(map(confidence_of, told)) / len(told) if told else _SURE, 3)
+    words = [w for r in _rows(reply, "words") if (w := _word(r, "word", seconds, sure)) is not None]
     if not words:
-        words = [w for r in segments if (w := _word(r, "text", seconds)) is not None]
+        words = [w for r in segments if (w := _word(r, "text", seconds, sure)) is not None]
     language = str(reply.get("language") or "")
     coded = len(language) == 2 and language.isascii() and language.isalpha()
-    return Transcript(text, tuple(words), round(sure, 3), language if coded else "")
+    return Transcript(text, tuple(words), sure, language if coded else "")
 
 
 def _plain(told: Any) -> str:
@@ -116,11 +115,11 @@ def _rows(reply: dict[str, Any], key: str) -> list[dict[str, Any]]:
     return [r for r in rows if isinstance(r, dict)] if isinstance(rows, list) else []
 
 
-def _word(row: dict[str, Any], key: str, seconds: float) -> Word | None:
+def _word(row: dict[str, Any], key: str, seconds: float, sure: float) -> Word | None:
     try:
         start, end, text = float(row["start"]), float(row["end"]), _plain(row[key])
     except (KeyError, TypeError, ValueError, OverflowError):
         return None
     if not text or not 0 <= start <= end <= seconds + 1:
         return None
-    return Word(start, end, text, _SURE)
+    return Word(start, end, text, sure)

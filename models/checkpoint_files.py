@@ -18,7 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from ragweave.models.device import encoding_type, torch_device
 from ragweave.models.errors import MissingExtra, WeightsError
 from ragweave.models.failures import loading
-from ragweave.models.hub import fetch
+from ragweave.models.hub import fetch, held
 from ragweave.models.settings import model_settings
 from ragweave.models.text import clip
 
@@ -88,6 +88,9 @@ def find(path: str) -> Path:
             f"there is no checkpoint folder {wanted!r}", "give a folder, or OWNER/NAME@COMMIT of the hub"
         )
     if settings.offline:
+        kept = held(named["repo"], named["revision"] or "", ("config.json",))
+        if kept is not None and any(kept.glob("*.safetensors")):
+            return kept
         raise WeightsError(
             f"there is no folder {wanted}, and RAGWEAVE_OFFLINE forbids fetching it from the hub",
             "give the folder of a copy on this machine, or unset RAGWEAVE_OFFLINE once",

@@ -98,19 +98,27 @@ def fetch(
     here = {str(file.relative_to(folder)): file.resolve() for file in folder.rglob("*") if file.is_file()}
     if missing := ", ".join(sorted({*needed, *sha256} - here.keys())):
         raise WeightsError(f"the hub has no {missing} of {repo}", "check name and commit")
-    for name, blob in here.items():
-        stated = sha256.get(name, blob.name)  # its cache calls a large file by the sha256 that the hub states
-        if _SHA256.fullmatch(stated):
-            with blob.open("rb") as opened:
-                digest = hashlib.file_digest(opened, "sha256").hexdigest()
-            if digest != stated:
-                blob.unlink()
-                by = "Ragweave" if name in sha256 else "the hub"
-                raise WeightsError(
-                    f"{name} of {repo} does not have the sha256 that {by} states, and was thrown away",
-                    "try again; if it stays so, do not use it",
-                )
+    # Its cache calls a large file by the sha256 that the hub states.
+    by_hub = {name: blob.name for name, blob in here.items() if _SHA256.fullmatch(blob.name) and name not in sha256}
+    verify(repo, folder, by_hub, "try again; if it stays so, do not use it", by="the hub")
+    verify(repo, folder, sha256, "try again; if it stays so, do not use it")
     return folder
+
+
+def verify(repo: str, folder: Path, sha256: Mapping[str, str], remedy: str, *, by: str = "Ragweave") -> None:
+    """Check the digests of the files of a commit; one that is wrong is thrown away, so that it is fetched again.
+
+    Raises:
+        WeightsError: a file has another digest than `by` states.
+    """
+    for name, stated in sha256.items():
+        blob = (folder / name).resolve()
+        with blob.open("rb") as opened:
+            digest = hashlib.file_digest(opened, "sha256").hexdigest()
+        if digest != stated:
+            blob.unlink()
+            told = f"{name} of {repo} does not have the sha256 that {by} states, and was thrown away"
+            raise WeightsError(told, remedy)
 
 
 def _cache() -> Path:

@@ -214,7 +214,8 @@ def _downloaded(offer: Offer) -> Choice:
 
 
 def _words(offer: Offer) -> str:
-    return f"download {offer.name}: {offer.megabytes:,} MB, licence {offer.licence}; {offer.brings}"
+    names = " and ".join(one.name for one in (offer, *offer.beside))
+    return f"download {names}: {offer.megabytes:,} MB, licence {offer.licence}; {offer.brings}"
 
 
 def _pinned(offer: Offer) -> str:
@@ -223,8 +224,10 @@ def _pinned(offer: Offer) -> str:
 
     match offer.source:
         case "whisper":
-            hub.fetch(offer.name, offer.commit, tuple(offer.sha256), sha256=offer.sha256)
-            return f"whisper:{offer.name}@{offer.commit}"
+            wanted = (offer, *offer.beside)
+            for one in wanted:
+                hub.fetch(one.name, one.commit, tuple(one.sha256), sha256=one.sha256)
+            return "whisper:" + "+".join(f"{one.name}@{one.commit}" for one in wanted)
         case "gguf":
             return f"gguf:{offer.name}@{offer.commit or hub.newest(offer.name)}/{offer.file}"
         case _:

@@ -7,7 +7,7 @@ they are known for certain; else the commit of the first download is written int
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal, get_args
 
 PartName = Literal["chat", "encoder", "reranker", "pictures", "vision", "speech"]
@@ -70,9 +70,9 @@ TABLE: Mapping[PartName, ModelPart] = {
     "speech": ModelPart(
         "speech",
         "asr",
-        "hears many languages, and English better",
-        "pocketsphinx of the extra `video`, which hears English with one word in four wrong",
-        "The next `ragweave index` hears again what nobody has surely heard.",
+        "writes down what is said in recordings that have no subtitles",
+        "none; recordings are found by their subtitles, and by what their pictures show",
+        "The next `ragweave index` hears every recording that has no subtitles.",
     ),
 }
 
@@ -94,6 +94,8 @@ class Offer:
     """Of a GGUF."""
     commit: str = ""
     sha256: Mapping[str, str] = field(default_factory=dict)
+    beside: tuple[Offer, ...] = ()
+    """Further models that are fetched with it; `megabytes` counts them."""
 
     @property
     def packages(self) -> tuple[str, ...]:
@@ -107,6 +109,43 @@ class Offer:
         """Extra that brings the packages."""
         return {"fastembed": "fastembed", "whisper": "video", "gguf": "local", "ollama": ""}[self.source]
 
+
+_MULTILINGUAL = {
+    "tokenizer.json": "fb7b63191e9bb045082c79fd742a3106a12c99513ab30df4a0d47fa6cb6fd0ab",
+    "vocabulary.txt": "34ce3fe1c5041027b3f8d42912270993f986dbc4bb34cf27f951e34a1e453913",
+}
+"""Files that the Whisper models of all languages share."""
+WHISPER_ENGLISH = Offer(
+    "speech",
+    "whisper",
+    "Systran/faster-whisper-tiny.en",
+    78,
+    "MIT",
+    "Whisper tiny.en; English, small and quick",
+    language="en",
+    commit="0d3d19a32d3338f10357c0889762bd8d64bbdeba",
+    sha256={
+        "config.json": "14b1b421a90349bc551b881461426b561a874049cb9e4c4864f2ca384f6a7cc5",
+        "model.bin": "1a5afae06a4db91c975c9a9d78be5cc110ee4ea022ad57d55492e4550e936b2a",
+        "tokenizer.json": "929c5252409436dce1b38a75d1abbcb5e132d170d8e324e4e04ed915fa2d22df",
+        "vocabulary.txt": "ff77588746d3a2595d32ab5b69ffd7b95ce2441ac57533cb66fc3eb575a115cf",
+    },
+)
+WHISPER_OTHERS = Offer(
+    "speech",
+    "whisper",
+    "Systran/faster-whisper-base",
+    148,
+    "MIT",
+    "Whisper base; every language",
+    commit="ebe41f70d5b6dfa9166e2c581c45c9c0cfc57b66",
+    sha256={
+        "config.json": "56a6d8110d311f19c8f0471e562832c7527f146b567275bfca59fcf7c184da9a",
+        "model.bin": "d01c3014881c9c6f3133c182f3d2887eb6ca1c789a7538c5c007196857a0a6a9",
+        **_MULTILINGUAL,
+    },
+)
+_BY_LANGUAGE = "Whisper tiny.en for English, and base for every other language, by the language that is heard"
 
 OFFERS: tuple[Offer, ...] = (
     Offer("chat", "ollama", "qwen3:4b-instruct", 2_500, "Apache-2.0", "Qwen3 4B, kept and served by Ollama"),
@@ -132,19 +171,21 @@ OFFERS: tuple[Offer, ...] = (
     Offer("reranker", "fastembed", "BAAI/bge-reranker-v2-m3-int8", 570, "Apache-2.0", "a hundred languages; slower"),
     Offer("pictures", "fastembed", "Qdrant/clip-ViT-B-32-vision", 590, "MIT", "CLIP; questions in English"),
     Offer("vision", "ollama", "qwen3-vl:4b-instruct", 3_300, "Apache-2.0", "Qwen3-VL 4B, kept and served by Ollama"),
+    replace(WHISPER_ENGLISH, megabytes=226, language="", brings=_BY_LANGUAGE, beside=(WHISPER_OTHERS,)),
+    WHISPER_ENGLISH,
+    WHISPER_OTHERS,
     Offer(
         "speech",
         "whisper",
         "Systran/faster-whisper-small",
         486,
         "MIT",
-        "Whisper small",
+        "Whisper small; every language, better and slower",
         commit="536b0662742c02347bc0e980a01041f333bce120",
         sha256={
             "config.json": "b55496ac7940a7ae47d2c01eab40edfd8701feec1229d9cce3b40014383fb828",
             "model.bin": "3e305921506d8872816023e4c273e75d2419fb89b24da97b4fe7bce14170d671",
-            "tokenizer.json": "fb7b63191e9bb045082c79fd742a3106a12c99513ab30df4a0d47fa6cb6fd0ab",
-            "vocabulary.txt": "34ce3fe1c5041027b3f8d42912270993f986dbc4bb34cf27f951e34a1e453913",
+            **_MULTILINGUAL,
         },
     ),
 )

@@ -154,8 +154,8 @@ class ModelSettings(Settings):
     rerank_key: SecretStr = NO_KEY
     asr: str = Field(
         "auto",
-        description="What writes down speech: `auto` (pocketsphinx, extra `video`), `off`, `pocketsphinx`, "
-        "`whisper:NAME`, or `api:MODEL` at an OpenAI-style server.",
+        description="What writes down speech: `auto` (the Whisper that `ragweave setup speech` has fetched, extra "
+        "`video`), `off`, `whisper:NAME`, `whisper:ENGLISH+OTHERS`, or `api:MODEL` at an OpenAI-style server.",
     )
     asr_url: str = ""
     asr_key: SecretStr = NO_KEY

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
 from ragweave.models.vad import Sound
 
+_SCALE = 0.6
+"""Brings what half of the words are wrong of below the .7 from which speech counts as surely heard (docs/video.md)."""
+
+
+def confidence_of(logprob: float) -> float:
+    """Return the confidence, 0 to 1, that goes with the mean log probability of a segment, as Whisper states it."""
+    return math.exp(_SCALE * min(0.0, max(logprob, -100.0)))
+
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A word with its time in the stretch that was heard, in seconds, and its confidence from 0 to 1."""
+    """A word with its time in the window that was heard, in seconds, and its confidence from 0 to 1."""
 
     start: float
     end: float
@@ -20,26 +29,27 @@ class Word:
 
 @dataclass(frozen=True, slots=True)
 class Transcript:
-    """What was said in one stretch of sound: "" where nothing was understood, no words where none have times."""
+    """What was said in one window of sound: "" if nothing was understood, no words if none have times."""
 
     text: str = ""
     words: tuple[Word, ...] = ()
     confidence: float = 0.0
+    """From 0 to 1: the mean of its words'."""
     language: str = ""
-    """ISO 639-1 code, or "" where the recogniser does not tell."""
+    """ISO 639-1 code, or "" if the recogniser names none."""
 
 
 class Asr(ABC):
     """Writes down speech. Blocking; safe among threads."""
 
     name: str
-    """What is written down by engines of the same name is the same."""
+    """Engine and model: what engines of the same name write down is the same."""
     label: str
-    """Kind of engine, as the meta of a clip names it: pocketsphinx, whisper, endpoint."""
+    """Kind of engine, as the meta of a clip names it: whisper, endpoint."""
     longest: float
-    """Seconds of the longest stretch it takes."""
+    """Seconds of the longest window it takes."""
     width: int
-    """Stretches that it takes at the same time."""
+    """Windows that it takes at the same time."""
 
     def check(self) -> None:
         """Find out that it works, before any work is done.
@@ -50,16 +60,12 @@ class Asr(ABC):
         return
 
     @abstractmethod
-    def transcribe(self, sound: Sound, speech: float = 1.0) -> Transcript:
-        """Write down one stretch of speech.
+    def transcribe(self, sound: Sound, language: str = "") -> Transcript:
+        """Write down one window of speech.
 
-        The sound is 16 kHz, one channel; `speech` is how likely it is speech at all, as the voice activity detector
-        says.
+        The sound is 16 kHz, one channel; `language` is the one that most of the recording was in so far, "" at its
+        beginning.
 
         Raises:
             ModelError: it failed for good.
         """
-
-    def close(self) -> None:
-        """Let go of processes, where there are any; the next call starts them again."""
-        return

@@ -22,18 +22,16 @@ _OPEN = RATE
 """Samples at the end of a portion in which a stretch may not have ended yet."""
 _MARGIN_MS = 200
 """Kept before and after a stretch, so that no consonant is lost."""
+PAUSE = 3.0
+"""Seconds of silence that end a window."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """A stretch of speech.
-
-    `start` is its first sample, `speech` the mean probability of speech, 0 to 1.
-    """
+    """A stretch of speech; `start` is its first sample."""
 
     start: int
     sound: Sound
-    speech: float
 
     @property
     def end(self) -> int:
@@ -59,10 +57,31 @@ def stretches(blocks: Iterable[Sound], longest: float) -> Iterator[Stretch]:
                 if end > _PORTION - _OPEN:  # may go on: it is judged again with what follows
                     kept = min(kept, begin)
                     break
-                yield _made(portion, begin, end, at)
+                yield Stretch(at + begin, portion[begin:end])
             held, at = held[kept:], at + kept
     for begin, end in _spoken(held, longest):
-        yield _made(held, begin, end, at)
+        yield Stretch(at + begin, held[begin:end])
+
+
+def windows(found: Iterable[Stretch], longest: float) -> Iterator[Stretch]:
+    """Join stretches to windows of at most `longest` seconds; the pause between two becomes silence.
+
+    A recogniser understands a sentence better with its neighbours, and works on a whole window anyway. A window ends at
+    a pause of more than PAUSE seconds, and depends only on what lies before: a recording that has grown is parted as
+    it was, but for its last window.
+    """
+    held: Stretch | None = None
+    for stretch in found:
+        if held is None:
+            held = stretch
+        elif stretch.start - held.end > PAUSE * RATE or stretch.end - held.start > longest * RATE:
+            yield held
+            held = stretch
+        else:
+            silence = np.zeros(max(0, stretch.start - held.end), np.int16)
+            held = Stretch(held.start, np.concatenate([held.sound, silence, stretch.sound]))
+    if held is not None:
+        yield held
 
 
 def _spoken(sound: Sound, longest: float) -> list[tuple[int, int]]:
@@ -80,15 +99,6 @@ def _spoken(sound: Sound, longest: float) -> list[tuple[int, int]]:
         speech_pad_ms=_MARGIN_MS,
     )
     return [(s["start"], s["end"]) for s in get_speech_timestamps(_floats(sound), options)] if len(sound) else []
-
-
-def _made(sound: Sound, begin: int, end: int, at: int) -> Stretch:
-    from faster_whisper.vad import get_vad_model
-
-    found, margin = sound[begin:end], _MARGIN_MS * RATE // 1000 // FRAME
-    odds = np.asarray(get_vad_model()(_floats(found[: len(found) // FRAME * FRAME]))).reshape(-1)
-    inside = odds[margin : len(odds) - margin]
-    return Stretch(at + begin, found, float(np.mean(inside if len(inside) else odds)))
 
 
 def _floats(sound: Sound) -> NDArray[np.float32]:

@@ -22,7 +22,7 @@ from ragweave.serve.problems import Refused
 router = APIRouter(prefix="/api/models")
 
 _CHAT = ("writer", "reasoner", "judge", "check", "vision")
-_HERE = frozenset(("wordllama", EMBEDDED, "fastembed", "hf", "pocketsphinx", "whisper", "auto", "off"))
+_HERE = frozenset(("wordllama", EMBEDDED, "fastembed", "hf", "whisper", "auto", "off"))
 """What stands before the colon where a model of another role runs in this process, and no server is asked."""
 
 

@@ -72,10 +72,7 @@ class Worker:
     def perceive(self, library: str, max_words: int, file: File) -> Reply | SourceError:
         """Look at a recording and listen to it."""
         intake = Intake(self._settings, library, max_words, None, threading.Event())
-        try:
-            return _made(lambda media: (intake.read(file, media, lambda *far: None), intake.understood))
-        finally:
-            intake.close()
+        return _made(lambda media: (intake.read(file, media, lambda *far: None), intake.understood))
 
     def embed(self, texts: Sequence[str]) -> Matrix:
         """Return the vectors of texts."""

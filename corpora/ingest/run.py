@@ -21,7 +21,7 @@ from ragweave.corpora.images.links import state_of
 from ragweave.corpora.images.reader import further
 from ragweave.corpora.ingest.events import Event, Kind, Report
 from ragweave.corpora.ingest.pipeline import Pipeline
-from ragweave.corpora.ingest.walk import Emptied, outside, too_many, vanished, walk
+from ragweave.corpora.ingest.walk import outside, too_many, vanished, walk
 from ragweave.corpora.knowledge import stage as knowledge
 from ragweave.corpora.knowledge.facts import Extractor
 from ragweave.corpora.loaders import check_loader
@@ -248,7 +248,6 @@ class _Run:
                     return [*pipeline.later, *files]
             return []
         finally:
-            intake.close()
             self.report.understood += sorted(intake.understood)
 
     def forget(self, files: Sequence[str], roots: Sequence[Path], unread: Iterable[str]) -> None:
@@ -261,7 +260,7 @@ class _Run:
             emptied = too_many(gone, {path: k.source for path, k in known.items()}, roots)
             gone = outside(gone, emptied)
             self.report.kept = [(each.root, each.gone, each.known) for each in emptied]
-            self.report.notes += map(_kept, emptied)
+            self.report.notes += [each.said for each in emptied]
         arrived(self.settings.home, self.library, (k.sha256 for k in known.values()))
         if gone:
             self.committer.remove_paths(gone)
@@ -320,12 +319,6 @@ class _Run:
 
     def _count(self, kind: Kind, done: int, total: int) -> None:
         self.tell(Event(kind, done=done, total=total))
-
-
-def _kept(emptied: Emptied) -> str:
-    """Say what stays in the library although it is gone, and how it is forgotten."""
-    count = f"{emptied.gone:,} of {emptied.known:,} files of {emptied.root} are gone, and stay in the library"
-    return f"{count}: a drive may be away. ragweave index {emptied.root} --yes forgets them"
 
 
 def incomplete(catalog: Catalog, library: str, ocr_seconds: float) -> set[str]:

@@ -51,6 +51,12 @@ class Emptied:
     gone: int
     known: int
 
+    @property
+    def said(self) -> str:
+        """What stays in the library although it is gone, and how it is forgotten."""
+        count = f"{self.gone:,} of {self.known:,} files of {self.root} are gone, and stay in the library"
+        return f"{count}: a drive may be away. ragweave index {self.root} --yes forgets them"
+
 
 def walk(roots: Sequence[Path]) -> Walk:
     """Find the files under folders, and files named on their own.

@@ -26,18 +26,20 @@ from ragweave.corpora.video.recording import Cue, Frame, Recording
 from ragweave.corpora.video.sidecars import companion, others, tagged
 from ragweave.corpora.video.streams import examine
 from ragweave.corpora.video.title import titled
-from ragweave.models.asr import Asr, asr
+from ragweave.models.asr import Asr, asr, why_none
 from ragweave.models.caption import Captioner, why_down
-from ragweave.models.errors import InputError, MissingExtra, ModelError, SourceError, WeightsError
+from ragweave.models.errors import InputError, MissingExtra, ModelError, RagweaveError, SourceError, WeightsError
 from ragweave.models.ocr import ocr
 
-VERSION = 9
+VERSION = 10
 """Raise it when the items of the same recording change."""
 VIDEO, AUDIO = "video", "audio"
 RECORDINGS = (VIDEO, AUDIO)
 """Kinds of the sources that are perceived, as the catalog names them."""
 _INCOMPLETE = "incomplete"
 """File beside what was perceived: the vision model did not answer for every clip that the library holds."""
+_UNHEARD = "unheard"
+"""File beside what was perceived: the model that is set to hear could not be opened."""
 
 
 def demuxer_of(path: str) -> str:
@@ -71,7 +73,8 @@ class Intake:
     _whole: set[str] = field(default_factory=set, init=False)
     """Sources that were read with every caption, and are perhaps not stored yet."""
     _down: str | None = field(default=None, init=False)
-    _listened: Asr | None = field(default=None, init=False)
+    _deaf: RagweaveError | None = field(default=None, init=False)
+    """Why the model that is set to hear cannot be opened, found out once a run."""
     _checking: threading.Lock = field(default_factory=threading.Lock, init=False)
     _looking: threading.Lock = field(default_factory=threading.Lock, init=False)
     _listening: threading.Lock = field(default_factory=threading.Lock, init=False)
@@ -134,9 +137,7 @@ class Intake:
             # The subtitles are whole: they can be searched, and say when.
             lost = Recording("", written[-1].end, written, "subtitles", language=tagged(file.path), also=also)
             return replace(lost, title=titled(lost, file.path)), [*warnings, f"only its subtitles were read: {error}"]
-        listens = self._listened = asr()
-        if listens is not None:
-            listens.check()
+        listens, unheard = (None, "") if written or container.sound() is None else self._listening_by()
         title = container.tags.get("title", "")
         kept = Perceived(folder_of(self.settings.home, self.library, file.sha256))
         try:
@@ -150,6 +151,7 @@ class Intake:
                 kept=kept,
                 tell=tell,
                 asr=listens,
+                unheard=unheard,
                 ocr=ocr(),
                 written=written,
                 stop=self.stop,
@@ -162,6 +164,8 @@ class Intake:
             also, misfit = fitting(also, recording.duration)
             recording = replace(recording, title=title, language=language, also=also)
             recording, missing = self._captioned(file.source, recording, kept, tell)
+            deaf = listens is None and self._deaf is not None
+            _mark(kept.folder / _UNHEARD, deaf and container.sound() is not None and not recording.speech)
             kept.give_frames([f.image for f in recording.frames], media)
         finally:
             kept.close()
@@ -170,16 +174,29 @@ class Intake:
         warnings += [*missing, *dict.fromkeys([*unperceived, *misfit])]
         return replace(recording, frames=frames, date=date), warnings
 
-    def close(self) -> None:
-        """End the processes that listen, where any were started."""
-        if self._listened is not None:
-            self._listened.close()
+    def _listening_by(self) -> tuple[Asr | None, str]:
+        """Return what hears, or why nothing does; a model that cannot be had costs a recording its words alone.
+
+        Raises:
+            RagweaveError: a server that hears does not answer, or a setting names nothing that is known.
+        """
+        listens = asr()
+        if listens is None:
+            why, remedy = why_none()
+            return None, f"{why}; {remedy}"
+        with self._checking:
+            if self._deaf is None:
+                try:
+                    listens.check()
+                except (WeightsError, MissingExtra) as error:
+                    self._deaf = error
+        return (None, str(self._deaf)) if self._deaf is not None else (listens, "")
 
     def incomplete(self, sha256: str) -> bool:
-        """Whether captions of a recording are missing that another run may get."""
-        return (
-            self.captioner is not None and (folder_of(self.settings.home, self.library, sha256) / _INCOMPLETE).exists()
-        )
+        """Whether words or captions of a recording are missing that another run may get."""
+        folder = folder_of(self.settings.home, self.library, sha256)
+        captions = self.captioner is not None and (folder / _INCOMPLETE).exists()
+        return captions or (self._deaf is None and (folder / _UNHEARD).exists())
 
     def stored(self, file: File) -> None:
         """Note that a recording is in the library as it was read: until then its captions may be missing there."""
@@ -202,6 +219,13 @@ class Intake:
         else:
             self._whole.add(source)
         return recording, [missing] if missing else []
+
+
+def _mark(file: Path, wanted: bool) -> None:
+    if wanted:
+        file.touch()
+    else:
+        file.unlink(missing_ok=True)
 
 
 def _written(beside: Path | None) -> tuple[tuple[Cue, ...], list[str]]:

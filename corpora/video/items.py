@@ -60,6 +60,8 @@ def items_of(source: str, file: str, recording: Recording, first: int = 0) -> li
         # A sentence is as sure as the utterances it stands in, what is made of all that was heard as their mean.
         each = [[c.confidence for c in heard if text[s.start : s.end] in c.text] if s.time else [mean] for s in places]
         meta["sure"] = [round(min(one, default=1.0), 3) for one in each]
+    if recording.heard_by:
+        meta["heard_by"] = recording.heard_by
     span = (0.0, duration)
     whole = _item("video", source, file, recording, first, text, places, span, recording.frames, WHOLE, (), meta)
     return [*out, whole]

@@ -35,7 +35,7 @@ class Work:
 
     The locks are shared by the recordings of a run: one is looked at while another is heard and a third one captioned.
     Each stage takes as many cores as it can use, so that two in one stage would only wait for one another.
-    `written` are subtitles that lie beside it.
+    `written` are subtitles that lie beside it; without an engine, `unheard` says why nothing hears.
     """
 
     path: str
@@ -46,6 +46,7 @@ class Work:
     kept: Perceived
     tell: Tell
     asr: Asr | None = None
+    unheard: str = ""
     ocr: Ocr | None = None
     written: tuple[Cue, ...] = ()
     stop: threading.Event = field(default_factory=threading.Event)

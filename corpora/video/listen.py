@@ -1,28 +1,24 @@
-"""Listening: subtitles where there are any; else stretches of speech, heard side by side, each kept when done."""
+"""Listening: subtitles if there are any; else windows of speech, heard side by side, each kept when done."""
 
 from __future__ import annotations
 
 import hashlib
-from collections import deque
-from collections.abc import Iterator, Sequence
+from collections import Counter, deque
+from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 
 import numpy as np
 
-from ragweave.corpora.types import SURE
 from ragweave.corpora.video.cues import timed_cues
 from ragweave.corpora.video.ffmpeg import Running, failed, reading
 from ragweave.corpora.video.job import Work
-from ragweave.corpora.video.perceived import Perceived
 from ragweave.corpora.video.recording import Cue, Speech
 from ragweave.models.asr import Asr, Transcript, Word
 from ragweave.models.errors import SourceError
-from ragweave.models.vad import RATE, Sound, Stretch, stretches
+from ragweave.models.vad import RATE, Sound, Stretch, stretches, windows
 
 _SUBTITLE_BYTES = 64 * 2**20
-_ENGINES = "engines"
-"""Stage that keeps which engines have heard a recording, each with the longest stretch it was given, in seconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,10 +29,12 @@ class Listened:
     cues: tuple[Cue, ...] = ()
     speech: Speech = ""
     language: str = ""
+    by: str = ""
+    """Engine and model that wrote it down."""
 
 
 _Said = tuple[float, float, Transcript]
-"""Start and end of a stretch in seconds, and what was heard in it."""
+"""Start and end of a window in seconds, and what was heard in it."""
 
 
 def listen(work: Work) -> Listened:
@@ -112,55 +110,56 @@ def _heard(work: Work, stream: int, engine: Asr) -> Listened:
             passed += len(block)
             yield block
 
-    before, longest = _heard_before(work.kept, engine)
     done: list[_Said] = []
     waiting: deque[tuple[Stretch, Future[Transcript]]] = deque()
+    ears = _Ears(work, engine)
 
     def gather() -> None:
-        stretch, future = waiting.popleft()
-        done.append((stretch.start / RATE, stretch.end / RATE, future.result()))
-        work.tell("asr", stretch.end / RATE, work.container.duration)
+        window, future = waiting.popleft()
+        done.append((window.start / RATE, window.end / RATE, future.result()))
+        work.tell("asr", window.end / RATE, work.container.duration)
 
     with ThreadPoolExecutor(engine.width, thread_name_prefix="ragweave-asr") as pool:
-        for stretch in stretches(blocks(), longest):
-            waiting.append((stretch, pool.submit(_transcribed, work, engine, stretch, before)))
+        for window in windows(stretches(blocks(), engine.longest), engine.longest):
+            waiting.append((window, pool.submit(ears.hear, window)))
             while len(waiting) > 2 * engine.width or (waiting and waiting[0][1].done()):
                 gather()
         while waiting:
             gather()
     work.tell("asr", passed / RATE, passed / RATE)
     cues = tuple(_cue(*said) for said in done if said[2].text)
-    told = [heard.language for _, _, heard in done if heard.language]
     speech: Speech = engine.label if cues else ""  # type: ignore[assignment]
-    return Listened(passed / RATE, cues, speech, max(set(told), key=told.count) if told else "")
+    return Listened(passed / RATE, cues, speech, ears.language, engine.name if cues else "")
 
 
-def _heard_before(kept: Perceived, engine: Asr) -> tuple[list[str], float]:
-    """Return the other engines that have heard a recording, and the seconds of the longest stretch to hear.
+@dataclass
+class _Ears:
+    """An engine that goes through one recording; what it hears in a window is kept under its name."""
 
-    It is parted as it was for them where the engine can take that, so that what they were sure of is found again.
-    """
-    rows: dict[str, float] = kept.all(_ENGINES)
-    own = rows.pop(engine.name, None)
-    longest = own or min([engine.longest, *(seconds for seconds in rows.values() if seconds <= engine.longest)])
-    if own is None:
-        kept.put(_ENGINES, engine.name, longest)
-    return [*rows], longest
+    work: Work
+    engine: Asr
+    languages: Counter[str] = field(default_factory=Counter)
+    """Seconds that were heard in each language so far."""
 
+    @property
+    def language(self) -> str:
+        """The language of most of what was heard, or ""."""
+        return max(self.languages, key=lambda code: self.languages[code], default="")
 
-def _transcribed(work: Work, engine: Asr, stretch: Stretch, before: Sequence[str] = ()) -> Transcript:
-    """Return what an engine hears in a stretch, or what another one that was sure has heard in it."""
-    work.go_on()
-    stage = f"hear {engine.name}"
-    key = hashlib.sha256(stretch.sound.astype("<i2").tobytes()).hexdigest()[:32]
-    row = work.kept.get(stage, key)
-    told = (work.kept.get(f"hear {name}", key) for name in before if row is None)
-    row = next((r for r in told if r is not None and r["confidence"] >= SURE), row)
-    if row is None:
-        heard = engine.transcribe(stretch.sound, stretch.speech)
-        work.kept.put(stage, key, asdict(heard))
+    def hear(self, window: Stretch) -> Transcript:
+        """Return what is said in a window, from what was kept if the engine has heard the same sound before."""
+        self.work.go_on()
+        stage = f"window {self.engine.name}"
+        key = hashlib.sha256(window.sound.astype("<i2").tobytes()).hexdigest()[:32]
+        row = self.work.kept.get(stage, key)
+        if row is None:
+            heard = self.engine.transcribe(window.sound, self.language)
+            self.work.kept.put(stage, key, asdict(heard))
+        else:
+            heard = Transcript(row["text"], tuple(Word(**w) for w in row["words"]), row["confidence"], row["language"])
+        if heard.language:
+            self.languages[heard.language] += len(window.sound)
         return heard
-    return Transcript(row["text"], tuple(Word(**w) for w in row["words"]), row["confidence"], row["language"])
 
 
 def _cue(start: float, end: float, heard: Transcript) -> Cue:

@@ -62,6 +62,7 @@ def perceive(work: Work) -> tuple[Recording, list[str]]:
         duration=decoded or max((c.end for c in cues), default=0.0),
         cues=cues,
         speech=heard.speech,
+        heard_by=heard.by,
         shown=seen.shown,
         frames=seen.frames,
         chapters=container.chapters,
@@ -82,7 +83,7 @@ def perceive(work: Work) -> tuple[Recording, list[str]]:
         if chosen is not None and (count := sum(s.kind == kind for s in container.streams)) > 1:
             remarks.append(f"it has {count} {named}; number {chosen.index} was {verb}")
     if container.sound() and not (work.written or container.subtitles()) and work.asr is None:
-        remarks.append("nobody listened: RAGWEAVE_ASR is off, or the extra `video` is not installed")
+        remarks.append(f"what is said in it was not heard: {work.unheard}")
     return recording, remarks
 
 

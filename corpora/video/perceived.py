@@ -2,7 +2,7 @@
 
 Each row is the outcome of one stage for one piece of the recording, keyed by the content of that piece and the
 parameters of the stage. So a run that is killed repeats what was in hand and nothing else, and another recogniser
-repeats only the hearing, and of it only what the one before was not sure of.
+repeats only the hearing.
 """
 
 from __future__ import annotations

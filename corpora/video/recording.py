@@ -8,7 +8,7 @@ from datetime import datetime
 from pathlib import PurePath
 from typing import Literal
 
-Speech = Literal["", "subtitles", "transcript", "pocketsphinx", "whisper", "endpoint"]
+Speech = Literal["", "subtitles", "transcript", "whisper", "endpoint"]
 """Where the words come from; "" where nothing is said, or nobody listened."""
 
 
@@ -52,6 +52,7 @@ class Recording:
 
     Parts are in order of time; chapters are (start, end, title) as the container names them, captions go by the number
     of the clip, `also` is what was said in further languages, and `about` is what the container says about itself.
+    `heard_by` names the engine and the model that wrote down the speech.
     """
 
     title: str
@@ -65,6 +66,7 @@ class Recording:
     also: tuple[Cue, ...] = ()
     language: str = ""
     about: str = ""
+    heard_by: str = ""
     date: datetime | None = None
 
     def shown_in(self, span: tuple[float, float]) -> list[Shown]:

@@ -28,7 +28,7 @@ def doubt(catalog: Path) -> None:
     with sqlite3.connect(catalog) as database:
         found = database.execute("SELECT n, locator, spans, meta FROM items WHERE corpus IN ('clip', 'video')")
         for n, locator, spans, meta in found.fetchall():
-            sure = json.loads(meta) | {"sure": [0.5] * len(json.loads(spans)), "speech": "pocketsphinx"}
+            sure = json.loads(meta) | {"sure": [0.5] * len(json.loads(spans)), "speech": "whisper"}
             told = json.loads(locator) | {"doubtful": True}
             database.execute(
                 "UPDATE items SET locator = ?, meta = ? WHERE n = ?", (json.dumps(told), json.dumps(sure), n)

@@ -34,8 +34,7 @@ if sys.argv[2] == "scripted":
         name = label = "whisper"
         longest, width = 5.0, 2
         def check(self): pass
-        def close(self): pass
-        def transcribe(self, sound, speech=1.0):
+        def transcribe(self, sound, language=""):
             time.sleep(0.15)
             return asr.Transcript(f"level {int(np.abs(sound).sum()) % 1000} heard", (), 0.9, "en")
     def all_of_it(blocks, longest):
@@ -43,7 +42,7 @@ if sys.argv[2] == "scripted":
         for block in blocks:
             held = np.concatenate([held, block])
             while len(held) >= step:
-                yield Stretch(start, held[:step], 0.9)
+                yield Stretch(start, held[:step])
                 held, start = held[step:], start + step
     asr.asr = lambda name=None: Scripted()
     listen.stretches = all_of_it

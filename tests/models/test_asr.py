@@ -1,4 +1,4 @@
-"""Engines that write down speech: which one a setting names, the embedded one, servers and downloads."""
+"""Engines that write down speech: which one a setting names, what Whisper is asked, servers and downloads."""
 
 from __future__ import annotations
 
@@ -9,77 +9,57 @@ from typing import Any
 import numpy as np
 import pytest
 
+from ragweave.corpora.types import SURE
 from ragweave.models import asr as module
-from ragweave.models.asr import Word, asr
+from ragweave.models.asr import asr, why_none
 from ragweave.models.asr_api import TranscriptionServer
-from ragweave.models.asr_sphinx import Sphinx, _started, believed
 from ragweave.models.asr_whisper import Whisper
 from ragweave.models.errors import InputError, ModelError, WeightsError
+from ragweave.models.offers import WHISPER_ENGLISH, WHISPER_OTHERS, Offer
+from ragweave.models.speech import Transcript
 from ragweave.models.vad import RATE
 from ragweave.tests.support.hub import ScriptedHub
 
 SOUND = np.zeros(RATE * 2, np.int16)
 
 
-def test_a_setting_names_the_engine(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, label in (("pocketsphinx", "pocketsphinx"), ("auto", "pocketsphinx"), ("whisper:tiny", "whisper")):
-        assert getattr(asr(name), "label", None) == label
+def test_a_setting_names_the_engine(put: Any) -> None:
+    assert isinstance(asr("whisper:tiny"), Whisper)
     assert asr("off") is None
-    monkeypatch.setattr(module, "embedded", lambda: False)
-    assert asr("auto") is None, "without the extra"
+    put(asr="off")
+    assert why_none() == ("RAGWEAVE_ASR is off", "unset it")
 
 
-@pytest.mark.parametrize("name", ["whisper:", "vosk:small", "whisper", "pocketsphinx:x", "api:m"])
+def lay(home: Path, *offers: Offer) -> None:
+    """Put files where downloaded models lie."""
+    for offer in offers:
+        folder = home / "models" / "hub" / f"models--{offer.name.replace('/', '--')}" / "snapshots" / offer.commit
+        folder.mkdir(parents=True)
+        for name in offer.sha256:
+            (folder / name).write_bytes(b"x")
+
+
+def test_without_a_setting_what_was_downloaded_hears_and_one_sentence_says_that_nothing_was(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert asr() is None and "`ragweave setup speech`" in why_none()[1]
+    lay(home, WHISPER_ENGLISH)
+    one = asr()
+    assert one is not None and one.name == f"whisper {WHISPER_ENGLISH.name}@{WHISPER_ENGLISH.commit}"
+    lay(home, WHISPER_OTHERS)
+    two = asr()
+    assert two is not None and two.name == f"{one.name}+{WHISPER_OTHERS.name}@{WHISPER_OTHERS.commit}"
+    assert why_none() == ("", "")
+    monkeypatch.setattr(module, "installed", lambda: False)
+    assert asr() is None and "'.[video]'" in why_none()[1]
+
+
+@pytest.mark.parametrize(
+    "name", ["whisper:", "vosk:small", "whisper", "pocketsphinx", "api:m", "whisper:a+b+c", "whisper:a+"]
+)
 def test_an_unknown_engine_and_a_server_without_address_are_refused(name: str) -> None:
     with pytest.raises(InputError, match="RAGWEAVE_ASR"):
         asr(name)
-
-
-def test_the_process_that_hears_knows_no_keys(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("RAGWEAVE_CHAT_KEY", "sk-something")
-    monkeypatch.setattr("subprocess.Popen", lambda *command, env, **more: env)
-    assert "RAGWEAVE_CHAT_KEY" not in _started()
-
-
-def test_the_embedded_engine_leaves_out_what_it_is_not_sure_of() -> None:
-    def sure(confidences: list[float], speech: float) -> bool:
-        return believed([Word(0, 1, "w", c) for c in confidences], speech)
-
-    assert sure([0.35, 0.3], 0.7)
-    assert not sure([0.1, 0.2, 0.2], 0.9), "it is speech, and not understood"
-    assert not sure([0.6, 0.6], 0.5), "it is hardly speech"
-    assert not sure([0.9], 0.9) and not sure([], 0.9)
-
-
-def test_the_embedded_engine_hears_nothing_in_silence_survives_a_dead_process_and_ends_all_of_them() -> None:
-    found = Sphinx(2)
-    assert found.transcribe(SOUND).text == ""
-    first, second = found._idle.get(), found._idle.get()
-    assert first is not None and second is None
-    first.kill()
-    first.wait()
-    second = _started()
-    found._idle.put(second)
-    found._idle.put(first)
-    assert found.transcribe(SOUND).text == ""
-    found.close()
-    assert second.returncode is not None
-
-
-@pytest.mark.data
-def test_the_embedded_engine_understands_most_of_a_clear_sentence(data_dir: Path) -> None:
-    from ragweave.corpora.video.listen import sound
-    from ragweave.models.vad import stretches
-
-    stretch = next(stretches(sound(str(data_dir / "audio" / "swc_softeng_intro.mp3"), "mp3", 0), 6.0))
-    found = Sphinx()
-    try:
-        heard = found.transcribe(stretch.sound, stretch.speech)
-    finally:
-        found.close()
-    assert {"welcome", "first", "episode"} <= set(heard.text.split())
-    assert all(a.start < a.end <= b.start + 0.02 for a, b in zip(heard.words, heard.words[1:], strict=False))
-    assert heard.words[-1].end <= len(stretch.sound) / RATE
 
 
 @pytest.fixture
@@ -93,7 +73,7 @@ def test_an_endpoint_gives_words_with_times_and_half_of_a_character_is_replaced(
     reply = {"text": " Hello there\ud83d ", "words": words, "segments": [{"avg_logprob": -0.1}], "language": "en"}
     server.replies = [(503, {}), (200, reply)]
     heard = TranscriptionServer("whisper-1", server.url).transcribe(SOUND)
-    assert (heard.text, heard.language, heard.confidence) == ("Hello there?", "en", 0.905)
+    assert (heard.text, heard.language, heard.confidence) == ("Hello there?", "en", 0.942)
     assert [(w.text, w.start, w.end) for w in heard.words] == [("Hello", 0.1, 0.5), ("there?", 0.6, 1.0)]
     assert all(part in server.asked[1][2] for part in (b"RIFF", b"verbose_json", b"whisper-1"))
 
@@ -150,18 +130,98 @@ def test_a_whisper_model_that_cannot_be_had_is_told(tmp_path: Path, put: Any, mo
         Whisper("tiny").check()
 
 
-def test_whisper_leaves_out_stories_told_to_music() -> None:
-    def segment(text: str, silence: float, sure: float) -> SimpleNamespace:
-        words = [SimpleNamespace(word=f" {w}", start=0.0, end=0.4, probability=0.8) for w in text.split()]
-        return SimpleNamespace(text=text, start=0, end=1, words=words, no_speech_prob=silence, avg_logprob=sure)
+@pytest.mark.parametrize("torn", [False, True])
+def test_of_an_offered_model_other_files_than_the_stated_ones_are_never_opened(
+    torn: bool, home: Path, put: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if torn:
+        lay(home, WHISPER_OTHERS)
+        with pytest.raises(WeightsError, match=r"does not have the sha256 .* Ragweave states.*setup speech"):
+            Whisper("base").check()
+        assert asr() is None, "the wrong file is gone"
+    with ScriptedHub(dict.fromkeys(WHISPER_OTHERS.sha256, b"other"), WHISPER_OTHERS.name) as hub:
+        hub.commit = WHISPER_OTHERS.commit
+        monkeypatch.setenv("HF_ENDPOINT", hub.url)
+        with pytest.raises(WeightsError, match="does not have the sha256"):
+            Whisper(f"{WHISPER_OTHERS.name}@{WHISPER_OTHERS.commit}").check()
+    put(offline="true")
+    with pytest.raises(WeightsError, match="RAGWEAVE_OFFLINE"):
+        Whisper("base").check()
 
-    class Model:
-        def transcribe(self, sound: np.ndarray, **options: Any) -> tuple[list[SimpleNamespace], SimpleNamespace]:
-            assert sound.dtype == np.float32 and options["word_timestamps"]
-            told = [segment("Hello there.", 0.1, -0.2), segment("Thanks for watching", 0.95, -1.2)]
-            return told, SimpleNamespace(language="en")
 
+def segment(text: str, silence: float = 0.1, logprob: float = -0.2, sure: float = 0.95) -> SimpleNamespace:
+    """A segment as faster-whisper returns it."""
+    words = [SimpleNamespace(word=f" {w}", start=0.0, end=0.4, probability=sure) for w in text.split()]
+    return SimpleNamespace(text=f" {text}", words=words, no_speech_prob=silence, avg_logprob=logprob)
+
+
+class Model:
+    """Plays a Whisper model: says its segments, and hears a language with a probability."""
+
+    def __init__(self, *segments: SimpleNamespace, only: str = "", hears: tuple[str, float] = ("en", 0.9)) -> None:
+        self.segments, self.hears = segments, hears
+        self.supported_languages = [only] if only else ["de", "en", "fr"]
+        self.languages: list[str] = []
+
+    def transcribe(self, sound: np.ndarray, **options: Any) -> tuple[list[SimpleNamespace], None]:
+        assert sound.dtype == np.float32 and options["word_timestamps"]
+        self.languages.append(options["language"])
+        return [*self.segments], None
+
+    def detect_language(self, sound: np.ndarray) -> tuple[str, float, list[tuple[str, float]]]:
+        return *self.hears, [self.hears]
+
+
+def hearing(*models: Model) -> Whisper:
     found = Whisper("x")
-    found._model = Model()
-    heard = found.transcribe(SOUND)
+    found._models = [*models]
+    return found
+
+
+def test_whisper_leaves_out_stories_told_to_music() -> None:
+    model = Model(segment("Hello there."), segment("Thanks for watching", 0.95, -1.2), only="en")
+    heard = hearing(model).transcribe(SOUND)
     assert (heard.text, heard.language, [w.text for w in heard.words]) == ("Hello there.", "en", ["Hello", "there."])
+    assert hearing(Model(segment("Thanks", 0.95, -1.2))).transcribe(SOUND) == Transcript()
+
+
+@pytest.mark.parametrize(
+    ("logprob", "sure", "doubtful"), [(-0.3, 0.95, False), (-0.9, 0.95, True), (-0.3, 0.3, True), (-0.5, 0.8, False)]
+)
+def test_words_are_in_doubt_where_their_segment_or_they_themselves_are_unlikely(
+    logprob: float, sure: float, doubtful: bool
+) -> None:
+    heard = hearing(Model(segment("one two", 0.1, logprob, sure))).transcribe(SOUND)
+    assert (heard.confidence < SURE) == doubtful
+    assert heard.confidence == pytest.approx(heard.words[0].confidence)
+
+
+@pytest.mark.parametrize(
+    ("before", "hears", "sure", "by"),
+    [
+        ("", ("en", 0.9), 0.95, "english"),
+        ("", ("de", 0.6), 0.95, "others"),
+        ("en", ("de", 0.95), 0.95, "english"),
+        ("en", ("de", 0.95), 0.2, "others"),
+        ("en", ("de", 0.5), 0.2, "english"),
+        ("de", ("de", 0.95), 0.95, "others"),
+        ("de", ("en", 0.95), 0.95, "english"),
+        ("de", ("en", 0.5), 0.95, "others"),
+    ],
+)
+def test_a_window_is_heard_by_the_model_for_its_language(
+    before: str, hears: tuple[str, float], sure: float, by: str
+) -> None:
+    english = Model(segment("english", sure=sure), only="en")
+    others = Model(segment("others"), hears=hears)
+    heard = hearing(english, others).transcribe(SOUND, before)
+    assert (heard.text, heard.language) == (by, "en" if by == "english" else "de")
+    assert len(english.languages) <= 1, "heard twice"
+
+
+def test_one_model_of_all_languages_keeps_to_that_of_the_recording_unless_a_window_is_clear() -> None:
+    model = Model(segment("text"), hears=("nn", 0.4))
+    found = hearing(model)
+    assert [found.transcribe(SOUND, before).language for before in ("", "fr")] == ["nn", "fr"]
+    model.hears = ("de", 0.9)
+    assert found.transcribe(SOUND, "fr").language == "de"

@@ -83,7 +83,7 @@ class Fake:
 def hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[ScriptedHub]:
     """A hub from which every offer comes, models of a few letters, and the packages that open them."""
     monkeypatch.setattr("huggingface_hub.utils._http.time.sleep", lambda seconds: None)
-    monkeypatch.setattr(Whisper, "transcribe", lambda self, sound, speech=1.0: Transcript())
+    monkeypatch.setattr(Whisper, "transcribe", lambda self, sound, language="": Transcript())
     Fake.opened = []
     package = types.ModuleType("fastembed")
     package.TextEmbedding = package.ImageEmbedding = Fake  # type: ignore[attr-defined]
@@ -95,7 +95,7 @@ def hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[ScriptedHub]:
     with ScriptedHub({**FILES}) as served:
         monkeypatch.setenv("HF_ENDPOINT", served.url)
         whisper = {"model.bin": served.sha256("model.bin"), "config.json": served.sha256("config.json")}
-        moved = {"whisper": {"name": "owner/model", "commit": served.commit, "sha256": whisper}}
+        moved = {"whisper": {"name": "owner/model", "commit": served.commit, "sha256": whisper, "beside": ()}}
         moved |= {"gguf": {"name": "owner/model", "file": "small.gguf"}}
         monkeypatch.setattr(offered, "OFFERS", [replace(o, **moved.get(o.source, {})) for o in offers.OFFERS])
         yield served
@@ -293,7 +293,7 @@ def test_what_keeps_a_download_from_ending_is_one_sentence_and_nothing_is_writte
     said = {
         "down": "the hub cannot be reached",
         "offline": "RAGWEAVE_OFFLINE forbids",
-        "disk": "486 MB, and 1 MB are free",
+        "disk": "226 MB, and 1 MB are free",
         "full": "is full",
         "hash": "does not have the sha256 that Ragweave states",
         "cut": "files that came whole are kept",
@@ -362,3 +362,19 @@ def test_the_chat_model_sits_the_exam_of_the_check_and_one_that_fails_is_told_wh
     code, out, _ = main("setup", "chat")
     assert code == 0 and exam.SITS in out
     assert "qwen3:4b judged 20 of 40" in out and "missed myth, denied" in out and "set RAGWEAVE_CHECK" in out
+
+
+def test_two_models_that_belong_together_are_fetched_together_and_written_as_one_setting(
+    main: Any, hub: ScriptedHub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hub.repo = "owner/(?:model|other)"
+    [english, *_] = [o for o in offered.OFFERS if o.part == "speech"]
+    pair = replace(english, beside=(replace(english, name="owner/other"),))
+    monkeypatch.setattr(offered, "OFFERS", [pair])
+    code, out, _ = main("setup", "speech", "--all", "--yes")
+    assert code == 0 and "download owner/model and owner/other: 226 MB, licence MIT" in out
+    assert written()["RAGWEAVE_ASR"] == f"whisper:owner/model@{hub.commit}+owner/other@{hub.commit}"
+    assert {path.split("/resolve")[0] for verb, path, _ in hub.asked if "/resolve/" in path} == {
+        "/owner/model",
+        "/owner/other",
+    }

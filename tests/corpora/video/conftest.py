@@ -96,21 +96,21 @@ class ScriptedAsr:
         # Side by side a later stretch may take the turn of an earlier one.
         self.width = 1 if len(lines) > 1 else 2
         self.heard: list[float] = []
+        self.languages: list[str] = []
+        """Language of the recording so far, as each window was given with."""
 
     def check(self) -> None:
         """Always ready."""
 
-    def transcribe(self, sound: Sound, speech: float = 1.0) -> Transcript:
+    def transcribe(self, sound: Sound, language: str = "") -> Transcript:
         """Answer with the line whose turn it is, its words spread over the stretch."""
         text = self.lines[len(self.heard) % len(self.lines)]
         sure = self.sure[len(self.heard) % len(self.sure)]
         self.heard.append(len(sound) / RATE)
+        self.languages.append(language)
         step = len(sound) / RATE / len(text.split())
         words = tuple(Word(n * step, (n + 1) * step, w, sure) for n, w in enumerate(text.split()))
         return Transcript(text, words, sure, "en")
-
-    def close(self) -> None:
-        """Nothing to close."""
 
 
 @pytest.fixture
@@ -131,10 +131,10 @@ def _all_of_it(blocks: Iterator[Sound], longest: float) -> Iterator[Stretch]:
     for block in blocks:
         held = np.concatenate([held, block])
         while len(held) >= step:
-            yield Stretch(start, held[:step], 0.9)
+            yield Stretch(start, held[:step])
             held, start = held[step:], start + step
     if len(held):
-        yield Stretch(start, held, 0.9)
+        yield Stretch(start, held)
 
 
 @pytest.fixture(autouse=True)

@@ -11,7 +11,9 @@ from ragweave.corpora.ingest.events import Event
 from ragweave.corpora.ingest.run import index
 from ragweave.corpora.store.library import open_library
 from ragweave.corpora.store.media import Media
-from tests.corpora.video.conftest import Film, Hears, ScriptedAsr, items
+from ragweave.models.errors import WeightsError
+from ragweave.models.settings import model_settings
+from tests.corpora.video.conftest import Film, Hears, ScriptedAsr, items, warnings
 
 VTT = (
     "WEBVTT\n\n00:01.000 --> 00:03.000\nThe engine weaves algebraic patterns.\n\n00:05.000 --> 00:06.500\nIt counts.\n"
@@ -26,10 +28,10 @@ class Failing(ScriptedAsr):
         super().__init__("words", name=name)
         self.able, self.width = able, 1
 
-    def transcribe(self, sound, speech=1.0):  # type: ignore[no-untyped-def]
+    def transcribe(self, sound, language=""):  # type: ignore[no-untyped-def]
         if len(self.heard) == self.able:
             raise RuntimeError("the power fails")
-        return super().transcribe(sound, speech)
+        return super().transcribe(sound, language)
 
 
 async def test_a_film_becomes_clips_with_frames_that_can_be_opened_and_of_a_short_one_more(film: Film) -> None:
@@ -107,25 +109,74 @@ async def test_progress_tells_each_stage_and_every_recording_waits_to_be_heard_b
     assert told[-1].kind == "finished"
 
 
-async def test_another_recogniser_hears_again_only_what_the_one_before_was_not_sure_of_and_looks_at_nothing(
+async def test_another_recogniser_hears_everything_again_and_looks_at_nothing(
     film: Film, hears: Hears, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = film(seconds=30)
-    hears(ScriptedAsr("clear words", "mumbled words", "clear again", name="weak", sure=(0.9, 0.5, 0.8)))
+    hears(ScriptedAsr("the pots", "mumbled words", name="weak", sure=(0.95, 0.5)))
     await index([path.parent])
+    assert next(i for i in await items() if i.corpus == "video").meta["heard_by"] == "weak"
     monkeypatch.setattr("ragweave.corpora.video.look.frames", lambda *_: pytest.fail("looked again"))
     better = ScriptedAsr("understood now", name="good")
-    better.longest = 28.0
     hears(better)
-    assert (await index([path.parent])).indexed == 1 and better.heard == [10.0]
-    text = (await items())[0].text
-    assert all(said in text for said in ("clear words", "clear again", "understood now")) and "mumbled" not in text
+    assert (await index([path.parent])).indexed == 1 and better.heard == [10.0, 10.0, 10.0]
+    clip, whole = await items()
+    assert "pots" not in clip.text and "mumbled" not in clip.text and clip.text.count("understood now") == 3
+    assert whole.meta["heard_by"] == "good"
     # Taken in anew for another reason it has nothing to hear.
     (path.parent / "film.srt").write_text("1\n00:00:01,000 --> 00:00:02,000\nWritten.\n", encoding="utf-8")
     await index([path.parent])
     (path.parent / "film.srt").unlink()
     await index([path.parent])
-    assert len(better.heard) == 1 and (await items())[0].text == text
+    assert len(better.heard) == 3 and (await items())[0].text == clip.text
+
+
+async def test_an_engine_is_given_the_language_of_most_of_the_recording_so_far(film: Film, hears: Hears) -> None:
+    engine = ScriptedAsr("words", name="one at a time")
+    engine.width = 1
+    hears(engine)
+    path = film(seconds=30)
+    await index([path.parent])
+    assert engine.languages == ["", "en", "en"]
+
+
+async def test_a_model_that_cannot_be_opened_costs_a_film_its_words_until_it_can(film: Film, hears: Hears) -> None:
+    class Broken(ScriptedAsr):
+        def check(self) -> None:
+            raise WeightsError("the model is torn", "fetch it again")
+
+    path = film(seconds=8)
+    hears(Broken("words", name="w"))
+    report = await index([path.parent])
+    assert (report.indexed, report.failed) == (1, [])
+    assert await warnings() == ["what is said in it was not heard: the model is torn. Fetch it again."]
+    assert (await items())[0].frames and (await items())[0].text == ""
+    told = film("told.mp4", 9)
+    told.with_suffix(".vtt").write_text(VTT)
+    await index([told])
+    assert (await index([told])).unchanged == 1, "what has subtitles needs no model"
+    hears(ScriptedAsr("words", name="w"))
+    assert (await index([path.parent])).indexed == 1 and "words" in {i.text for i in await items()}
+    assert await warnings() == [] and (await index([path.parent])).unchanged == 2
+
+
+async def test_without_a_downloaded_model_a_film_is_looked_at_its_subtitles_are_read_and_the_rest_is_said(
+    film: Film, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RAGWEAVE_ASR", "auto")
+    model_settings.cache_clear()
+    film("mute.mp4", 8, sound="")
+    film("film.mp4", 8)
+    path = film("told.mp4", 8)
+    path.with_suffix(".vtt").write_text(VTT)
+    report = await index([path.parent])
+    assert (report.indexed, report.failed) == (3, [])
+    [said] = await warnings()
+    assert said == (
+        "what is said in it was not heard: the model that hears speech was not downloaded; "
+        "`ragweave setup speech` fetches it"
+    )
+    assert SAID in {i.text for i in await items()} and all(i.frames for i in await items() if i.corpus == "clip")
 
 
 @pytest.mark.parametrize("between", [False, True])

@@ -127,7 +127,7 @@ def test_each_utterance_and_each_part_of_a_long_one_has_its_own_confidence_and_w
     words = tuple((9.0 + n, n + 10.0, w) for n, w in enumerate(["One two three four five six."] * 2))
     long = Cue(9, 30, "One two three four five six. " * 2, confidence=0.6, words=words, sure=(0.9, 0.3))
     cues = (Cue(0, 5, "It was clear.", confidence=0.9), Cue(5, 9, "it was mumbled", confidence=0.4), long)
-    clip = made(cues=cues, speech="pocketsphinx", duration=30.0, shown=(Shown(1, 9, "What it is"),))[0]
+    clip = made(cues=cues, speech="whisper", duration=30.0, shown=(Shown(1, 9, "What it is"),))[0]
     at = {text: clip.text.index(text) for text in ("It was clear.", "it was mumbled", "What it is")}
     assert {text: clip.sureness(n, n + len(text)) for text, n in at.items()} == {
         "It was clear.": 0.9,
