@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from ragweave.models.errors import RagweaveError
 from ragweave.models.offers import TABLE, PartName
+
+if TYPE_CHECKING:
+    from ragweave.models.chat import Chat
 
 
 class Finding(NamedTuple):
@@ -53,7 +56,8 @@ async def _chat() -> Finding:
     what = f"{writer.name} at {writer.host}"
     url = model_settings().chat_url
     if not url:
-        return Finding(title, "ok", f"{what} (not called: `ragweave setup chat` asks it for one word)")
+        what = f"{what} (not called: `ragweave setup chat` asks it for one word){await _learnt(writer)}"
+        return Finding(title, "ok", what)
     try:
         # No tokens are spent on looking whether a server is there.
         async with httpx.AsyncClient(timeout=5, trust_env=False) as client:
@@ -65,7 +69,18 @@ async def _chat() -> Finding:
         return Finding(
             title, "bad", f"{what} cannot be reached ({problem})", "start the server, or `ragweave setup chat`"
         )
-    return Finding(title, "ok", f"{what}, the server answers")
+    return Finding(title, "ok", f"{what}, the server answers{await _learnt(writer)}")
+
+
+async def _learnt(writer: Chat) -> str:
+    """Return what was learnt of a server from its refusals, to be added to what is said of it."""
+    from ragweave.models.chat_client import ways_file
+    from ragweave.models.chat_ways import recall
+    from ragweave.models.settings import model_settings
+
+    server = f"{writer.name} at {writer.host}"
+    learnt = (await asyncio.to_thread(recall, ways_file(model_settings().home), server)).learnt()
+    return "".join(f"; {words}" for words in learnt)
 
 
 async def _encoder() -> Finding:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
@@ -23,6 +23,12 @@ ROUNDS = 10
 """Most rounds of retrieval, and most recalls, that a run may be allowed."""
 
 Mode = Literal["auto", "extractive", "llm"]
+
+
+MEMBER = "ragweave"
+"""Member of the context of another graph that sets a run."""
+_ALIKE = 0.75
+"""How like a knob a name is that may be a slip of one."""
 
 
 class Context(BaseModel):
@@ -161,12 +167,12 @@ class Context(BaseModel):
     def of(cls, runtime: Any, begun: Mapping[str, Any] | None = None) -> Context:
         """Return the run's context; plain `graph.invoke(x)` gives none, some servers give a dict.
 
+        The context of another graph, of which this one is a node, may hold ours as its member `ragweave`.
+
         `begun` is what was set when the turn began that the run goes on with: it holds where the run does not say.
         """
-        given = getattr(runtime, "context", None)
-        if given is None:
-            given = cls()
-        context = given if isinstance(given, cls) else cls.model_validate(cast(Any, given))
+        given = _own(getattr(runtime, "context", None), cls.model_fields)
+        context = given if isinstance(given, cls) else cls(**given)
         return context._over(begun) if begun else context
 
     def set_knobs(self) -> dict[str, Any]:
@@ -191,6 +197,23 @@ class Context(BaseModel):
             while len(self._turns) > _TURNS_KEPT:
                 self._turns.popitem(last=False)
         return cast("T", self._turns[name])
+
+
+def _own(given: Any, knobs: Collection[str]) -> Any:
+    """Return what a run's context sets for us: all of it, or its member `ragweave` if it belongs to another graph.
+
+    Raises:
+        InputError: that member is neither a Context nor a dict.
+    """
+    if given is None or isinstance(given, Context):
+        return given or {}
+    held = given.get(MEMBER) if isinstance(given, Mapping) else getattr(given, MEMBER, None)
+    if held is not None and not isinstance(held, Context | Mapping):
+        raise InputError(f"the member {MEMBER} of the context is a {type(held).__name__}", "give a ragweave.Context")
+    if held is None and isinstance(given, Mapping):
+        ours = any(name in knobs or get_close_matches(str(name), knobs, 1, _ALIKE) for name in given)
+        return given if ours or not given else {}
+    return held or {}
 
 
 def refused(error: ValidationError, remedy: str = "see the settings of a run in docs/configuration.md") -> InputError:

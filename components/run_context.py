@@ -143,9 +143,14 @@ class RunContext:
         images: Sequence[bytes] = (),
         role: Role = "writer",
         good: Callable[[str], bool] = bool,
+        begins: Callable[[str], bool] | None = None,
     ) -> AsyncGenerator[str, None]:
-        """Yield a reply in parts as they arrive; raises as `Chat.stream` does, also after a reply that was cut off."""
-        parts = self._model(role).stream(messages, node=self.node, meter=self.meter, images=images, good=good)
+        """Yield a reply in parts as they arrive; raises as `Chat.stream` does, also after a reply that was cut off.
+
+        `begins` tells whether a reply begins as an answer does, and not with thoughts.
+        """
+        model = self._model(role)
+        parts = model.stream(messages, node=self.node, meter=self.meter, images=images, good=good, begins=begins)
         async with aclosing(parts):
             async for part in parts:
                 yield part

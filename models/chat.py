@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
-from contextlib import aclosing, contextmanager, suppress
-from contextvars import ContextVar
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import aclosing, suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import BaseModel
 
@@ -16,19 +15,20 @@ from ragweave.models import failures
 from ragweave.models.chat_cache import KeptReplies
 from ragweave.models.chat_client import Connection, Served, connect, host_of, name_of, slot, stay_here
 from ragweave.models.chat_fit import PromptRoom
+from ragweave.models.chat_injected import Role, injected, override
 from ragweave.models.chat_json import gave_something, instruction, is_refusal, read_reply, shape_of, under
 from ragweave.models.chat_reply import ChatReply, Messages, ModelRequest, can_be_shown, read_label, without_thoughts
+from ragweave.models.chat_ways import NoStream
 from ragweave.models.errors import InputError, ModelError, ModelTransient, PromptCut, RagweaveError, ReplyCut
 from ragweave.models.failures import Unfinished, endless, explain, is_transient
 from ragweave.models.meter import Meter, Spend
 from ragweave.models.settings import Endpoint, ModelSettings, model_settings
+from ragweave.models.text import clip
 
 if TYPE_CHECKING:
-    from langchain_core.language_models import BaseChatModel
+    pass
 
 __all__ = ["Chat", "Messages", "Role", "chat", "is_transient", "override"]
-
-Role = Literal["writer", "reasoner", "judge", "check", "vision", "fallback"]
 
 _CHARS = 10
 """Characters per token after which a reply is cut."""
@@ -156,10 +156,13 @@ class Chat:
         meter: Meter,
         images: Sequence[bytes] = (),
         good: Callable[[str], bool] = bool,
+        begins: Callable[[str], bool] | None = None,
     ) -> AsyncGenerator[str, None]:
         """Yield the reply in parts as they arrive, the first with a whole sentence; one from the cache in one part.
 
-        What was yielded is never taken back. A reply that is not `good` is not cached.
+        What was yielded is never taken back. A reply that is not `good` is not cached. Some servers send the thoughts
+        of a model before its answer, without a tag that opens them. Until a server is known not to, a reply is held
+        unless `begins` says that it begins as an answer does; without `begins` none is held.
 
         Raises:
             ReplyCut: after the last part of a reply that was cut off at a limit.
@@ -169,10 +172,11 @@ class Chat:
         if kept is not None and good(kept):
             yield self._cache.used(asked, kept)
             return
-        began, smaller = time.monotonic(), asked
+        at, began, smaller = await self._connection(), time.monotonic(), asked
 
-        def ready(held: str) -> bool:
-            return can_be_shown(held) and self._prompts.trusted(smaller, since=began)
+        def ready(waiting: str) -> bool:
+            answers = at.ways.thinks is False or begins is None or begins(waiting)
+            return can_be_shown(waiting) and answers and self._prompts.trusted(smaller, since=began)
 
         while True:
             try:
@@ -183,6 +187,7 @@ class Chat:
                 break
             except PromptCut as error:
                 smaller = await self._prompts.smaller(smaller, error)
+        self._whole(reply)
         if reply.cut:
             cut = f"the reply of {self.name} at {self.host} was cut off after {reply.usage(0)[1]:,} tokens"
             raise ReplyCut(cut, "raise RAGWEAVE_CHAT_TOKENS, or the server's own limit")
@@ -205,34 +210,45 @@ class Chat:
             try:
                 async with aclosing(self._read(reply, asked, lambda _: False)) as parts:
                     [_ async for _ in parts]
+                self._whole(reply)
                 return reply
             except PromptCut as error:
                 asked = await self._prompts.smaller(asked, error)
+
+    def _whole(self, reply: ChatReply) -> None:
+        """Raise ReplyCut of a reply that its server stopped within."""
+        if why := reply.stopped:
+            stopped = f"{self.name} at {self.host} was stopped within its reply ({clip(why, 40)})"
+            raise ReplyCut(stopped, "ask in other words, or use another model")
 
     async def _read(
         self, reply: ChatReply, asked: ModelRequest, ready: Callable[[str], bool]
     ) -> AsyncGenerator[str, None]:
         """Yield what may be shown of a reply, once it is `ready`; another call where it breaks off before."""
-        at, reply.shown, again = await self._connection(), False, False
+        at, taken = await self._connection(), list[str]()
+        reply.shown = again = False
         while True:
-            held = ""
             try:
                 async with aclosing(self._call(reply, at, asked)) as parts:
-                    async for part in parts:
-                        held += part
-                        if reply.shown or ready(held):
-                            reply.shown, part, held = True, held, ""
-                            yield part
+                    async for _ in parts:
+                        if reply.waiting and (reply.shown or ready(reply.waiting)):
+                            reply.shown = True
+                            yield reply.take()
                 self._prompts.check(reply, asked)
-                if held:
-                    yield held
+                if rest := reply.take(ended=True):
+                    yield rest
                 return
             except (RagweaveError, AssertionError):  # told already, and the message of a scripted model to its test
                 raise
             except Exception as exc:
                 if reply.shown and is_transient(exc) and not failures.is_silence(exc):
                     raise ModelTransient(f"the reply of {self.name} at {self.host} broke off", "ask again") from exc
-                if reply.shown or not (at.unlimited(exc) or (failures.broke_off(exc, reply.begun) and not again)):
+                most = self._prompts.reply_tokens
+                if not reply.shown and (second := at.second_way(exc, most, reply.begun)):
+                    taken.append(second)
+                    continue
+                if reply.shown or again or not failures.broke_off(exc, reply.begun):
+                    at.undo(taken)
                     if failures.is_too_long(exc) and not reply.shown:
                         raise self._prompts.too_long(exc, asked) from exc
                     waited = asyncio.get_running_loop().time() - reply.since
@@ -240,38 +256,43 @@ class Chat:
                 again = True
                 await asyncio.sleep(failures.BACKOFF)
 
-    async def _call(self, reply: ChatReply, at: Connection, asked: ModelRequest) -> AsyncGenerator[str, None]:
-        """Make one call: fill `reply` and yield what may be shown of it; record what it cost, also where it fails."""
+    async def _call(self, reply: ChatReply, at: Connection, asked: ModelRequest) -> AsyncGenerator[None, None]:
+        """Make one call: fill `reply`, and yield after each part; record what it cost, also where it fails."""
         meter, clock, most_tokens = asked.meter, asyncio.get_running_loop().time, self._prompts.reply_tokens
         async with slot(self.host, self._settings.chat_width, asked.node, meter):
             meter.reserve(asked.node, asked.tokens, self.name)
             reply.begin(began := clock())
             try:
-                model = at.limited(asked.bound or at.model, most_tokens)
-                async with aclosing(model.astream(asked.sent, config={"tags": ["nostream"]})) as arriving:
-                    while (chunk := await self._next(arriving, reply, asked)) is not None:
+                model, sent = at.limited(asked.bound or at.model, most_tokens), at.ways.messages(asked.sent)
+                async with aclosing(model.astream(sent, config={"tags": ["nostream"]})) as arriving:
+                    while (chunk := await self._next(arriving, reply, asked, at.ways.streamed)) is not None:
                         reply.since = clock()
                         settings = self._settings
                         most = _DRIPS * settings.chat_timeout if reply.shown else settings.chat_patience
                         if reply.since - began > most:  # too slow for the next step of the turn as well
                             raise endless(f"the reply of {self.name} at {self.host} did not end within {most:.0f} s")
-                        if visible := reply.add(chunk):
-                            yield visible
+                        reply.add(chunk)
+                        yield
                         await asyncio.sleep(0)  # parts that have come together are read without a wait: others go on
                         if len(reply.text) > _CHARS * most_tokens:
                             reply.finish = "length"
                             break
-                if visible := reply.rest():
-                    yield visible
+                if not reply.instead:
+                    await at.learn(reply)
             finally:
                 used = reply.usage(asked.tokens)
                 meter.record(Spend(asked.node, self.role, self.name, 1, 0, *used, clock() - began, 0.0))
             if isinstance(self._at, Served) and self._at.provider == "openai" and reply.instead:
-                raise Unfinished(reply.instead) if reply.begun else ValueError("no event of a stream")
+                raise Unfinished(reply.instead) if reply.begun else NoStream("no event of a stream")
+            if reply.failed and not reply.shown:
+                raise Unfinished(f"ended its reply early ({clip(reply.finish, 40)})")
 
-    async def _next(self, arriving: AsyncGenerator[Any, None], reply: ChatReply, asked: ModelRequest) -> Any:
+    async def _next(
+        self, arriving: AsyncGenerator[Any, None], reply: ChatReply, asked: ModelRequest, streamed: bool
+    ) -> Any:
         """Wait for the next part as long as patience and the time of the run last; None at the end."""
         silence, left = self._settings.chat_timeout, asked.meter.seconds_left
+        silence = silence if streamed else self._settings.chat_patience
         try:
             async with asyncio.timeout(silence if left is None else min(silence, left)):
                 return await anext(arriving, None)
@@ -295,30 +316,6 @@ class Chat:
             raise explain(exc, self.name, self.host) from exc
 
 
-_injected: ContextVar[tuple[dict[str, Connection], bool] | None] = ContextVar("injected_models", default=None)
-
-
-@contextmanager
-def override(*, cached: bool = False, **models: BaseChatModel) -> Iterator[None]:
-    """Inject models by role for the code inside; `writer` also stands in for the other roles.
-
-    `cached` keeps and reuses their replies on disk.
-
-    Raises:
-        InputError: for a role that does not exist.
-    """
-    unknown = set(models) - set(get_args(Role))
-    if unknown:
-        raise InputError(f"there is no role {sorted(unknown)[0]!r}", f"use one of {', '.join(get_args(Role))}")
-    outer = _injected.get()
-    made = {role: Connection(model) for role, model in models.items()}
-    token = _injected.set(({**(outer[0] if outer else {}), **made}, cached))
-    try:
-        yield
-    finally:
-        _injected.reset(token)
-
-
 def chat(role: Role = "writer", name: str = "") -> Chat | None:
     """Return the chat model of a role, or None where none is configured.
 
@@ -330,7 +327,7 @@ def chat(role: Role = "writer", name: str = "") -> Chat | None:
     Raises:
         InputError: if a setting cannot be used, or no configured model has the name.
     """
-    models, cached = _injected.get() or ({}, False)
+    models, cached = injected.get() or ({}, False)
     stand_in = models.get("judge") if role == "check" else None
     connection = models.get(role) or stand_in or (models.get("writer") if role != "fallback" else None)
     if connection is not None:

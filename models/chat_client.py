@@ -3,28 +3,33 @@
 from __future__ import annotations
 
 import asyncio
+import email.utils
 import ipaddress
 import os
-import re
-from collections.abc import AsyncIterator
+import time
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from urllib.parse import urlsplit
 from weakref import WeakKeyDictionary
 
 from pydantic import SecretStr
 
+from ragweave.models.chat_ways import Ways, recall, remember
 from ragweave.models.errors import ModelError
-from ragweave.models.failures import status_of
 from ragweave.models.meter import Meter
 from ragweave.models.settings import Endpoint, ModelSettings, model_settings
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
-_MAX_TOKENS = re.compile(r"max_(?:completion_|output_|new_)?tokens")
+    from ragweave.models.chat_reply import ChatReply
+
+_LONGEST_PAUSE = 5.0
+"""Seconds before the next try to which a server may ask; one that asks for more is not asked again."""
 _LINE = 2**20
 """Bytes of one line of a stream that are read."""
 _CONNECT = 10.0
@@ -67,20 +72,46 @@ class Connection:
     """How the most tokens of a reply are told: not at all, as the client does it, or as servers of the same API do."""
     enforces: bool = True
     """Whether the server may be asked to enforce a schema."""
+    ways: Ways = field(default_factory=Ways)
+    """How the server is asked, after what it refused."""
+    kept: Callable[[Ways], None] | None = None
+    """Writes down what was learnt."""
+
+    def __post_init__(self) -> None:
+        self._first, self._known = self.model, replace(self.ways)
+        self.model = self.ways.changed(self.model)
+
+    async def learn(self, reply: ChatReply) -> None:
+        """Remember of a whole reply the way in which it was asked for, and whether it began with thoughts."""
+        if not reply.text.strip():
+            return
+        self.ways.thinks = bool(self.ways.thinks) or reply.broke
+        if self.kept is not None and self._known != self.ways:
+            self._known = replace(self.ways)
+            await asyncio.to_thread(self.kept, self._known)
 
     def limited(self, bound: Any, most: int) -> Any:
-        """Return a model that is asked for at most so many tokens."""
+        """Return a model that is asked for at most so many tokens, in the ways that the server takes."""
+        if bound is not self.model and getattr(bound, "bound", None) is self._first:
+            bound = bound.model_copy(update={"bound": self.model})
+        most = min(most, self.ways.most or most)
         told: dict[str, Any] = {"max_tokens": most}
         if self.limit == "extra_body":
             told = {"extra_body": {**getattr(bound, "kwargs", {}).get("extra_body", {}), **told}}
-        return bound.bind(**told) if self.limit else bound
+        return bound.bind(**told) if self.limit and self.ways.limited else bound
 
-    def unlimited(self, exc: BaseException) -> bool:
-        """Tell whether a server refused the limit; it is not sent there again."""
-        refused = bool(self.limit) and status_of(exc) in (400, 422) and _MAX_TOKENS.search(str(exc)) is not None
-        if refused:
-            self.limit = ""
-        return refused
+    def second_way(self, exc: BaseException, most: int, begun: bool) -> str:
+        """Change how the server is asked after it refused something; return the name of the way, or ""."""
+        tempered = getattr(self._first, "temperature", None) is not None
+        empty = self.kept is not None and not begun
+        name = self.ways.refused(exc, most if self.limit else 0, tempered, empty)
+        self.model = self.ways.changed(self._first)
+        return name
+
+    def undo(self, taken: Sequence[str]) -> None:
+        """Go back to the first way where the second failed, too."""
+        self.ways.undo(taken)
+        self.model = self.ways.changed(self._first)
 
 
 def address(url: str) -> str:
@@ -143,6 +174,7 @@ def build(served: Served) -> BaseChatModel:
 
 async def _bounded(host: str, response: Any) -> None:
     """Stop reading a response whose lines are longer than those of a stream can be: its client keeps them whole."""
+    _hurried(response.headers)
     sent = response.stream
     kind: Any = next(c for c in type(sent).__mro__ if c.__name__ == "AsyncByteStream")  # of httpx, or of a fork of it
 
@@ -161,6 +193,19 @@ async def _bounded(host: str, response: Any) -> None:
             await sent.aclose()
 
     response.stream = Bounded()
+
+
+def _hurried(headers: Any) -> None:
+    """Have the client try no more where a server asks for a long pause: whoever asked would wait for it."""
+    for name, unit in (("retry-after-ms", 1_000), ("retry-after", 1)):
+        value = headers.get(name, "")
+        try:
+            seconds = float(value or 0) / unit
+        except ValueError:  # a date
+            date = email.utils.parsedate_tz(value)
+            seconds = email.utils.mktime_tz(date) - time.time() if date else 0.0
+        if seconds > _LONGEST_PAUSE:
+            headers["x-should-retry"] = "false"
 
 
 def name_of(model: BaseChatModel) -> str:
@@ -186,8 +231,16 @@ async def connect(served: Served) -> Connection:
         compatible = bool(served.url) or served.provider == "gguf"
         limit: Any = "extra_body" if compatible else "max_tokens" if served.provider in ("openai", "anthropic") else ""
         made = await asyncio.to_thread(build, served)
-        mine.setdefault(served, Connection(made, limit))  # the first of those that began together
+        file, server = ways_file(model_settings().home), f"{served.name} at {served.host}"
+        ways = await asyncio.to_thread(recall, file, server)
+        connection = Connection(made, limit, ways=ways, kept=partial(remember, file, server))
+        mine.setdefault(served, connection)  # the first of those that began together
     return mine[served]
+
+
+def ways_file(home: Path) -> Path:
+    """Return where it is written down how servers are asked."""
+    return home / "cache" / "servers.json"
 
 
 @asynccontextmanager

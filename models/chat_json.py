@@ -7,6 +7,7 @@ behind it raises on prose and takes a minute over 40,000 brackets.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import json_repair
 from pydantic import BaseModel, ValidationError
 
-from ragweave.models.chat_reply import LONGEST, ChatReply, without_thoughts
+from ragweave.models.chat_reply import ChatReply, without_thoughts
 from ragweave.models.errors import ModelError
 from ragweave.models.failures import is_too_long, status_of
 
@@ -26,6 +27,11 @@ M = TypeVar("M", bound=BaseModel)
 
 _MENDED = 8_000
 """Characters of a reply that is mended: json-repair takes seconds over more of deeply nested garbage."""
+_MENDINGS = 3
+"""Places of a reply from which it is mended."""
+_PLACES = 100
+"""Brackets of a reply from which it is read: prose before a value may hold some."""
+_LIKE_JSON = re.compile(r"\{\s*[\"'“\w]|\[\s*[\"'“{\[]")
 
 
 @cache
@@ -85,20 +91,39 @@ def read_reply(reply: ChatReply, schema: type[M]) -> M | None:
 def read_json(text: str, schema: type[M], *, mend: bool = True) -> M | None:
     """Find the first JSON value in a reply that fits the schema: bare, fenced, or with prose around it.
 
-    Of a schema with a single field a bare value stands for that field. json-repair forgives commas, quotes and the
-    like, but a reply that was cut off is never completed (`mend`).
+    The prose may hold brackets of its own. Of a schema with a single field a bare value stands for that field.
+    json-repair forgives commas, quotes and the like, but a reply that was cut off is never completed (`mend`).
     """
-    text = without_thoughts(text)[:LONGEST]
-    opening = min((at for at in (text.find("{"), text.find("[")) if at >= 0), default=-1)
-    if opening < 0 or max(text.rfind("{"), text.rfind("[")) > max(text.rfind("}"), text.rfind("]")):
+    text = without_thoughts(text)
+    if max(text.rfind("{"), text.rfind("[")) > max(text.rfind("}"), text.rfind("]")):
         return None
-    with suppress(ValueError, RecursionError):
-        if (read := _first(json.JSONDecoder(strict=False).raw_decode(text, opening)[0], schema)) is not None:
-            return read
-    if mend and len(text) <= _MENDED:
+    at = -1
+    mends = _MENDINGS if mend and len(text) <= _MENDED else 0
+    for _ in range(_PLACES):
+        if (at := _opening(text, at + 1)) < 0:
+            break
         with suppress(ValueError, RecursionError):
-            return _first(json_repair.loads(text, skip_json_loads=True), schema)
+            value, end = json.JSONDecoder(strict=False).raw_decode(text, at)
+            if (read := _first(value, schema)) is not None:
+                return read
+            at = end - 1
+            continue
+        if mends and _LIKE_JSON.match(text, at):
+            mends -= 1
+            if (read := _mended(text[at:], schema)) is not None:
+                return read
+    return _mended(text, schema) if mends and _opening(text, 0) >= 0 else None
+
+
+def _mended(text: str, schema: type[M]) -> M | None:
+    with suppress(ValueError, RecursionError):
+        return _first(json_repair.loads(text, skip_json_loads=True), schema)
     return None
+
+
+def _opening(text: str, start: int) -> int:
+    """Return where the next value of JSON may begin, or -1."""
+    return min((at for at in (text.find("{", start), text.find("[", start)) if at >= 0), default=-1)
 
 
 def _first(value: Any, schema: type[M]) -> M | None:

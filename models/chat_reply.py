@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from ragweave.models.meter import Meter
 from ragweave.models.text import storable
+from ragweave.models.thoughts import ThoughtReader, answer_in
 
 if TYPE_CHECKING:
     from langchain_core.messages import AIMessageChunk
@@ -24,9 +25,14 @@ IMAGE_TOKENS = 1_000
 LONGEST = 200_000
 """Characters of a reply that are read."""
 
-_THOUGHT = re.compile(r"^\s*<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.S | re.I)
-_CLOSING = re.compile(r"</think(?:ing)?>\s*", re.I)
 _FINISH = ("finish_reason", "stop_reason", "done_reason")
+_FAILED = re.compile(r"abort|cancel|error|fail|time.?out|interrupt|network|overload|insufficient|malformed", re.I)
+_STOPPED = re.compile(
+    _FAILED.pattern + r"|filter|safe|content|recitation|prohibit|block|spii|censor|polic|sensitive|moderat|refus"
+    r"|guardrail|harm|language|image|other|unexpected",
+    re.I,
+)
+"""Reasons why a server ends a reply before its model does."""
 _WORD = re.compile(r"[^\W_]+")
 _NEGATION = r"\b(?:not|no|never|isn|aren|wasn|cannot|neither|nor|t)[\W_]+(?:(?:an?|the)[\W_]+)?"
 _HELD = 1_000
@@ -77,6 +83,8 @@ class ModelRequest:
 class ChatReply:
     """A reply as it arrives.
 
+    Text waits until `take`: what turns out to be thought before that is dropped.
+
     Attributes:
         text: what came, thoughts included.
         finish: why it ended, as the usual servers tell it, or "".
@@ -94,37 +102,52 @@ class ChatReply:
         self.text = self.finish = ""
         self.since = since
         self._read = self._wrote = 0
+        self._reader, self._given = ThoughtReader(), ""
         self.partial = False
-        self.begun = self.shown = self._calls = self._counted = self._plain = False
+        self.begun = self.shown = self._calls = self._counted = False
 
-    def add(self, chunk: AIMessageChunk) -> str:
-        """Take a part and return what of it may be shown."""
+    def add(self, chunk: AIMessageChunk) -> None:
+        """Take a part, or the whole of a reply that is not streamed."""
         part, used, ended = storable(str(chunk.text)[:LONGEST]), chunk.usage_metadata, chunk.response_metadata
         self.begun = True
         self.text += part
-        self._calls |= bool(chunk.tool_call_chunks)
+        self._calls |= bool(getattr(chunk, "tool_call_chunks", None) or chunk.tool_calls)
         self._counted = not part and (self._counted or bool(used))
         if used:  # the last number of those that count up, the only one of each kind elsewhere
             self._read, self._wrote = max(self._read, used["input_tokens"]), max(self._wrote, used["output_tokens"])
         self.finish = self.finish or next((str(ended[name]) for name in _FINISH if ended.get(name)), "")
-        if self._plain:
-            return part
-        head = self.text.lstrip()[:6].lower()
-        thought = _CLOSING.search(self.text) if head == "<think" else None
-        # White space right after a thought may still be arriving: wait for the first visible character.
-        if thought.end() == len(self.text) if thought else "<think".startswith(head):
-            return ""
-        self._plain = True
-        return self.text[thought.end() :] if thought else self.text
+        self._given += self._reader.add(part)
 
-    def rest(self) -> str:
-        """Return what is held back at the end."""
-        return "" if self._plain else without_thoughts(self.text)
+    @property
+    def waiting(self) -> str:
+        """What is an answer of it and was not taken."""
+        return self._given or self._reader.waiting
+
+    @property
+    def broke(self) -> bool:
+        """Whether a thought was closed in it that had not been opened."""
+        return self._reader.broke
+
+    def take(self, ended: bool = False) -> str:
+        """Return what may be shown of it and was not yet; from then on nothing waits."""
+        given = self._given + (self._reader.rest() if ended else self._reader.release())
+        self._given = ""
+        return given
 
     @property
     def cut(self) -> bool:
         """Whether it ended at a limit of tokens."""
         return self.finish.lower().startswith(("length", "max_tokens"))
+
+    @property
+    def stopped(self) -> str:
+        """Why a server stopped it within: what it says of a filter or an error, or ""."""
+        return self.finish if _STOPPED.search(self.finish) else ""
+
+    @property
+    def failed(self) -> bool:
+        """Whether the server stopped it because something failed, which may pass."""
+        return _FAILED.search(self.finish) is not None
 
     @property
     def instead(self) -> str:
@@ -158,8 +181,8 @@ def tokens_of(text: str) -> int:
 
 
 def without_thoughts(text: str) -> str:
-    """Drop the <think> block that reasoning models on local servers put before their reply."""
-    return _THOUGHT.sub("", text, count=1).strip() if text.lstrip()[:6].lower() == "<think" else text.strip()
+    """Return what a whole reply answers, without what its model thought and without special tokens."""
+    return answer_in(text[:LONGEST])
 
 
 def read_label(text: str, labels: Sequence[str]) -> str | None:

@@ -5,6 +5,7 @@ The clients of models try again by themselves: three tries, half a second before
 
 from __future__ import annotations
 
+import json
 import re
 import ssl
 from collections.abc import Iterator
@@ -31,10 +32,21 @@ _NAMES = (
 """Base classes of dropped connections in the usual client libraries, so that none of them has to be imported."""
 _PASSING_CODES = frozenset({"rate_limit_exceeded", "rate_limit_error", "server_error", "overloaded_error", "timeout"})
 _FINAL_CODES = frozenset({"insufficient_quota", "billing_hard_limit_reached"})
+_SUBJECT = r"(?:prompt|inputs?|messages?|context|sequence|tokens?|request|conversation)"
 _TOO_LONG = re.compile(
-    r"context.{0,20}(?:length|size|window)|maximum context|too many tokens|prompt is too long|exceed.{0,30}context",
+    r"context.{0,20}(?:length|size|window|overflow)|(?:maximum|max) (?:context|model length|prompt|input|sequence)"
+    rf"|\b{_SUBJECT}\b[^.]{{0,80}}?(?:too (?:long|large|many|big)|exceed)"
+    rf"|(?:too (?:long|large|many|big)|exceed\w*)[^.]{{0,80}}?\b{_SUBJECT}\b"
+    rf"|\b{_SUBJECT}\b[^.]{{0,80}}?(?:greater|less|fewer|more|larger|longer) than"
+    r"[^.]{0,40}(?:\d{3}|context|maximum)"
+    rf"|reduce (?:the |your )?(?:length|size|{_SUBJECT})|tokens[`'\" +\w]{{0,30}}must be <",
     re.I,
 )
+"""How servers say that a prompt is too long for its model; the wording differs, what it names does not."""
+_BARE = re.compile(r"Error code: \d+\s*")
+"""What OpenAI's client says of a refusal whose form it does not know."""
+_SAID = 20_000
+"""Characters of a refusal that are read."""
 _NOT_A_REPLY = (AttributeError, KeyError, IndexError, TypeError, ValueError)
 
 
@@ -51,9 +63,10 @@ def is_transient(exc: BaseException) -> bool:
     """
     if isinstance(exc, BaseExceptionGroup):
         return all(is_transient(e) for e in exc.exceptions)
-    if not isinstance(exc, Exception) or isinstance(exc, RagweaveError | ValueError):
-        return False
     codes, status = _codes(exc), status_of(exc)
+    malformed = isinstance(exc, ValueError) and status is None
+    if not isinstance(exc, Exception) or isinstance(exc, RagweaveError) or malformed:
+        return False
     if codes & _FINAL_CODES or any(isinstance(e, ssl.SSLCertVerificationError) for e in causes(exc)):
         return False
     if status is not None:
@@ -94,6 +107,9 @@ def loading(what: str, extra: str, hint: str = "check the name and the network")
 
 def status_of(exc: BaseException) -> int | None:
     """Return the HTTP status that an exception of any client library carries, or None."""
+    if isinstance(exc, ValueError) and exc.args and isinstance(exc.args[0], dict):  # an error that came as a reply
+        code = exc.args[0].get("code") or exc.args[0].get("status")
+        return int(code) if isinstance(code, int) and 100 <= code < 600 else None
     # Of the response by name, never by its truth: a requests.Response with an error status is falsy.
     body = getattr(exc, "body", None)
     places = [getattr(exc, "status_code", None), getattr(getattr(exc, "response", None), "status_code", None)]
@@ -102,10 +118,17 @@ def status_of(exc: BaseException) -> int | None:
     return next((int(place) for place in places if isinstance(place, int) and 100 <= place < 600), None)
 
 
+def words_of(exc: BaseException) -> str:
+    """Return what a server said of a failure, with the body of its response where the exception leaves it out."""
+    body = getattr(exc, "body", None)
+    said = body if isinstance(body, str) else json.dumps(body, ensure_ascii=False, default=str) if body else ""
+    return f"{exc} {said}"[:_SAID]
+
+
 def is_too_long(exc: BaseException) -> bool:
     """Say whether the prompt did not fit into the model."""
     return type(exc).__name__.endswith("ContextOverflowError") or (
-        status_of(exc) in (400, 413, 422, 500) and bool(_TOO_LONG.search(str(exc)))
+        status_of(exc) in (400, 413, 422, 500) and bool(_TOO_LONG.search(words_of(exc)))
     )
 
 
@@ -119,7 +142,7 @@ def explain(exc: Exception, name: str, host: str, setting: str = "CHAT", waited:
         return exc
     # A wait that was cut off while a client paused before its next try: the refusal it paused for says more.
     refusal = next((e for e in causes(exc) if status_of(e) is not None), exc) if is_silence(exc) else exc
-    where, env, status, text = f"{name} at {host}", f"RAGWEAVE_{setting}", status_of(refusal), _detail(str(exc))
+    where, env, status, text = f"{name} at {host}", f"RAGWEAVE_{setting}", status_of(refusal), _detail(exc)
     passes = is_transient(refusal)
     if is_too_long(exc):
         told = f"the prompt is longer than {where} can read"
@@ -182,5 +205,6 @@ def _codes(exc: BaseException) -> set[str]:
     return {str(inner[k]) for k in ("code", "type") if inner.get(k)} if isinstance(inner, dict) else set()
 
 
-def _detail(text: str) -> str:
+def _detail(exc: BaseException) -> str:
+    text = words_of(exc) if _BARE.fullmatch(str(exc)) else str(exc)
     return clip(" ".join(text.split()), 200).rstrip(".")

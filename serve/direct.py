@@ -65,6 +65,12 @@ def pictures_of(message: AnyMessage) -> list[str]:
     return [str(p.get("url") or f"data:{p.get('mime_type', 'image/png')};base64,{p.get('base64', '')}") for p in parts]
 
 
+def library_named_in(library: str | None, given: Mapping[str, Any]) -> str | None:
+    """Return the library that a request names, beside its context or within it."""
+    named = given.get("library")
+    return library if library is not None or not isinstance(named, str) or not named else named
+
+
 def context_of(given: Mapping[str, Any], library: LibraryRow) -> Context:
     """Build a run's context from what a request sets; the library is the one that was checked."""
     if given.get("library", library.name) != library.name:

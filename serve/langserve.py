@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Awaitable
 from contextlib import aclosing, nullcontext
+from difflib import get_close_matches
 from functools import partial
 from typing import Annotated, Any, Literal, TypeVar
 
@@ -35,6 +36,7 @@ from ragweave.serve.direct import Events, answering, messages_of, pictures_of, u
 from ragweave.serve.late import Made
 from ragweave.serve.pictures import PictureDesk
 from ragweave.serve.problems import problem
+from ragweave.serve.remembered import LONGEST_ID, RememberedThreads
 from ragweave.serve.tools import answer_of
 
 T = TypeVar("T")
@@ -45,8 +47,10 @@ PLACES = "ragweave_places"
 """Entry of the configurable in which the server says how many answers of a batch may be under way."""
 REQUEST = "ragweave_request"
 """Entry of the configurable in which the server gives the request: who waits for a whole answer may go away."""
-_CLIENTS = {"thread_id", "checkpoint_id", "checkpoint_ns"}
-"""Entries of the configurable that clients of LangGraph send everywhere."""
+THREAD = "ragweave_thread"
+"""Entry of the configurable in which the server repeats the thread that the client named."""
+_ALIKE = 0.75
+"""How like a knob the name of another entry is that may be a slip; others belong to the client's own graph or chain."""
 _ENDPOINTS: tuple[EndpointName, ...] = (
     "invoke", "batch", "stream", "stream_events", "stream_log", "playground",
     "input_schema", "output_schema", "config_schema",
@@ -112,9 +116,9 @@ class ServedGraph(Runnable[Any, dict[str, Any]]):
     are written, their marks, and the answer. The knobs of `ragweave.Context` are fields of the configurable.
     """
 
-    def __init__(self, graph: str, slots: Slots, pictures: PictureDesk) -> None:
+    def __init__(self, graph: str, slots: Slots, pictures: PictureDesk, threads: RememberedThreads) -> None:
         self.name = self.graph = graph
-        self._slots, self._pictures = slots, pictures
+        self._slots, self._pictures, self._threads = slots, pictures, threads
 
     @property
     def config_specs(self) -> list[ConfigurableFieldSpec]:
@@ -196,11 +200,16 @@ class ServedGraph(Runnable[Any, dict[str, Any]]):
         asked = LangServeInput.model_validate(input)
         said = [*((s.role, s.content) for s in asked.history), ("user", asked.question)]
         *before, last = messages_of(asked.messages or said)
+        thread = (caller.id, library.id, given.get(THREAD))
+        if thread[-1] and not before:
+            before = self._threads.earlier(thread)
         pictures = await self._pictures.read(asked.pictures or pictures_of(last))
         messages = [*before, asked_with(last.text, pictures)]
         run = answering(self._slots, library, messages, self.graph, context)
         async with aclosing(run):
             async for event in run:
+                if event["type"] == "answer" and thread[-1]:
+                    self._threads.add(thread, last.text, event["answer"]["text"])
                 yield event
 
 
@@ -211,8 +220,9 @@ def sub_app(slots: Slots, pictures: PictureDesk) -> Made:
     # LangServe reads the body itself, and the parts of a batch.
     for kind in (UnicodeDecodeError, ValidationError, TypeError, RecursionError):
         served.add_exception_handler(kind, _unreadable)
+    threads = RememberedThreads()
     for name in graphs.GRAPHS:
-        graph = ServedGraph(name, slots, pictures)
+        graph = ServedGraph(name, slots, pictures, threads)
         add_routes(served, graph, path=f"/{name}", enabled_endpoints=_ENDPOINTS, per_req_config_modifier=with_caller)
     served.add_middleware(_Playground)
     return served, nullcontext()
@@ -241,9 +251,11 @@ async def _unreadable(request: Request, error: Exception) -> Response:
 async def with_caller(config: dict[str, Any], request: Request) -> dict[str, Any]:
     """Say who asks, and leave out what LangServe filled in; what a client wrote in that place is overwritten.
 
+    A thread that the client names is gone on with. Other entries belong to the graph or chain that the client runs, and
+    mean nothing here.
+
     Raises:
-        InputError: the request sets what is no knob, which LangServe would leave out without a word; or a batch of
-            nothing, or of too much.
+        InputError: the request sets what is no knob and looks like one; or a batch of nothing, or of too much.
     """
     body = await request.json() if request.method == "POST" else {}
     inputs = body.get("inputs", [])
@@ -253,7 +265,7 @@ async def with_caller(config: dict[str, Any], request: Request) -> dict[str, Any
     sent = body.get("config")
     for one in sent if isinstance(sent, list) else [sent]:
         for name in _set_by(one):
-            if name not in Context.model_fields and name not in (*_CLIENTS, CALLER):
+            if name not in Context.model_fields and get_close_matches(name, Context.model_fields, 1, _ALIKE):
                 Context.model_validate({name: None})
     if isinstance(sent, list):  # of a batch: this is called for one after the other
         at = getattr(request.state, "configs", 0)
@@ -261,8 +273,20 @@ async def with_caller(config: dict[str, Any], request: Request) -> dict[str, Any
     knobs = {name: value for name, value in _set_by(config).items() if name in _set_by(sent)}
     if "origin" in request.headers:  # the playground sends its whole form: what stands there as it was shown is not set
         knobs = {name: value for name, value in knobs.items() if value != _shown(name)}
-    ours = {CALLER: request.state.caller, PLACES: batch.at_once(sent), REQUEST: request}
+    ours = {CALLER: request.state.caller, PLACES: batch.at_once(sent), REQUEST: request, THREAD: _thread_of(sent)}
     return {**config, "configurable": {**knobs, **ours}}
+
+
+def _thread_of(sent: Any) -> str:
+    """Return the thread that a client names, or "".
+
+    Raises:
+        InputError: its id is no short text.
+    """
+    named = _set_by(sent).get("thread_id") or ""
+    if not isinstance(named, str | int) or len(str(named)) > LONGEST_ID:
+        raise problems.invalid(("config", "configurable", "thread_id"), f"must have {LONGEST_ID} characters at most")
+    return str(named)
 
 
 def _set_by(config: Any) -> dict[str, Any]:

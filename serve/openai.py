@@ -22,8 +22,8 @@ from ragweave.models.errors import RagweaveError
 from ragweave.nodes.answer import set_out
 from ragweave.serve.access import Caller, CallerNow, library_for, visible
 from ragweave.serve.app_state import AppState, AppStateNow
-from ragweave.serve.chat_request import SOURCES, ChatRequest, check, conversation
-from ragweave.serve.direct import Events, answering, unless_left
+from ragweave.serve.chat_request import SOURCES, ChatRequest, check, chore, conversation
+from ragweave.serve.direct import Events, answering, library_named_in, unless_left
 from ragweave.serve.problems import NotFound, invalid, openai_error
 
 router = APIRouter(prefix="/v1")
@@ -56,15 +56,35 @@ async def reply(
 ) -> Response:
     """Answer the last message in the form that `write` gives it, whole or streamed."""
     check(chat)
-    graph, library = await resolve(caller, chat.model, chat.ragweave.library)
-    messages = await conversation(chat.messages, app_state.pictures)
-    events = answering(app_state.slots, library, messages, graph, chat.ragweave.context)
+    graph, library = await resolve(caller, chat.model, library_named_in(chat.ragweave.library, chat.ragweave.context))
+    if (done := chore(chat.messages)) is not None:
+        events = plain(done)
+    else:
+        said = await conversation(chat.messages, app_state.pictures)
+        events = noted(answering(app_state.slots, library, said.messages, graph, chat.ragweave.context), said.notes)
     writer = write(chat, app_state.address(request))
     if chat.stream:
         # Waited for here, so that what cannot be asked is refused with a status and not within a stream.
         deltas = writer.deltas(events)
         return EventSourceResponse(writer.stream(await anext(deltas), deltas), sep="\n", ping=15)
     return JSONResponse(await unless_left(request, writer.whole(events)))
+
+
+async def noted(events: Events, notes: Sequence[str]) -> Events:
+    """Yield the events of a run; its answer says what of the request was not used."""
+    async with aclosing(events):
+        async for event in events:
+            if notes and event["type"] == "answer":
+                answer = event["answer"]
+                event = {**event, "answer": {**answer, "notes": [*answer["notes"], *notes]}}
+            yield event
+
+
+async def plain(text: str) -> Events:
+    """Yield a text that is no answer of a run."""
+    yield {"type": "plain", "text": text}
+    empty = dict.fromkeys(("sentences", "citations", "notes", "usage"), ())
+    yield {"type": "answer", "answer": {**empty, "text": text, "abstained": False}}
 
 
 async def resolve(caller: Caller, name: str, library: str | None) -> tuple[str, LibraryRow]:
@@ -110,6 +130,9 @@ class ChatCompletionWriter:
                     yield {"content": self._sentence(event)}
                 elif event["type"] == "mark":
                     yield {"content": self._mark(event), "ragweave_marks": [self._marked(event)]}
+                elif event["type"] == "plain":
+                    self._text += event["text"]
+                    yield {"content": event["text"]}
                 elif event["type"] == "answer":
                     self.answer = event["answer"]
                 elif step := self._step(event):

@@ -34,7 +34,7 @@ class ResponseRequest(Body):
 
     model: str = Field(max_length=400)
     input: str | list[dict[str, Any]] = Field(max_length=10_000_000)
-    stream: bool = False
+    stream: bool | None = False
     previous_response_id: str | None = None
     conversation: Any = None
     prompt: Any = None
@@ -56,7 +56,7 @@ def as_chat(body: ResponseRequest) -> ChatRequest:
         if getattr(body, name):
             raise InputError(f"{name} is not kept here", "send the whole conversation in input")
     rows = [{"role": "user", "content": body.input}] if isinstance(body.input, str) else body.input
-    messages = [{"role": row.get("role", ""), "content": _content(row)} for row in rows if _said(row)]
+    messages = [{"role": _role(row), "content": _content(row)} for row in rows if row.get("type") != "reasoning"]
     form = (body.text or {}).get("format") or {}
     sent = {"model": body.model, "messages": messages, "stream": body.stream, "tool_choice": body.tool_choice}
     try:
@@ -69,27 +69,29 @@ def as_chat(body: ResponseRequest) -> ChatRequest:
         raise RequestValidationError(told) from error
 
 
-def _said(row: dict[str, Any]) -> bool:
-    kind = row.get("type", "message")
-    if kind not in ("message", "reasoning"):
-        raise InputError(f"an item of the input is a {str(kind)[:50]!r}", "send messages alone")
-    return bool(kind == "message")
+def _role(row: dict[str, Any]) -> str:
+    """Return the role of a message; of what is no message a name by which it is left out of the conversation."""
+    kind = str(row.get("type") or "message")
+    if kind == "message":
+        return str(row.get("role", ""))
+    return "tool" if kind.endswith("output") else "call" if "call" in kind else kind[:100]
 
 
 def _content(row: dict[str, Any]) -> Any:
     content = row.get("content", "")
     if not isinstance(content, list):
         return content
-    parts = []
-    for part in content:
-        kind = part.get("type") if isinstance(part, dict) else ""
-        if kind in ("input_text", "output_text", "text"):
-            parts.append({"type": "text", "text": part.get("text", "")})
-        elif kind == "input_image":
-            parts.append({"type": "image_url", "image_url": {"url": part.get("image_url") or ""}})
-        else:
-            raise InputError(f"a part of the input is a {str(kind)[:50]!r}", "send input_text and input_image")
-    return parts
+    return [_part(part) for part in content]
+
+
+def _part(part: Any) -> Any:
+    """Return a part in the form of chat completions."""
+    kind = part.get("type") if isinstance(part, dict) else ""
+    if kind in ("input_text", "output_text", "text"):
+        return {"type": "text", "text": part.get("text") or ""}
+    if kind == "input_image":
+        return {"type": "image_url", "image_url": {"url": part.get("image_url") or ""}}
+    return part
 
 
 class Responder(ChatCompletionWriter):

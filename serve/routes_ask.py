@@ -22,7 +22,7 @@ from ragweave.nodes.condense import check_question
 from ragweave.serve import journal
 from ragweave.serve.access import CallerNow, library_by_id, library_for, library_named, usual_for, visible
 from ragweave.serve.app_state import AppState, AppStateNow, Body
-from ragweave.serve.direct import context_of, messages_of, pictures_of
+from ragweave.serve.direct import context_of, library_named_in, messages_of, pictures_of
 from ragweave.serve.media import with_openings
 from ragweave.serve.problems import NotFound, Refused
 from ragweave.serve.routes_library import forget_threads
@@ -193,7 +193,7 @@ async def ask(
         if body.library is not None and body.library != row.name:
             raise Refused(409, f"this conversation is with the library {row.name!r}", "begin another one")
     else:
-        row = await library_for(caller, body.library)
+        row = await library_for(caller, library_named_in(body.library, body.context))
         thread = new_thread(caller, row)
     context = context_of(body.context, row)
     pictures = await app_state.pictures.read(body.pictures or pictures_of(last))
@@ -253,7 +253,7 @@ async def resume_run(caller: CallerNow, app_state: AppStateNow, id: str, body: C
 async def search(caller: CallerNow, body: QueryBody) -> dict[str, Any]:
     """Return ranked evidence without an answer."""
     check_question(body.query)
-    row = await library_for(caller, body.library)
+    row = await library_for(caller, library_named_in(body.library, body.context))
     found = await graphs.asearch(body.query, context=context_of(body.context, row))
     return {"library": row.name, "query": body.query, "results": await with_openings(row, found)}
 

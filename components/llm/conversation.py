@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from ragweave.components.evidence import TEXT_LIMIT, Hop, Strip
 from ragweave.components.knowledge import Knowledge
-from ragweave.components.llm.prose import long, marks
+from ragweave.components.llm.prose import long, marked, marks
 from ragweave.components.llm.turn import turn_of
 from ragweave.components.passages import headed, is_nested, untitled
 from ragweave.components.tables import TablePart, described, told, whole_rows
@@ -105,7 +105,7 @@ def conversation(
     are replaced by a line that names them (what was learnt from them stays); where the last round alone does not fit,
     its documents are cut.
     """
-    cited = {n for r in past[1:] for n in marks(r.learnt)}
+    cited = {n for r in past[1:] for n in marks(marked(r.learnt))}
     if cited and past[-1].weak and not published:
         past = [*(_cited_alone(r, cited) for r in past[:-1]), past[-1]]
     prompt = "reason_auto_rag" if published else "reason"

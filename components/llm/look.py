@@ -186,12 +186,20 @@ async def watched(run: RunContext, filmed: Sequence[tuple[int, Item]]) -> Pictur
 
 
 async def showing(
-    run: RunContext, messages: Messages, pictures: Pictures, role: Role, good: Callable[[str], bool] = bool
+    run: RunContext,
+    messages: Messages,
+    pictures: Pictures,
+    role: Role,
+    begins: Callable[[str], bool],
+    good: Callable[[str], bool] = bool,
 ) -> AsyncGenerator[str, None]:
-    """Yield a reply to messages with pictures; a model that refuses them is asked again without."""
+    """Yield a reply to messages with pictures; a model that refuses them is asked again without.
+
+    `begins` tells whether a reply begins as an answer does, and not with thoughts.
+    """
     begun = False
     try:
-        async with aclosing(run.stream(messages, pictures.images, role, good)) as parts:
+        async with aclosing(run.stream(messages, pictures.images, role, good, begins)) as parts:
             async for part in parts:
                 begun = True
                 yield part
@@ -202,7 +210,7 @@ async def showing(
         if (model := chosen(role, run.context)) is not None:
             _refuses(run, model, error)
     plain = [(who, text.replace(pictures.told, "")) for who, text in messages]
-    async with aclosing(run.stream(plain, role=role, good=good)) as parts:
+    async with aclosing(run.stream(plain, role=role, good=good, begins=begins)) as parts:
         async for part in parts:
             yield part
 

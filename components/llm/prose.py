@@ -7,6 +7,8 @@ from collections.abc import AsyncIterator, Sequence
 
 from ragweave.components.answer_builder import AnswerBuilder
 from ragweave.components.evidence import Strip
+from ragweave.components.llm.citations import ends_behind, with_marks
+from ragweave.components.llm.labels import unlabelled
 from ragweave.corpora.web.plain import one_line, verbatim
 from ragweave.models.calendar import month_of
 from ragweave.models.text import sentences
@@ -27,6 +29,10 @@ _NO_PROSE = re.compile(r"(?:query|learnt|missing)\s*[:：]|<\|?(?:tool|function)
 """What a model says to a program and not to a reader."""
 _MARK = re.compile(r"\s*[\[【](\d{1,3}(?:\s*[,;，、]\s*\d{1,3})*)[\]】]")
 _END = re.compile(r"(?:[.!?…][\"'”’)]*|[。！？][」』”’）]*)(?:\s*[\[【]\d{1,3}(?:\s*[,;，、]\s*\d{1,3})*[\]】])*|\n")
+_CITED = re.compile(r"[\]】][.。!?\s]*\Z")
+"""The end of a sentence that cites."""
+_LOOKED_AT = 1_000
+"""Characters of a reply by which is told how it begins."""
 _CAPTION = re.compile(r"[\"“„«](?:\w+ )?\d+\.$")
 _ORDINAL, _NEXT = re.compile(r"(?<![\w.,])\d{1,2}\.$"), re.compile(r"(\w+)\W")
 _WORDS = re.compile(r".*[^\W\d_](?=\W)", re.S)
@@ -47,6 +53,8 @@ _TITLE = re.compile(r"\s*(?:#{1,6}\s|\*\*[^*]+\*\*\s*$)")
 _SHORT = 4
 """Words of a line that frames an answer and says nothing: a greeting, who signs."""
 _LINK = re.compile(r"!?\[([^\]\n]*)\]\([^)\s]*\)")
+_BOXED = re.compile(r"\$*\\boxed\{((?:[^{}]|\{[^{}]*\})*)\}\$*")
+_TEXT = re.compile(r"\\(?:text|textbf|mathrm|mathbf)\{([^{}]*)\}")
 _URL = re.compile(r"\b(?:https?|ftp)://\S+", re.I)
 _BEHIND_ADDRESS = ".,;:!?)]}>\"'`*。，；：！？）】」』”’"
 """Signs that end a sentence or a bracket behind an address."""
@@ -95,8 +103,17 @@ def trimmed(text: str) -> str:
 
 def settled_to(buffer: str, judged: int) -> int:
     """Return up to where no more text can make an end of a sentence of what was none; `judged` is known to be so."""
-    found = _WORDS.match(buffer, max(judged, len(buffer) - _BEHIND))
-    return found.end() if found else judged
+    since = max(judged, len(buffer) - _BEHIND)
+    found = _WORDS.match(buffer, since)
+    if found is None:
+        return judged
+    # A mark belongs to the end of the sentence before it, with its letters and stops.
+    settled = found.end()
+    for m in _END.finditer(buffer, since):
+        end = ends_behind(buffer, m.end())
+        if end is None or not buffer[end:].strip() or m.start() < settled < end:
+            return max(judged, min(settled, m.start()))
+    return settled
 
 
 def boundary(buffer: str, judged: int = 0) -> int | None:
@@ -112,10 +129,17 @@ def boundary(buffer: str, judged: int = 0) -> int | None:
         if closed is None:
             return None
         listed, judged = listed or (opened if kind == "code" else None), max(judged, closed.end())
+    past = 0
     for m in _END.finditer(buffer, judged):
+        if m.start() < past:
+            continue  # within a mark: “[ref. 1]”
         if m.group() != "\n" and (listed or _in_code(buffer, m.start())):
             continue
-        rest = buffer[m.end() :]
+        end = m.end() if m.group() == "\n" else ends_behind(buffer, m.end())
+        if end is None:
+            return None
+        past = end
+        rest = buffer[end:]
         follows = rest.lstrip()
         # A mark may still come, and a full stop inside a number or an abbreviation ends nothing.
         if not follows or follows[0] in "[【":
@@ -124,18 +148,20 @@ def boundary(buffer: str, judged: int = 0) -> int | None:
             if buffer[: m.end()].strip():
                 return m.start()
             continue
-        if m.group()[0] in "。！？":
-            return m.end()
-        before = buffer[max(0, m.end() - _BEHIND) : m.end()]
-        if _ORDINAL.search(before) and (not (word := _NEXT.match(follows)) or month_of(word[1])):
-            continue  # “am 1. September”, or what may become that
-        if _CAPTION.search(before):
-            continue  # “Figure 1. The parts of the hive”
-        next_word = _NEXT.match(follows)
-        whole = sentences(f"{_MARK.sub('', before).strip()} {next_word[1] if next_word else 'Next'}")
-        if rest[0] != follows[0] and len(whole) > 1:
-            return m.end()
+        if m.group()[0] in "。！？" or (rest[0] != follows[0] and _ends(buffer, end, follows)):
+            return end
     return None
+
+
+def _ends(buffer: str, end: int, follows: str) -> bool:
+    """Tell whether a sentence ends at a full stop and its marks, which may be of a date, number or abbreviation."""
+    before, next_word = with_marks(buffer[max(0, end - _BEHIND) : end]), _NEXT.match(follows)
+    if _ORDINAL.search(before) and (not next_word or month_of(next_word[1])):
+        return False  # “am 1. September”, or what may become that
+    if _CAPTION.search(before):
+        return False  # “Figure 1. The parts of the hive”
+    whole = sentences(f"{_MARK.sub('', before).strip()} {next_word[1] if next_word else 'Next'}")
+    return len(whole) > 1
 
 
 def _in_code(text: str, at: int) -> bool:
@@ -151,6 +177,22 @@ def marks(sentence: str) -> list[int]:
     return list(dict.fromkeys(int(n) for m in _MARK.finditer(prose) for n in re.findall(r"\d+", m[1])))
 
 
+def marked(sentence: str, shown: int = 0) -> str:
+    """Return a sentence whose marks are all written as `[1]`, with so many documents shown; code stays as it is."""
+    if _CODE.fullmatch(sentence):
+        return sentence
+    parts = _INLINE.split(sentence)
+    parts[::2] = (with_marks(part, shown) for part in parts[::2])
+    return "".join(parts)
+
+
+def begins_cited(begun: str) -> bool:
+    """Tell whether a reply begins as an answer over documents does: its first sentence cites, or says UNKNOWN."""
+    end = boundary(begun[:_LOOKED_AT])
+    first = marked(begun if end is None else begun[:end]).strip()
+    return first.upper().startswith("UNKNOWN") or (end is not None and _CITED.search(first) is not None)
+
+
 def plain(sentence: str, evidence: str = "") -> str:
     """Return a sentence without marks, list signs and links: what a model wrote is shown as text only.
 
@@ -158,11 +200,17 @@ def plain(sentence: str, evidence: str = "") -> str:
     """
     parts = _INLINE.split(sentence)
     parts[::2] = (_MARK.sub("", _LINK.sub(r"\1", part)).replace("**", "") for part in parts[::2])
-    text = _URL.sub(lambda m: _known(m.group(), evidence), "".join(parts))
+    text = _BOXED.sub(_unboxed, "".join(parts))
+    text = _URL.sub(lambda m: _known(m.group(), evidence), text)
     if _FRAME.fullmatch(text):
         return ""
     text = text.strip().strip("|") if text.lstrip().startswith("|") else text
     return " ".join(_FORMATTING.sub("", text).split())
+
+
+def _unboxed(m: re.Match[str]) -> str:
+    """Return what stands in a box of LaTeX, in which models put the result of a sum."""
+    return _TEXT.sub(r"\1", m[1])
 
 
 def _known(address: str, evidence: str) -> str:
@@ -193,7 +241,7 @@ def sign(sentence: str) -> str:
 
 def counts(sentence: str) -> bool:
     """Tell whether a sentence counts for how long an answer is; rows, items, code and lines that only frame do not."""
-    return not sign(sentence).strip() and bool(_ENDS.search(_MARK.sub("", sentence)))
+    return not sign(sentence).strip() and bool(_ENDS.search(_MARK.sub("", with_marks(sentence))))
 
 
 class Room:
@@ -226,6 +274,7 @@ def frames(sentence: str, before: str | None) -> bool:
 
 def tell(raw: str, rows: Sequence[Sequence[Strip]], builder: AnswerBuilder, cites: bool = True) -> None:
     """Offer a sentence to the page, with what it cites of the numbered rows, if it does; a refusal is not shown."""
+    raw = marked(raw if builder.last is not None else unlabelled(raw), len(rows))
     known = [s["text"] for row in rows for s in row if s["origin"] == "library"] if _URL.search(raw) else []
     text, kind = as_shown(raw, "\n".join(known)), sign(raw)
     if not text or (not kind.strip() and (_NO_PROSE.match(text) or (REFUSES.match(text) and not marks(raw)))):

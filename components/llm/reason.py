@@ -15,7 +15,7 @@ from ragweave.components.knowledge import Decision, Knowledge
 from ragweave.components.llm.conversation import Round, conversation, rounds
 from ragweave.components.llm.look import Pictures, sees, showing, unlooked, watched
 from ragweave.components.llm.prose import LEFT
-from ragweave.components.llm.turn import ANSWER, SAID, Answering, ModelTurn, read_turn
+from ragweave.components.llm.turn import ANSWER, SAID, Answering, ModelTurn, begins_turn, read_turn
 from ragweave.components.picture_relevance import worth_a_look
 from ragweave.components.run_context import RunContext
 from ragweave.corpora.meta import NAMES
@@ -100,7 +100,8 @@ async def _reply(run: RunContext, messages: Messages, pictures: Pictures, answer
     text, clock, patience = "", asyncio.get_running_loop().time, model_settings().chat_patience
     late = clock() + patience
     try:
-        async with aclosing(showing(run, messages, pictures, "reasoner", lambda text: bool(read_turn(text)))) as stream:
+        shown = showing(run, messages, pictures, "reasoner", begins_turn, lambda text: bool(read_turn(text)))
+        async with aclosing(shown) as stream:
             async for part in stream:
                 text += part
                 if not await answering.read(text) or len(text) > 2 * ANSWER:

@@ -9,7 +9,8 @@ from typing import Any
 from pydantic import BaseModel, field_validator
 
 from ragweave.components.knowledge import Tell
-from ragweave.components.llm.prose import Room, boundary, settled_to, trimmed
+from ragweave.components.llm.labels import in_english, labelled, named_otherwise
+from ragweave.components.llm.prose import Room, boundary, marked, settled_to, trimmed
 from ragweave.models.chat_json import read_json
 from ragweave.models.chat_reply import without_thoughts
 from ragweave.models.text import clip, sentences
@@ -54,12 +55,15 @@ _BEGINS = re.compile(r"(?:^|[.!?。！？\n\]】])[\s*#>(\[“\"'_`]*$")
 """What stands before the begin of a sentence."""
 _BEFORE = 50
 """Characters before a label by which that is judged."""
+_LABEL_LINE = 120
+"""Characters of a line that is or begins with a label in other words."""
 _FINAL = "final answer"
 _TABLE = "table"
 _STATEMENT_ENDS = re.compile(r";|\n\s*\n|```")
 """What ends a statement: its semicolon, an empty line, the fence around it."""
 _DRESS = '*_ \n"“”<>'
 """What some models put around an answer."""
+_TAGGED = re.compile(r"</\w+\s*>\s*\Z")
 _KINDS = {
     "最终答案": _FINAL,
     "查询": "query",
@@ -93,6 +97,17 @@ def _labels(text: str) -> list[tuple[str, re.Match[str]]]:
     return out
 
 
+def _readable(text: str) -> str:
+    """Return a turn with a label that is known, where it has one in other words."""
+    return text if _LABEL.search(text) else in_english(text)
+
+
+def begins_turn(begun: str) -> bool:
+    """Tell whether a reply begins with a label, as a turn does."""
+    head = begun[:_BEFORE].lstrip(_DRESS + "#`\n")
+    return _LABEL.match(head) is not None or labelled(begun)
+
+
 def _apart(text: str, marks: Sequence[tuple[str, re.Match[str]]], *kinds: str) -> Iterator[re.Match[str]]:
     """Yield the labels of these kinds that stand in no braces: what JSON says as a value is no label of the turn."""
     depth = at = 0
@@ -121,14 +136,14 @@ def read_turn(reply: str, needs: bool = False) -> ModelTurn | None:
     final answer are none. A final answer wins over queries. What stands before the first label is what was learnt;
     prose without any label that cites documents is an answer. Beside a labelled answer or query JSON is a quotation.
     """
-    text = without_thoughts(reply)[: 2 * ANSWER].strip()
+    text = _readable(without_thoughts(reply)[: 2 * ANSWER].strip())
     marks = _labels(text)
     turn = None if any(_apart(text, marks, _FINAL, _TABLE, "query")) else settled(read_json(text, ModelTurn))
     if turn is not None:
         return turn
     if not marks and needs and (missing := needed(text)):
         return settled(ModelTurn(learnt=text, query=missing))
-    if not marks and (_CITES.search(text) or _UNKNOWN.match(text)):
+    if not marks and (_CITES.search(marked(text)) or _UNKNOWN.match(text)):
         return settled(ModelTurn(answer=text))
     parts: dict[str, str] = {}
     queries: list[str] = []
@@ -195,7 +210,7 @@ def _bare(said: str, left: bool = True, right: bool = True) -> str:
         said = said.lstrip(_DRESS)
         if said[:1] == "`" and said[1:2].isspace():  # of a label in code
             said = said[1:].lstrip(_DRESS)
-    return said.rstrip(_DRESS) if right else said
+    return said.rstrip(_DRESS) if right and not _TAGGED.search(said) else said
 
 
 def _clean(said: str, kind: str) -> str:
@@ -242,10 +257,13 @@ class Answering:
     def __init__(self, tell: Tell | None, shown: Sequence[str], most: int) -> None:
         self.tell, self._shown, self._room = tell, shown, Room(most)
         self.told = self._at = self._judged = self._looked = 0
-        self.cut = self._labelled = False
+        self.cut = self._labelled = self._foreign = False
 
     async def read(self, text: str, ended: bool = False) -> bool:
         """Tell what is complete of a turn that has arrived up to here; False where more need not be read."""
+        since = max(0, self._looked - _LABEL_LINE)
+        self._foreign = self._foreign or (not self._labelled and named_otherwise(text, since))
+        text = in_english(text) if self._foreign else text
         # What is without a label yet may be long, and comes letter by letter.
         self._labelled = self._labelled or _LABEL.search(text, max(0, self._looked - _BEFORE)) is not None
         self._looked = len(text)

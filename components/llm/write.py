@@ -10,8 +10,20 @@ from string import ascii_uppercase
 from ragweave.components.answer_builder import AnswerBuilder
 from ragweave.components.closing import nothing_found, show_pictures
 from ragweave.components.evidence import Evidence, Origin, Reply, Strip
+from ragweave.components.llm.labels import unlabelled
 from ragweave.components.llm.look import look_at, sees, showing, viewer
-from ragweave.components.llm.prose import LEFT, Room, as_shown, complete_sentences, long, plain, sign, split, tell
+from ragweave.components.llm.prose import (
+    LEFT,
+    Room,
+    as_shown,
+    begins_cited,
+    complete_sentences,
+    long,
+    plain,
+    sign,
+    split,
+    tell,
+)
 from ragweave.components.llm.published import answer_messages
 from ragweave.components.llm.reason import today
 from ragweave.components.llm.turn import unknown
@@ -113,8 +125,9 @@ def _lettered(text: str, choices: Sequence[str]) -> int | None:
 
 
 async def _converse(run: RunContext, given: GenerationInput, builder: AnswerBuilder) -> str | None:
-    async for sentence in complete_sentences(run.stream(load("converse", question=given.question))):
-        if text := as_shown(sentence):
+    messages = load("converse", question=given.question)
+    async for sentence in complete_sentences(run.stream(messages, begins=begins_cited)):
+        if text := as_shown(sentence if builder.sentences else unlabelled(sentence)):
             builder.show(text, "model", [], sign(sentence))
     return "" if builder.sentences else None
 
@@ -137,10 +150,10 @@ async def _prose(run: RunContext, given: GenerationInput, builder: AnswerBuilder
         messages = answer_messages(form, given, own, beside, known, length)
     room, written, why = Room(run.context.longest), 0, ""
     try:
-        async with aclosing(showing(run, messages, pictures, "writer")) as parts:
-            async for raw in complete_sentences(parts):
-                text = as_shown(raw)
-                fits = room.takes(raw)
+        async with aclosing(showing(run, messages, pictures, "writer", begins_cited)) as parts:
+            async for said in complete_sentences(parts):
+                raw = said if written else unlabelled(said)
+                text, fits = as_shown(raw), room.takes(raw)
                 if text.strip(" .!").upper() == "UNKNOWN" and given.strips:
                     why = why or weak(_nearest(given.strips))
                 elif not fits:

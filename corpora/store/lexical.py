@@ -85,7 +85,9 @@ class Frequencies:
             # In all corpora at once: a question is asked of each.
             found = _engine(connection).frequencies(connection, [*map(table, self.totals)], whole)
             known.update({t: found.get(t, {}) for t in missing})
-        return {t: known[t].get(name, 0) for t in needed}
+        # Files may have been added since the items were counted: a term is in no more of them than there were.
+        most = self.totals.get(corpus, 0)
+        return {t: min(most, known[t].get(name, 0)) for t in needed}
 
     def average(self, connection: Connection, corpus: Corpus) -> float:
         """Return the tokens of an item of a corpus on average."""

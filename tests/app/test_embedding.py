@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import itertools
 import threading
+from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -12,6 +13,7 @@ from typing import Any
 import pytest
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
 from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.graph import START, MessagesState, StateGraph
 
 from ragweave import Context, RagweaveError, Retriever, aask, aindex, ask, astream, build_agent, index, search
 from ragweave.models.errors import InputError
@@ -42,6 +44,21 @@ async def test_it_is_a_node_of_another_agent(example: ModuleType) -> None:
         )
     ]
     assert "step" in events and "sentence" in events
+
+
+@pytest.mark.parametrize("ours", [None, {"mode": "extractive"}])
+async def test_it_is_a_node_of_a_graph_that_has_a_context_of_its_own(example: ModuleType, ours: Any) -> None:
+    @dataclass
+    class Outer:
+        user: str
+        ragweave: Any = None
+
+    builder = StateGraph(MessagesState, context_schema=Outer)
+    graph = builder.add_node("notes", build_agent()).add_edge(START, "notes").compile()
+    asked: Any = {"messages": [HumanMessage(QUESTION)]}
+    assert "1874" in (await graph.ainvoke(asked, context=Outer("ann", ours)))["messages"][-1].text
+    with pytest.raises(InputError, match="top_kk"):
+        await graph.ainvoke(asked, context=Outer("ann", {"top_kk": 1}))
 
 
 async def test_it_is_a_tool_of_another_agent(example: ModuleType) -> None:

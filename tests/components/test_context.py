@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
 
@@ -8,6 +9,7 @@ import pytest
 from ragweave.components.context import Context
 from ragweave.components.stand_ins import stand_ins, told
 from ragweave.models.chat import override
+from ragweave.models.errors import InputError
 from ragweave.tests.support import ScriptedChat
 
 
@@ -37,3 +39,26 @@ def test_a_preset_says_what_stands_in_for_what_its_authors_had(monkeypatch: pyte
     assert told(Context()) == "" and "router DistilBERT: the head that ships" in told(
         Context(preset="universal-rag-paper", mode="extractive")
     )
+
+
+@dataclass
+class Outer:
+    user: str
+    ragweave: Any = None
+
+
+@pytest.mark.parametrize("outer", [Outer("ann"), {"user": "ann"}, SimpleNamespace(), {}, None])
+def test_the_context_of_another_graph_sets_nothing(outer: Any) -> None:
+    assert Context.of(SimpleNamespace(context=outer)) == Context()
+
+
+@pytest.mark.parametrize("ours", [Context(top_k=3), {"top_k": 3}])
+def test_the_context_of_another_graph_may_hold_ours(ours: Any) -> None:
+    for outer in (Outer("ann", ours), {"user": "ann", "ragweave": ours}):
+        assert Context.of(SimpleNamespace(context=outer)).top_k == 3
+
+
+@pytest.mark.parametrize("outer", [{"top_kk": 3}, Outer("ann", {"top_kk": 3}), Outer("ann", 3), {"ragweave": "x"}])
+def test_what_is_wrong_in_it_is_told_in_a_sentence(outer: Any) -> None:
+    with pytest.raises(InputError):
+        Context.of(SimpleNamespace(context=outer))

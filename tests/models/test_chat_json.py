@@ -107,5 +107,6 @@ def test_what_was_written_is_read_back(queries: list[str], frame: str) -> None:
 @given(st.text(alphabet="ab <think/>\n", max_size=60), st.integers(1, 7))
 def test_a_stream_shows_what_the_whole_text_would(text: str, width: int) -> None:
     reply = ChatReply()
-    parts = [reply.add(AIMessageChunk(text[i : i + width])) for i in range(0, len(text), width)] + [reply.rest()]
-    assert "".join(parts).strip() == without_thoughts(text)
+    for i in range(0, len(text), width):
+        reply.add(AIMessageChunk(text[i : i + width]))
+    assert reply.take(ended=True).strip() == without_thoughts(text)

@@ -16,7 +16,7 @@ import pytest
 import requests
 
 from ragweave.models.errors import ModelTransient
-from ragweave.models.failures import broke_off, is_transient, status_of
+from ragweave.models.failures import broke_off, explain, is_too_long, is_transient, status_of
 
 HTTP = sys.modules["httpx2"] if openai.Timeout.__module__.startswith("httpx2") else httpx
 """The HTTP client of the installed OpenAI package."""
@@ -96,3 +96,43 @@ def test_what_breaks_off_is_asked_for_again_and_what_the_client_tried_or_a_silen
     assert all(broke_off(exc, begun=True) and not broke_off(exc, begun=False) for exc in by_client)
     assert broke_off(ConnectionResetError(), begun=False)
     assert not any(broke_off(exc, begun=True) for exc in (TimeoutError(), KeyError("x")))
+
+
+TOO_LONG = [
+    "This model's maximum context length is 4096 tokens",
+    "The input token count (1048990) exceeds the maximum number of tokens allowed (1048576).",
+    "Input is too long for requested model.",
+    "Please reduce the length of the messages or completion.",
+    "prompt is too long: 210000 tokens > 200000 maximum",
+    "the request exceeds the available context size",
+    "The number of tokens to keep from the initial prompt is greater than the context length.",
+    "Trying to keep the first 5000 tokens when context the overflows.",
+    "The decoder prompt (length 5000) is longer than the maximum model length of 4096.",
+    "This model's maximum prompt length is 131072 but the request contains 537812 tokens.",
+    "`inputs` tokens + `max_new_tokens` must be <= 4096. Given: 5000",
+    "Input validation error: `inputs` must have less than 4096 tokens. Given: 5000",
+    "Prompt contains 40000 tokens, too large for model with 32768 maximum context length",
+    "Request too large for model in organization: Limit 6000, Requested 8000",
+]
+NOT_TOO_LONG = [
+    "n must be 1",
+    "Input should be less than or equal to 2",
+    "temperature must be less than 2",
+    "bad model",
+]
+
+
+@pytest.mark.parametrize("words", TOO_LONG)
+@pytest.mark.parametrize("listed", [False, True])
+def test_a_prompt_that_is_too_long_is_known_in_any_words(words: str, listed: bool) -> None:
+    body = [{"error": {"message": words}}] if listed else {"message": words}
+    said = "Error code: 400" if listed else f"Error code: 400 - {words}"
+    refused = openai.APIStatusError(said, response=httpx.Response(400, request=REQUEST), body=body)
+    assert is_too_long(refused)
+    assert "is longer than m at h can read" in str(explain(refused, "m", "h"))
+
+
+@pytest.mark.parametrize("words", NOT_TOO_LONG)
+def test_another_refusal_is_not_taken_for_a_long_prompt(words: str) -> None:
+    refused = openai.APIStatusError(words, response=httpx.Response(400, request=REQUEST), body={"message": words})
+    assert not is_too_long(refused)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from typing import Any
+from typing import Any, TypedDict
 
 import httpx
 import pytest
 from fastapi import FastAPI
 from langchain_core.messages import HumanMessage
+from langchain_core.runnables import RunnableConfig, RunnableLambda
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.graph import START, StateGraph
 from langserve import RemoteRunnable
 
 from ragweave.components.attachments import Attachment, asked_with
@@ -17,6 +20,7 @@ from ragweave.graphs import run as graphs
 from ragweave.graphs.settings import run_settings
 from ragweave.nodes.answer import Answer
 from ragweave.serve.app import create_app
+from ragweave.serve.remembered import THREADS, TURNS, RememberedThreads
 from ragweave.serve.settings import ServeSettings
 from ragweave.tests.support.serving import in_process, on_loopback
 
@@ -132,3 +136,57 @@ async def test_a_knob_that_is_set_holds_over_the_servers_default_and_an_empty_on
         config = {"configurable": {"preset": "auto-rag-paper", **set_besides}}
         await otherwise.post(f"{AT}/invoke", json={"input": QUESTION, "config": config})
     assert contexts[0].max_hops != 3 and contexts[1].max_hops == 3
+
+
+async def test_a_remote_runnable_is_a_node_of_a_graph_and_a_link_of_a_chain(notes: Any, app: FastAPI) -> None:
+    async with on_loopback(app) as address:
+        remote: RemoteRunnable[Any, Any] = RemoteRunnable(f"{address}{AT}/")
+
+        class Outer(TypedDict):
+            text: str
+
+        async def node(state: Outer, config: RunnableConfig) -> Outer:
+            return {"text": (await remote.ainvoke(QUESTION, config))["text"]}
+
+        builder = StateGraph(Outer).add_node("node", node).add_edge(START, "node")
+        graph = builder.compile(checkpointer=InMemorySaver())
+        config: RunnableConfig = {"configurable": {"thread_id": "1", "user_id": "ann"}}
+        assert "1874" in (await graph.ainvoke({"text": ""}, config))["text"]
+        chain = RunnableLambda(lambda words: {"question": words}) | remote
+        assert "1874" in (await chain.ainvoke(QUESTION["question"], {"configurable": {"user_id": "ann"}}))["text"]
+
+
+async def test_a_slip_in_the_name_of_a_knob_is_refused(client: httpx.AsyncClient) -> None:
+    told = await client.post(f"{AT}/invoke", json={"input": QUESTION, "config": {"configurable": {"top_kk": 1}}})
+    assert told.status_code == 400 and "top_kk" in told.text
+
+
+async def test_a_thread_is_gone_on_with_by_its_caller_in_its_library_alone(
+    client: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[list[str]] = []
+
+    async def astream(messages: Any, **options: Any) -> AsyncIterator[dict[str, Any]]:
+        asked.append([m.text for m in messages])
+        yield {"type": "state", "state": {"answer": Answer(text=f"told {len(asked)}")}}
+
+    monkeypatch.setattr(graphs, "astream", astream)
+    for thread in ("a", "a", "b", None):
+        config = {"configurable": {"thread_id": thread}}
+        await client.post(f"{AT}/invoke", json={"input": {"question": "Q"}, "config": config})
+    history = [{"role": "user", "content": "before"}]
+    sent = {"question": "Q", "history": history}
+    await client.post(f"{AT}/invoke", json={"input": sent, "config": {"configurable": {"thread_id": "a"}}})
+    assert asked == [["Q"], ["Q", "told 1", "Q"], ["Q"], ["Q"], ["before", "Q"]]
+    long = {"configurable": {"thread_id": "x" * 300}}
+    assert (await client.post(f"{AT}/invoke", json={"input": QUESTION, "config": long})).status_code == 422
+
+
+def test_threads_are_kept_within_bounds() -> None:
+    threads = RememberedThreads()
+    for n in range(THREADS + 5):
+        threads.add(n, "q", "a")
+    assert not threads.earlier(0) and threads.earlier(THREADS)
+    for n in range(TURNS + 5):
+        threads.add("long", str(n), "a")
+    assert len(threads.earlier("long")) == 2 * TURNS and threads.earlier("long")[-2].text == str(TURNS + 4)

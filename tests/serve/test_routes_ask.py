@@ -62,3 +62,16 @@ async def test_what_is_malformed_or_beyond_a_number_of_the_database_is_refused_a
     form = {"content-type": "multipart/form-data; boundary=x"}
     refused = await client.post("/api/upload", content=b"--x\r\nno form", headers=form)
     assert (refused.status_code, refused.json()["code"]) == (400, "input")
+
+
+async def test_the_library_that_the_context_names_is_the_one_that_is_asked(client: httpx.AsyncClient) -> None:
+    sent = {"question": QUESTION, "context": {"library": "nowhere"}}
+    for path, body in (("/api/ask", sent), ("/search", {"query": QUESTION, "context": {"library": "nowhere"}})):
+        reply = await client.post(path, json=body)
+        assert reply.status_code == 404 and "nowhere" in reply.text
+    chat = {
+        "model": "agent",
+        "messages": [{"role": "user", "content": QUESTION}],
+        "ragweave": {"context": {"library": "nowhere"}},
+    }
+    assert (await client.post("/v1/chat/completions", json=chat)).status_code == 404

@@ -13,6 +13,8 @@ from ragweave.components import exam
 from ragweave.components.exam import ExamResult
 from ragweave.corpora.store.stores import stores
 from ragweave.models.chat import override
+from ragweave.models.chat_client import ways_file
+from ragweave.models.chat_ways import Ways, remember
 from ragweave.models.settings import model_settings
 from ragweave.tests.support import ScriptedChat
 
@@ -82,3 +84,11 @@ def test_the_exam_of_the_model_that_checks_is_told_and_nothing_is_called(
     with override(writer=ScriptedChat()):
         found = areas(main("doctor", "--json")[1])["check of answers"]
     assert found["state"] == state and said in found["what"] and found["remedy"].startswith(remedy)
+
+
+def test_what_was_learnt_of_a_chat_server_is_told(main: Any, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RAGWEAVE_CHAT", "anthropic:claude")
+    remember(ways_file(home), "claude at anthropic", Ways(streamed=False, thinks=True))
+    _, out, _ = main("doctor", "--json")
+    assert "its replies come whole" in areas(out)["chat model"]["what"]
+    assert "thinks before it answers" in areas(out)["chat model"]["what"]

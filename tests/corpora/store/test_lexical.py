@@ -100,3 +100,16 @@ def test_pruning_keeps_the_rarest_within_the_budget_and_never_nothing(frequency,
     assert sum(frequency[t] for t in kept) <= max(budget, min((frequency[t] for t in present), default=0))
     if kept:
         assert max(frequency[t] for t in kept) <= min((frequency[t] for t in present if t not in kept), default=99)
+
+
+def test_a_term_of_files_that_came_after_the_count_breaks_no_search(filled):
+    catalog, library = filled
+    with catalog.reading(library) as connection:
+        known = Frequencies(connection)
+    fill_more = {f"more{n}": "Maps of stars." for n in range(20)}
+    with catalog.writing(library) as connection:
+        for n, (key, text) in enumerate(fill_more.items(), 100):
+            lexical.put(connection, "paragraph", [(n, indexed(key), "", indexed(text))])
+    with catalog.reading(library) as connection:
+        lexical.search(connection, known, "paragraph", "maps", 5)
+        assert known.of(connection, "paragraph", ["map"])["map"] <= known.totals["paragraph"]

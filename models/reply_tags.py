@@ -1,0 +1,112 @@
+"""Tags in the replies of models, read by their shape and the words of their names."""
+
+from __future__ import annotations
+
+import re
+from typing import Literal, NamedTuple
+
+Kind = Literal["thought", "answer", "channel", "turn", "role", "end", "special", "unknown", "text"]
+
+_NAME = r"[^\W\d][\w:.▁ -]{0,40}"
+TAG = re.compile(
+    rf"<(?P<lead>[|｜])(?P<slash>/?)(?P<pipe>[^\s|｜<>][^|｜<>\n]{{0,40}})[|｜]?>"
+    rf"|<(?P<tail>[^\s|｜<>/][^|｜<>\n]{{0,40}})[|｜]>"
+    rf"|[<＜◁⟨〈⟪](?P<close>/?)(?P<name>{_NAME})(?:\s[^<>\n]{{0,60}})?[>＞▷⟩〉⟫]"
+    r"|\[(?P<shut>/?)(?P<square>[^\W\d]\w{1,24})\](?!\()"
+    r"|(?P<fence>```+)|(?P<code>`[^`\n]+`)"
+)
+BEGUN = re.compile(
+    r"(?:<[^<>\n]{0,110}|[＜◁⟨〈⟪][^>＞▷⟩〉⟫\n]{0,110}|\[/?\w{0,25}|\[/?[^\W\d]\w{1,24}\]|`[^`\n]*|``+)\Z"
+)
+"""What may become a tag or code with the text that follows."""
+LONGEST_TAG = 120
+_THINKS = re.compile(
+    r"think|thought|reason|reflect|anal[iy][sz]|scratch|monolog|deliberat|ponder|contemplat|cogit|ruminat"
+    r"|introspect|rationale|brainstorm|\bcot\b|chain|\binner\b|\bplan(?:ning)?\b"
+    r"|denk|gedank|überleg|pens[éaei]|réfl|razon|ragion|raison|мысл|дума|рассужд|思|推理|考え|생각",
+    re.I,
+)
+ANSWERS = re.compile(
+    r"answer|response|\bfinal\b|solution|\boutput\b|\bresult\b|\breply\b|conclusion"
+    r"|antwort|respuesta|réponse|resposta|risposta|ответ|答|回复",
+    re.I,
+)
+_HTML = frozenset(
+    """a abbr b blockquote body br code dd del details div dl dt em font h1 h2 h3 h4 h5 h6 head hr html i img ins
+    kbd li mark math ol p pre q s samp small span strike strong sub summary sup svg table tbody td th thead title
+    tr tt u ul var cite source ref doc document citation reference""".split()
+)
+_TOKENS = re.compile(
+    r"eos|bos|pad|unk|sep|cls|mask|unused\d*|(?:end|start)_of_\w+|eo[ts]\w*|im_(?:start|end)|0x[0-9a-f]{2}"
+)
+"""Special tokens that are written as ordinary tags."""
+_SQUARE_TOKENS = frozenset({"INST", "SYS", "EOS", "BOS", "PAD", "EOT"})
+_SQUARE_THOUGHT = re.compile(r"(?:\w+ )?(?:think\w*|thoughts?|reason\w*|reflect\w*|analysis|scratchpad)")
+_TURNS = frozenset({"im_start", "start_header_id", "start", "start_of_turn", "turn"})
+"""Tokens behind which the name of a role stands."""
+_ENDS = re.compile(r"(?:im_end|eot_id|eot|eos|eom_id|endoftext|end_of_(?:text|turn|sentence)|return)\Z")
+OURS = frozenset({"assistant", "model", "bot", "ai", "chatbot", "gpt"})
+OTHERS = frozenset("user human system developer tool function functions observation ipython".split())
+AGAIN = re.compile(r"<[|｜]?(?:channel|im_start|start_header_id|start_of_turn|start)[|｜]?>")
+_NOUNS_OF_TURNS = frozenset({"text", "sentence", "header", "turn", "box", "of"})
+PHRASES = (
+    (
+        re.compile(r"\s*here(?:['’]s| is) my thought process:\s*", re.I),
+        re.compile(r"here(?:['’]s| is) my response:\s*", re.I),
+    ),
+    (re.compile(r"\s*analysis(?=[A-Z\"“])"), re.compile(r"assistant\s*final")),
+)
+OPENINGS = ("analysis", "here is my thought process:", "here's my thought process:")
+"""Words in the place of tags: of Granite; and of harmony where a server has dropped its special tokens."""
+_CHANNEL = re.compile(r"\s*(?P<name>\w+)?[^<>\n]{0,60}?(?:<[|｜]message[|｜]>|\n)")
+_ROLE = re.compile(r"\s*(?P<role>\w+)(?=\W)")
+THOUGHT_LINES = ("thought\n", "thoughts\n", "thinking\n", "analysis\n")
+FORMS = {"channel": _CHANNEL, "role": _ROLE, "thought": re.compile(rf"\s*(?:{'|'.join(THOUGHT_LINES)})")}
+
+
+class Tag(NamedTuple):
+    """A tag: what it is for, its name, and whether it closes."""
+
+    kind: Kind
+    name: str
+    closes: bool
+
+
+def tag_of(found: re.Match[str]) -> Tag:
+    """Read a tag by its shape and the words of its name."""
+    piped = found["pipe"] or found["tail"]
+    name = (piped or found["name"] or found["square"] or "").strip().replace("▁", "_")
+    words = re.findall(r"[^\W_\d]+", re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower())
+    lower = name.lower().replace(" ", "_")
+    closes = bool(found["slash"] or found["close"] or found["shut"] or found["tail"])
+    closes = closes or (bool(piped) and re.match(r"(?:end|close|stop)\w", lower) is not None)
+    spaced = " ".join(words)
+    if found["square"]:
+        plain = spaced if name.isupper() or name.islower() else ""
+        kind: Kind = "thought" if _SQUARE_THOUGHT.fullmatch(plain) else "text"
+        return Tag("special" if name in _SQUARE_TOKENS else kind, lower, closes)
+    if piped and lower in OURS | OTHERS:
+        return Tag("role", lower, closes)
+    if "channel" in words:
+        return Tag("channel", lower, closes)
+    if lower in _TURNS:
+        return Tag("turn", lower, closes)
+    if _ENDS.match(lower) or (lower == "s" and closes):
+        return Tag("end", lower, True)
+    if lower in _HTML:
+        return Tag("text", lower, closes)
+    if _THINKS.search(spaced):
+        return Tag("thought", _core(words), closes)
+    if ANSWERS.search(spaced):
+        return Tag("answer", _core(words), closes)
+    if _TOKENS.fullmatch(lower):
+        return Tag("special", lower, closes)
+    paired = len(words) > 1 and words[0] in ("begin", "start", "end") and words[-1] not in _NOUNS_OF_TURNS
+    if piped and not paired:
+        return Tag("special", lower, closes)
+    return Tag("unknown", _core(words), closes)
+
+
+def _core(words: list[str]) -> str:
+    """Return the name without the words that say which of a pair it is."""
+    return "_".join(w for w in words if w not in ("begin", "start", "end", "close", "of")) or "_".join(words)

@@ -1,0 +1,315 @@
+"""What a model thinks is told apart from what it answers, wherever tags or channels mark it.
+
+Servers parse few of the templates that models are trained with. So a reply may hold `<think>`, `[THINK]`,
+channels of harmony, a closing tag whose opening one was part of the prompt, or special tokens between turns.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+from ragweave.models.reply_tags import (
+    AGAIN,
+    ANSWERS,
+    BEGUN,
+    FORMS,
+    LONGEST_TAG,
+    OPENINGS,
+    OTHERS,
+    OURS,
+    PHRASES,
+    TAG,
+    THOUGHT_LINES,
+    Tag,
+    tag_of,
+)
+
+_FEW = 60
+"""Characters before a thought or an answer that are no part of an answer: “Okay.”, the name of a role."""
+
+
+@dataclass
+class Inside:
+    """What is open: a thought, or a pair of tags of an unknown name that may be one."""
+
+    kind: Literal["thought", "channel", "phrase", "pair"]
+    name: str
+    raw: str
+    inline: bool = False
+    until: re.Pattern[str] | None = None
+
+
+class ThoughtReader:
+    """Reads a reply as it arrives and gives what of it is an answer.
+
+    A closing tag whose opening one never came says that all before it was thought. While `holds`, nothing is
+    given, and such text is dropped. From `release` on everything is given at once, and not taken back. In both
+    ways the result does not depend on where a reply is cut into parts.
+
+    Attributes:
+        holds: whether what was read waits.
+        broke: whether a thought was closed that had not been opened, or an answer began behind other text.
+    """
+
+    def __init__(self, holds: bool = True) -> None:
+        self.holds, self.broke = holds, False
+        self._pending = self._ready = self._wrapped = ""
+        self._inside: Inside | None = None
+        self._fenced = self._spoken = self._answers = self._over = self._done = False
+        self._expects: Literal["", "role", "channel", "thought"] = ""
+        self._head = self._trims = True
+        self._last = "\n"
+
+    @property
+    def waiting(self) -> str:
+        """What was read and is held."""
+        return self._ready
+
+    def add(self, part: str) -> str:
+        """Take a part; return what is an answer of it and was not given before."""
+        self._pending += part
+        while self._pending and self._step():
+            pass
+        return "" if self.holds else self._take()
+
+    def release(self) -> str:
+        """Hold no longer; return what was held."""
+        self.holds = False
+        return self._take()
+
+    def rest(self) -> str:
+        """Return what is left at the end of the reply."""
+        while self._pending and self._step(ended=True):
+            pass
+        if self._inside is not None:
+            self._unclosed(self._inside)
+        if self._wrapped and not self._spoken:
+            self._say(self._wrapped.strip())
+        return self._take()
+
+    def _take(self) -> str:
+        ready, self._ready = self._ready, ""
+        return ready
+
+    def _step(self, ended: bool = False) -> bool:
+        """Read on; False where more text is needed."""
+        if self._done:
+            self._pending = ""
+            return False
+        if self._over and not self._again():
+            return False
+        if self._expects:
+            return self._named(ended)
+        if self._inside is not None:
+            return self._think(self._inside)
+        if self._head and not self._opened(ended):
+            return bool(self._inside)
+        return self._text(ended)
+
+    def _again(self) -> bool:
+        """Skip what follows the end of a turn; True where another turn begins, maybe the model's own."""
+        found = AGAIN.search(self._pending)
+        at = max(0, len(self._pending) - LONGEST_TAG) if found is None else found.start()
+        self._pending = self._pending[at:]
+        self._over = found is None
+        return found is not None
+
+    def _opened(self, ended: bool) -> bool:
+        """Tell whether the head of the reply is known to be no phrase that opens a thought."""
+        for opens, until in PHRASES:
+            if found := opens.match(self._pending):
+                if found.end() == len(self._pending) and not ended:
+                    return False
+                self._inside = Inside("phrase", "", found.group(), until=until)
+                self._pending, self._head = self._pending[found.end() :], False
+                return False
+        begun = self._pending.lstrip().replace("’", "'").lower()
+        if not ended and any(phrase.startswith(begun) for phrase in OPENINGS):
+            return False
+        self._head = False
+        return True
+
+    def _text(self, ended: bool) -> bool:
+        """Read text up to the next tag."""
+        found, begun = TAG.search(self._pending), None if ended else BEGUN.search(self._pending)
+        open_at = len(self._pending) if begun is None else begun.start()
+        # What a tag is may depend on the sign behind it: a space, an end of line, a link, a longer fence.
+        waits = found is not None and found.end() == len(self._pending) and not (ended or found["code"])
+        if found is None or waits or open_at < found.start():
+            at = open_at if found is None else min(open_at, found.start())
+            text, self._pending = self._pending[:at], self._pending[at:]
+            self._say(text)
+            return False
+        self._say(self._pending[: found.start()])
+        self._pending = self._pending[found.end() :]
+        if found["fence"]:
+            self._fenced = not self._fenced
+            self._say(found.group())
+        elif found["code"] or (self._fenced and tag_of(found)[::2] != ("thought", True)):
+            self._say(found.group())
+        else:
+            self._tag(tag_of(found), found.group())
+        return True
+
+    def _tag(self, tag: Tag, raw: str) -> None:
+        alone = self._last in "\n" and self._pending[:1] in ("", "\n", "\r")
+        inline = self._last not in "\n" and self._pending[:1] == " " and self._spoken
+        if tag.kind == "thought":
+            if not tag.closes:
+                self._open("thought", tag.name, raw, inline)
+            elif f"<{tag.name}" in self._ready:
+                self._say(raw)
+            else:
+                self._break()
+        elif tag.kind == "channel":
+            self._expects = "" if tag.closes else "channel"
+        elif tag.kind in ("turn", "role", "end", "special"):
+            self._turn(tag, raw, inline)
+        elif tag.kind == "answer":
+            self._answer(tag, raw)
+        elif tag.kind == "unknown" and not tag.closes and not self._spoken and not self._ready.strip():
+            self._open("pair", tag.name, raw, False)
+        elif tag.kind == "unknown" and tag.closes and alone and f"<{tag.name}" not in self._ready:
+            self._break()
+        elif tag.kind in ("unknown", "text"):
+            self._say(raw)
+
+    def _turn(self, tag: Tag, raw: str, inline: bool) -> None:
+        """Read a token between turns: what others are made to say behind the model's turn is no answer."""
+        if inline:
+            self._say(raw)
+        elif tag.kind == "turn":
+            self._expects = "" if tag.closes else "role"
+        elif tag.kind == "end":
+            self._over = self._spoken
+        elif tag.name in OTHERS:
+            self._done = self._spoken
+        elif tag.kind == "special" and not self._spoken:
+            self._expects = "thought"
+
+    def _answer(self, tag: Tag, raw: str) -> None:
+        """Read a tag around an answer: what stands before it is none, unless it is a label."""
+        if tag.closes:
+            if not self._answers and "answer" not in tag.name:
+                self._say(raw)
+        elif self._last in "\n" or not self._spoken:
+            self._answers = True
+            if len(self._ready.strip()) > _FEW:
+                self._break()
+        elif "answer" in tag.name:
+            self._answers = True
+        else:
+            self._say(raw)
+
+    def _open(self, kind: Literal["thought", "channel", "pair"], name: str, raw: str, inline: bool) -> None:
+        if kind != "pair" and self.holds and len(self._ready.strip()) < _FEW:
+            self._forget()
+        self._inside = Inside(kind, name, raw, inline)
+
+    def _break(self) -> None:
+        """Take what was read for a thought."""
+        self.broke = True
+        if self.holds:
+            self._forget()
+        self._trims, self._fenced = True, False
+
+    def _forget(self) -> None:
+        self._ready, self._wrapped, self._spoken, self._last = "", "", False, "\n"
+
+    def _named(self, ended: bool) -> bool:
+        """Read the name of a channel or of a role behind its token."""
+        expects, form = self._expects, FORMS[self._expects]
+        found = form.match(self._pending)
+        if found is None:
+            waits = len(self._pending) < LONGEST_TAG
+            if expects == "thought":
+                waits = any(name.startswith(self._pending.lstrip()) for name in THOUGHT_LINES)
+            if waits and not ended:
+                return False
+            self._expects = ""
+            return True
+        self._expects, self._pending = "", self._pending[found.end() :]
+        if expects == "channel":
+            self._channel(found["name"] or "final")
+        elif expects == "thought":
+            self._open("channel", "thought", "", False)
+        else:
+            self._done = found["role"].lower() in OTHERS and self._spoken
+            self._trims = True
+        return True
+
+    def _channel(self, name: str) -> None:
+        if ANSWERS.search(name) or name in OURS:
+            if self._ready.strip():
+                self._break()
+            self._trims = True
+        else:
+            self._open("channel", name, "", False)
+
+    def _think(self, inside: Inside) -> bool:
+        """Read on within a thought, up to what closes it."""
+        if inside.until is not None:
+            found = inside.until.search(self._pending)
+            if found is None:
+                return False
+            self._inside, self._pending, self._trims = None, self._pending[found.end() :], True
+            return True
+        at = 0
+        for found in TAG.finditer(self._pending):
+            if found["fence"] or found["code"]:
+                continue
+            tag = tag_of(found)
+            if inside.kind == "channel" and tag.kind in ("channel", "end", "turn", "special"):
+                self._inside, self._trims = None, True
+                ends = tag.closes or tag.kind in ("end", "special")
+                self._pending = self._pending[found.end() if ends else found.start() :]
+                return True
+            paired = tag.name == inside.name or inside.kind == tag.kind == "thought"
+            if tag.closes and paired:
+                self._close(inside, self._pending[: found.start()], found)
+                return True
+            at = found.end()
+        at = max(at, len(self._pending) - LONGEST_TAG)
+        inside.raw, self._pending = inside.raw + self._pending[:at], self._pending[at:]
+        return False
+
+    def _close(self, inside: Inside, text: str, found: re.Match[str]) -> None:
+        self._inside, self._pending = None, self._pending[found.end() :]
+        if inside.kind == "pair":
+            inner = (inside.raw + text).split(">", 1)[-1] if ">" in inside.raw else inside.raw + text
+            if "<" in inner:
+                self._say(inside.raw + text + found.group())
+                return
+            self._wrapped = inner
+        self._trims = True
+
+    def _unclosed(self, inside: Inside) -> None:
+        """Settle what was not closed: a mention of a tag is text, a thought that was cut off is none."""
+        whole = inside.raw + self._pending
+        self._inside, self._pending = None, ""
+        if inside.kind == "pair" or inside.inline:
+            self._say(whole)
+            return
+        answers = [m for m in TAG.finditer(whole) if tag_of(m).kind == "answer" and not tag_of(m).closes]
+        if answers:
+            self._trims = True
+            self._say(TAG.sub("", whole[answers[-1].end() :]))
+
+    def _say(self, text: str) -> None:
+        if self._trims:
+            text = text.lstrip()
+        if not text:
+            return
+        self._trims, self._wrapped = False, ""
+        self._ready += text
+        self._spoken = self._spoken or bool(text.strip())
+        self._last = text[-1]
+
+
+def answer_in(text: str) -> str:
+    """Return what a whole reply answers, without what its model thought and without special tokens."""
+    reader = ThoughtReader()
+    reader.add(text)
+    return reader.rest().strip()
