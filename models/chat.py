@@ -180,8 +180,7 @@ class Chat:
 
         while True:
             try:
-                # Closed at once when the reader leaves early: its slot is wanted.
-                async with aclosing(self._read(reply, smaller, ready)) as parts:
+                async with aclosing(self._read(reply, smaller, ready)) as parts:  # left early, it frees its slot
                     async for part in parts:
                         yield part
                 break
@@ -199,7 +198,7 @@ class Chat:
         self._cache.fresh = True
 
     async def room(self, tokens: int) -> int:
-        """Return how many estimated tokens a prompt may have that would have `tokens`; 0 where nobody says."""
+        """Return how many tokens a prompt of an estimated `tokens` may have; 0 where nobody says."""
         return await self._prompts.tokens(tokens)
 
     async def _ask(self, asked: ModelRequest) -> ChatReply:
