@@ -23,7 +23,8 @@ from ragweave.corpora.formats.annotations import among, form_of, written
 from ragweave.corpora.grid import GAP, PageLine
 from ragweave.corpora.layout import PageLook, blocks
 from ragweave.corpora.meta import pdf_date
-from ragweave.corpora.pages import View, without_running_lines, without_unseen_lines
+from ragweave.corpora.pages import View, without_unseen_lines
+from ragweave.corpora.running import without_running_lines
 from ragweave.corpora.titles import title_of
 from ragweave.corpora.types import Box, union
 from ragweave.models.errors import SourceError
