@@ -19,7 +19,8 @@ import pypdfium2.raw as raw
 
 from ragweave.corpora.blocks import COMMENT, Block, Parsed
 from ragweave.corpora.columns import Cell
-from ragweave.corpora.formats.annotations import among, form_of, written
+from ragweave.corpora.formats.annotations import among, buttons, form_of, written
+from ragweave.corpora.formats.buttons import Set, with_buttons
 from ragweave.corpora.grid import GAP, PageLine
 from ragweave.corpora.layout import PageLook, blocks
 from ragweave.corpora.meta import pdf_date
@@ -124,14 +125,16 @@ def _page(
                 text.close()
                 page.set_rotation(upright)
                 text = page.get_textpage()
-            lines = []
-            for line, white in _Text(text, number + 1, view).lines():
-                if white and not _on_ground(page, view.kept(line.bbox)):
-                    hidden.append(line.text)
+            found, signs = [], list(buttons(page, view, form))
+            for line, white in _Text(text, number + 1, view).lines(bool(signs)):
+                if white and not _on_ground(page, view.kept(line.line.bbox)):
+                    hidden.append(line.line.text)
                 else:
-                    lines.append(line)
+                    found.append(line)
         finally:
             text.close()
+        lines, apart = with_buttons(found, signs)
+        notes += [Block(b.said, "text", page=number + 1, bbox=b.box) for b in apart]
         notes += written(page, number + 1, view, hidden, form)
         if pictures is None:
             return lines, view, shown
@@ -168,8 +171,8 @@ class _Text:
         self._view = view
         self._count = min(text.count_chars(), MAX_PAGE_CHARACTERS)
 
-    def lines(self) -> Iterator[tuple[PageLine, bool]]:
-        """Yield the lines of the page as they are set, each with whether it is white.
+    def lines(self, placed: bool) -> Iterator[tuple[Set, bool]]:
+        """Yield the lines of the page as they are set, `placed` with their characters, each with whether it is white.
 
         PDFium ends most lines with a line break, but runs on after a hyphen at a line end, and at times after a space.
         """
@@ -186,7 +189,8 @@ class _Text:
             boxes = [self._text.get_rect(i) for i in range(self._text.count_rects(first, n - first))] if inked else ()
             if boxes:
                 white = self._is_white(inked[0]) and self._is_white(inked[-1])
-                yield self._line("".join(characters), self._view.seen(union(boxes)), inked, hyphen, first), white
+                line = self._line("".join(characters), self._view.seen(union(boxes)), inked, hyphen, first)
+                yield Set(line, tuple(self._side(i, 1) for i in inked) if placed else ()), white
             characters, first = [], n + 1
 
     def _turns(self, space: int) -> bool:
