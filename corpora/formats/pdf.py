@@ -9,7 +9,7 @@ import threading
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -48,8 +48,42 @@ _BOLD = re.compile(r"bold|black|heavy|semibold|demi", re.I)
 _FIXED, _FIXED_PITCH = re.compile(r"courier|mono|consol", re.I), 1
 """Names of fonts whose characters are all as wide, and the flag that says so: a standard font comes without flags."""
 
+_LOST = "\0"
+"""Holds the place of a character whose font does not say what it is."""
+
 _LOCK = threading.Lock()
 """PDFium keeps global state and must not be entered by two threads at once."""
+
+
+@dataclass(slots=True)
+class _Beside:
+    """What is found on pages beside their lines."""
+
+    hidden: list[str] = field(default_factory=list)
+    """Texts that nobody sees."""
+    notes: list[Block] = field(default_factory=list)
+    """What is written upon the pages."""
+    lost: int = 0
+    """Characters whose fonts do not say what they are."""
+    cut: list[str] = field(default_factory=list)
+    """Pages that were read in part."""
+
+    def warnings(self, document: Any) -> list[str]:
+        """Return what was left out, in words."""
+        said = (
+            [
+                f"of page{'s' if len(self.cut) > 1 else ''} {', '.join(self.cut[:10])} only the first "
+                f"{MAX_PAGE_CHARACTERS} characters were read"
+            ]
+            if self.cut
+            else []
+        )
+        if self.lost:
+            what = "1 character was" if self.lost == 1 else f"{self.lost} characters were"
+            said.append(f"{what} left out: the fonts of the file do not say what they mean")
+        if (count := raw.FPDFDoc_GetAttachmentCount(document)) > 0:
+            said.append("1 attached file was not read" if count == 1 else f"{count} attached files were not read")
+        return said
 
 
 def parse(path: Path, pictures: PageLook | None = None) -> Parsed:
@@ -60,26 +94,25 @@ def parse(path: Path, pictures: PageLook | None = None) -> Parsed:
         views: dict[int, View] = {}
         shown: dict[int, View] = {}
         warnings: list[str] = []
-        hidden: list[str] = []
-        notes: list[Block] = []
+        beside = _Beside()
         for n in range(min(count, MAX_PAGES)):
             try:
-                more: list[Block] = []
-                lines, view, shown[n + 1] = _page(document, n, pictures, hidden, more, form)
+                before = len(beside.notes)
+                lines, view, shown[n + 1] = _page(document, n, pictures, beside, form)
             except pypdfium2.PdfiumError:
                 warnings.append(f"page {n + 1} is damaged")
                 continue
-            notes += more
-            if not lines and all(b.text.startswith(COMMENT) for b in more):
+            if not lines and all(b.text.startswith(COMMENT) for b in beside.notes[before:]):
                 warnings.append(f"page {n + 1} has no text (a scan?)")
             pages.append((lines, view))
             views[n + 1] = view
         if count > MAX_PAGES:
             warnings.append(f"only the first {MAX_PAGES} of {count} pages were read")
         meta = document.get_metadata_dict(skip_empty=True)
-    pages, hidden = without_unseen_lines(pages, hidden)
+        more = beside.warnings(document)
+    pages, hidden = without_unseen_lines(pages, beside.hidden)
     kept = without_running_lines(pages)
-    found = among(notes, blocks(kept))
+    found = among(beside.notes, blocks(kept))
     figures = pictures.figures(found) if pictures is not None else ()
     if not all(view.plain for view in (*views.values(), *shown.values())):
         found = [_kept(b, views) for b in found]
@@ -89,7 +122,7 @@ def parse(path: Path, pictures: PageLook | None = None) -> Parsed:
         blocks=tuple(found),
         date=pdf_date(str(meta.get("CreationDate", ""))) or pdf_date(str(meta.get("ModDate", ""))),
         author=str(meta.get("Author", "")).strip(),
-        warnings=(*warnings[:10], *([f"and {len(warnings) - 10} more pages"] if len(warnings) > 10 else [])),
+        warnings=(*warnings[:10], *([f"and {len(warnings) - 10} more pages"] if len(warnings) > 10 else []), *more),
         figures=figures,
         hidden=tuple(hidden),
     )
@@ -106,12 +139,12 @@ def _open(path: Path) -> Any:
 
 
 def _page(
-    document: Any, number: int, pictures: PageLook | None, hidden: list[str], notes: list[Block], form: Any
+    document: Any, number: int, pictures: PageLook | None, beside: _Beside, form: Any
 ) -> tuple[list[PageLine], View, View]:
     """Return the lines of a page in reading order, how they are read, and how the page is shown.
 
-    What nobody sees goes into `hidden`, what is written upon the page into `notes`. Both views differ where a page is
-    turned and its text stands on its side.
+    What nobody sees, and what is written upon the page, goes `beside`. Both views differ where a page is turned and its
+    text stands on its side.
     """
     page = document[number]
     try:
@@ -126,16 +159,19 @@ def _page(
                 page.set_rotation(upright)
                 text = page.get_textpage()
             found, signs = [], list(buttons(page, view, form))
-            for line, white in _Text(text, number + 1, view).lines(bool(signs)):
+            seen = _Text(text, number + 1, view)
+            for line, white in seen.lines(bool(signs)):
                 if white and not _on_ground(page, view.kept(line.line.bbox)):
-                    hidden.append(line.line.text)
+                    beside.hidden.append(line.line.text)
                 else:
                     found.append(line)
+            beside.lost += seen.lost
+            beside.cut += [str(number + 1)] * (text.count_chars() > MAX_PAGE_CHARACTERS)
         finally:
             text.close()
         lines, apart = with_buttons(found, signs)
-        notes += [Block(b.said, "text", page=number + 1, bbox=b.box) for b in apart]
-        notes += written(page, number + 1, view, hidden, form)
+        beside.notes += [Block(b.said, "text", page=number + 1, bbox=b.box) for b in apart]
+        beside.notes += written(page, number + 1, view, beside.hidden, form)
         if pictures is None:
             return lines, view, shown
         if view is shown:
@@ -170,6 +206,8 @@ class _Text:
         self._page = page
         self._view = view
         self._count = min(text.count_chars(), MAX_PAGE_CHARACTERS)
+        self.lost = 0
+        """Characters without a meaning: their font does not say what they are."""
 
     def lines(self, placed: bool) -> Iterator[tuple[Set, bool]]:
         """Yield the lines of the page as they are set, `placed` with their characters, each with whether it is white.
@@ -183,9 +221,11 @@ class _Text:
             hyphen = code in _HYPHENS
             if not (hyphen or code in (10, 13) or (code == 32 and self._turns(n))):
                 # Lone surrogates and what lies beyond Unicode come from broken fonts.
-                characters.append(chr(code) if 0 < code < 0x110000 and not 0xD800 <= code < 0xE000 else "")
+                known = code in (9, 32) or 32 < code < 0xD800 or 0xE000 <= code < 0x110000
+                self.lost += not known
+                characters.append(chr(code) if known else _LOST)
                 continue
-            inked = [first + i for i, c in enumerate(characters) if c.strip()]
+            inked = [first + i for i, c in enumerate(characters) if c.strip() and c != _LOST]
             boxes = [self._text.get_rect(i) for i in range(self._text.count_rects(first, n - first))] if inked else ()
             if boxes:
                 white = self._is_white(inked[0]) and self._is_white(inked[-1])
@@ -208,10 +248,9 @@ class _Text:
         """
         left, bottom, right, top = box
         samples = inked[:: -(-len(inked) // _SAMPLES)]
-        clean = "".join(c for c in text if c >= " " or c == "\t")
         size = Counter(map(self._size, samples)).most_common(1)[0][0]
         return PageLine(
-            text=" ".join(clean.split()),
+            text=_clean(text),
             page=self._page,
             bbox=(round(left, 1), round(bottom, 1), round(right, 1), round(top, 1)),
             base=self._origin(inked[0])[1],
@@ -233,7 +272,7 @@ class _Text:
             return ()
         starts, lasts = [inked[0], *(b for _, b in ends)], [*(a for a, _ in ends), inked[-1]]
         return tuple(
-            Cell(self._side(a, 0), self._side(b, 1), " ".join(text[a - first : b - first + 1].split()))
+            Cell(self._side(a, 0), self._side(b, 1), _clean(text[a - first : b - first + 1]))
             for a, b in zip(starts, lasts, strict=True)
         )
 
@@ -282,6 +321,10 @@ class _Text:
         name, flags = ctypes.create_string_buffer(128), ctypes.c_int()
         raw.FPDFText_GetFontInfo(self._text, at, name, 128, ctypes.byref(flags))
         return name.value.decode("utf-8", "replace"), flags.value
+
+
+def _clean(text: str) -> str:
+    return " ".join("".join(c for c in text if c >= " " or c == "\t").split())
 
 
 def _on_ground(page: Any, box: Box) -> bool:
