@@ -6,14 +6,14 @@ one are in docs/formats.md.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from importlib import import_module
 from itertools import islice
 from pathlib import Path
 from typing import cast
 
-from ragweave.corpora.blocks import Parsed
+from ragweave.corpora.blocks import Block, Parsed
 from ragweave.corpora.dates import noted, stated
 from ragweave.corpora.decode import unreadable
 from ragweave.corpora.hidden import seen, warnings_of
@@ -88,7 +88,7 @@ def finished(read: Callable[[], Parsed], path: Path, *, noted_by_program: bool =
         return parsed
     blocks, invisible = seen(parsed.blocks)
     warned = warnings_of(parsed.hidden, invisible)
-    parsed = replace(parsed, blocks=blocks, warnings=(*parsed.warnings, *warned))
+    parsed = replace(parsed, blocks=blocks, warnings=(*parsed.warnings, *_unreadable(blocks), *warned))
     sample = "\n".join(b.text for b in islice((b for b in parsed.blocks if b.kind != "code"), 200))
     title = filed_under(parsed.blocks) or parsed.title
     parsed = replace(parsed, title=title, language=parsed.language or guess_language(sample))
@@ -99,3 +99,15 @@ def finished(read: Callable[[], Parsed], path: Path, *, noted_by_program: bool =
         why = parsed.warnings[0] if parsed.warnings else "it holds no text"
         raise SourceError(f"nothing to index in {path.name}: {why}", "leave it out, or add text to it")
     return parsed
+
+
+def _unreadable(blocks: Sequence[Block]) -> tuple[str, ...]:
+    """Return how many characters of a text are broken."""
+    count = sum(b.text.count("\ufffd") for b in blocks)
+    if not count:
+        return ()
+    return (
+        "1 character is broken, and shown as \ufffd"
+        if count == 1
+        else f"{count} characters are broken, and shown as \ufffd",
+    )
