@@ -47,6 +47,8 @@ KINDS: dict[str, str] = {
     "code": "source code",
 }
 """Every kind that can be read, with its name for people. The key is also the module's name."""
+_SCANNED = frozenset({"pdf", "eml", "mbox"})
+"""Kinds whose pages, or those of files inside them, may be pictures of text."""
 _NOTED = frozenset({"docx", "pptx", "xlsx", "pdf", "rtf", "odt", "odp", "ods"})
 """Kinds whose date is what the program that wrote the file has noted."""
 
@@ -54,8 +56,8 @@ _NOTED = frozenset({"docx", "pptx", "xlsx", "pdf", "rtf", "odt", "odp", "ods"})
 def parse(path: Path, kind: str, pictures: PageLook | None = None) -> Parsed:
     """Read a file.
 
-    `kind` is what `ragweave.corpora.formats.probe.probe` said it is; `pictures` looks at the pages of a PDF, None reads
-    its text only.
+    `kind` is what `ragweave.corpora.formats.probe.probe` said it is; `pictures` looks at the pages of a PDF and of
+    those attached to a mail, None reads their text only.
 
     Raises:
         SourceError: the file is broken, protected, past a limit, or holds no text at all.
@@ -66,7 +68,7 @@ def parse(path: Path, kind: str, pictures: PageLook | None = None) -> Parsed:
         )
     read = cast("Callable[..., Parsed]", import_module(f"ragweave.corpora.formats.{kind}").parse)
     return finished(
-        lambda: read(path, pictures) if kind == "pdf" else read(path), path, noted_by_program=kind in _NOTED
+        lambda: read(path, pictures) if kind in _SCANNED else read(path), path, noted_by_program=kind in _NOTED
     )
 
 
