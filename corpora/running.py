@@ -32,16 +32,25 @@ _PART = re.compile(r"\D*?(\d{1,4})\s*(?:[^\W\d]+|/)\s*(\d{1,4})\W*")
 """A number, a word or a stroke, and the number of all pages."""
 
 
-def without_running_lines(pages: Sequence[tuple[list[PageLine], View]]) -> list[PageLine]:
+def without_running_lines(pages: Sequence[tuple[list[PageLine], View]]) -> tuple[list[PageLine], list[PageLine]]:
     """Leave out page numbers, and the headers and footers that repeat on most pages.
 
-    A document whose every line repeats keeps all of them.
+    The first of each header and footer is returned as well, where its text stands nowhere else. A document
+    whose every line repeats keeps all of them.
     """
     found = _Running(pages)
     kept = [line for lines, view in pages for line in found.kept(lines, view)]
     gone = found.ends(kept)
     kept = [x for x in kept if id(x) not in gone]
-    return kept or [x for lines, _ in pages for x in lines]
+    everything = [x for lines, _ in pages for x in lines]
+    if not kept:
+        return everything, []
+    left, said = {id(x) for x in kept}, {_plain(x) for x in kept}
+    first: dict[str, PageLine] = {}
+    for line in everything:
+        if id(line) not in left and found.repeats(line) and _plain(line) not in said:
+            first.setdefault(_plain(line), line)
+    return kept, list(first.values())
 
 
 class _Running:
@@ -85,6 +94,10 @@ class _Running:
             if any(id(x) not in gone and abs(x.base - line.base) < _NEAR * line.size for x in further):
                 gone.discard(id(line))
         return [x for x in lines if id(x) not in gone]
+
+    def repeats(self, line: PageLine) -> bool:
+        """Tell whether a line is on most pages as it is, and says something."""
+        return (_plain(line), round(line.base / 6)) in self._repeated and any(c.isalpha() for c in line.text)
 
     def _runs(self, line: PageLine) -> bool:
         return (_plain(line), round(line.base / 6)) in self._repeated or self._counts(line)

@@ -111,8 +111,9 @@ def parse(path: Path, pictures: PageLook | None = None) -> Parsed:
         meta = document.get_metadata_dict(skip_empty=True)
         more = beside.warnings(document)
     pages, hidden = without_unseen_lines(pages, beside.hidden)
-    kept = without_running_lines(pages)
-    found = among(beside.notes, blocks(kept))
+    kept, once = without_running_lines(pages)
+    running = [Block(x.text, "text", page=x.page, bbox=x.bbox) for x in once]
+    found = among([*running, *beside.notes], blocks(kept))
     figures = pictures.figures(found) if pictures is not None else ()
     if not all(view.plain for view in (*views.values(), *shown.values())):
         found = [_kept(b, views) for b in found]
