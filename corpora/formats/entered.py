@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from lxml import etree
 
+from ragweave.corpora.formats.pictured import pictured
+
 ON, OFF = "☒", "☐"
 _TYPED = frozenset("text number date datetime-local month week time email tel url color range".split())
 """Types of fields whose value a reader sees."""
+_FONT = re.compile(r"font-family\s*:\s*([^;,]+)", re.I)
 _TEX = "application/x-tex"
 _SPOKEN = frozenset(("h1", "h2", "h3", "h4", "h5", "h6", "summary", "dt", "legend"))
 """Elements in which a button is what opens a part, and has its title."""
@@ -24,6 +28,20 @@ def state(root: Any) -> None:
             span.text, span.tail = text if element.tag == "math" else f" {text} ", element.tail
             span.sourceline = element.sourceline
             parent.replace(element, span)
+    for element in root.iter("font", "span"):
+        _picture(element)
+
+
+def _picture(element: Any) -> None:
+    """Write the letters of an element as its font shows them, where they are pictures there."""
+    styled = _FONT.search(element.get("style") or "")
+    font = styled[1] if styled else element.get("face") or ""
+    if font:
+        for inner in element.iter():
+            if inner.text:
+                inner.text = pictured(font, inner.text)
+            if inner.tail and inner is not element:
+                inner.tail = pictured(font, inner.tail)
 
 
 def _said(element: Any) -> str:

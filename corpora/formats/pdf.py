@@ -21,6 +21,8 @@ from ragweave.corpora.blocks import COMMENT, Block, Parsed
 from ragweave.corpora.columns import Cell
 from ragweave.corpora.formats.annotations import among, buttons, form_of, written
 from ragweave.corpora.formats.buttons import Set, with_buttons
+from ragweave.corpora.formats.ground import WHITE, on_ground
+from ragweave.corpora.formats.pictured import pictured
 from ragweave.corpora.grid import GAP, PageLine
 from ragweave.corpora.layout import PageLook, blocks
 from ragweave.corpora.meta import pdf_date
@@ -32,8 +34,6 @@ from ragweave.models.errors import SourceError
 
 MAX_PAGES = 5_000
 MAX_PAGE_CHARACTERS = 200_000
-_WHITE = 250
-"""Least value of each channel of a colour that cannot be told from paper."""
 _HYPHENS = (0x02, 0xAD, 0xFFFE)
 """What PDFium gives for a hyphen at a line end."""
 _OTHER_BASELINE = 2.0
@@ -48,6 +48,9 @@ _BOLD = re.compile(r"bold|black|heavy|semibold|demi", re.I)
 _FIXED, _FIXED_PITCH = re.compile(r"courier|mono|consol", re.I), 1
 """Names of fonts whose characters are all as wide, and the flag that says so: a standard font comes without flags."""
 
+_BLANK = (9, 10, 13, 32)
+_PRIVATE = 0xF000
+"""From here on lie the characters of fonts whose letters are pictures."""
 _LOST = "\0"
 """Holds the place of a character whose font does not say what it is."""
 
@@ -162,7 +165,7 @@ def _page(
             found, signs = [], list(buttons(page, view, form))
             seen = _Text(text, number + 1, view)
             for line, white in seen.lines(bool(signs)):
-                if white and not _on_ground(page, view.kept(line.line.bbox)):
+                if white and not on_ground(page, view.kept(line.line.bbox)):
                     beside.hidden.append(line.line.text)
                 else:
                     found.append(line)
@@ -224,7 +227,8 @@ class _Text:
                 # Lone surrogates and what lies beyond Unicode come from broken fonts.
                 known = code in (9, 32) or 32 < code < 0xD800 or 0xE000 <= code < 0x110000
                 self.lost += not known
-                characters.append(chr(code) if known else _LOST)
+                begins = not characters or characters[-1] in " \t"
+                characters.append(self._shown(n, code, begins) if known else _LOST)
                 continue
             inked = [first + i for i, c in enumerate(characters) if c.strip() and c != _LOST]
             boxes = [self._text.get_rect(i) for i in range(self._text.count_rects(first, n - first))] if inked else ()
@@ -233,6 +237,12 @@ class _Text:
                 line = self._line("".join(characters), self._view.seen(union(boxes)), inked, hyphen, first)
                 yield Set(line, tuple(self._side(i, 1) for i in inked) if placed else ()), white
             characters, first = [], n + 1
+
+    def _shown(self, at: int, code: int, begins: bool) -> str:
+        """Return a character as its font shows it, where it is a word by itself, as a box that is ticked is."""
+        ends = begins and (at + 1 == self._count or raw.FPDFText_GetUnicode(self._text, at + 1) in _BLANK)
+        alone = code not in _BLANK and (ends or _PRIVATE <= code < _PRIVATE + 0x100)
+        return pictured(self._font(at)[0], chr(code)) if alone else chr(code)
 
     def _turns(self, space: int) -> bool:
         """Tell whether the text goes back to the left and to another baseline after a space."""
@@ -306,7 +316,7 @@ class _Text:
     def _is_white(self, at: int) -> bool:
         channels = [ctypes.c_uint() for _ in range(4)]
         known = raw.FPDFText_GetFillColor(self._text, at, *channels)
-        return bool(known) and all(c.value >= _WHITE for c in channels[:3])
+        return bool(known) and all(c.value >= WHITE for c in channels[:3])
 
     def _is_bold(self, at: int) -> bool:
         if raw.FPDFText_GetFontWeight(self._text, at) >= 600:
@@ -326,17 +336,3 @@ class _Text:
 
 def _clean(text: str) -> str:
     return " ".join("".join(c for c in text if c >= " " or c == "\t").split())
-
-
-def _on_ground(page: Any, box: Box) -> bool:
-    """Tell whether something is drawn behind a box: a filled shape that is not white, or a picture."""
-    left, bottom, right, top = box
-    for found in page.get_objects(filter=(raw.FPDF_PAGEOBJ_PATH, raw.FPDF_PAGEOBJ_IMAGE, raw.FPDF_PAGEOBJ_SHADING)):
-        a, b, c, d = found.get_bounds()
-        if a > left + 1 or b > bottom + 1 or c < right - 1 or d < top - 1:
-            continue
-        channels = [ctypes.c_uint() for _ in range(4)]
-        raw.FPDFPageObj_GetFillColor(found.raw, *channels)
-        if found.type != raw.FPDF_PAGEOBJ_PATH or any(v.value < _WHITE for v in channels[:3]):
-            return True
-    return False

@@ -64,3 +64,12 @@ def test_a_box_that_is_not_shown_is_not_read(write: Make) -> None:
     fields = [f"{button('secret', 400, 300, True)} /F 2"]
     parsed = parse(write("a.pdf", form([(72, 700, 11, "F1", "An application.")], fields)))
     assert [b.text for b in parsed.blocks] == ["An application."]
+
+
+def test_a_letter_of_a_font_of_pictures_is_read_as_what_it_shows(write: Make) -> None:
+    texts: list[Run] = [(72, 700, 11, "F3", "x"), (90, 700, 11, "F1", "insured"), (160, 700, 11, "F3", "o")]
+    texts.append((178, 700, 11, "F1", "retired"))
+    data = pdf_bytes([texts])
+    courier = b"/BaseFont /Courier /Encoding /WinAnsiEncoding"
+    parsed = parse(write("a.pdf", data.replace(courier, b"/BaseFont /Wingdings".ljust(len(courier)))))
+    assert " ".join(b.text.replace(" | ", " ") for b in parsed.blocks) == "☒ insured ☐ retired"

@@ -108,3 +108,10 @@ def test_a_chapter_of_a_book_is_read_whatever_its_kind_is_declared_to_be(
     book = parse_book(write("a.epub", zip_bytes(parts)))
     assert FOUND in text(book)
     assert book.warnings == ("the part b.bin was not read: it is no page",)
+
+
+@pytest.mark.parametrize("font", ['<font face="Wingdings">{}</font>', "<span style='font-family:Wingdings'>{}</span>"])
+def test_letters_of_a_font_of_pictures_are_read_as_what_they_show(font: str) -> None:
+    assert text(read(f"<p>{font.format('þ')} insured, {font.format('o')} retired, <b>þing</b></p>")) == (
+        "☑ insured, ☐ retired, þing"
+    )
