@@ -38,14 +38,14 @@ class Button:
 
 
 @dataclass(frozen=True, slots=True)
-class Set:
+class SetLine:
     """A line with the right ends of its characters but white space, in points."""
 
     line: PageLine
     ends: tuple[float, ...]
 
 
-def with_buttons(lines: Sequence[Set], buttons: Sequence[Button]) -> tuple[list[PageLine], list[Button]]:
+def with_buttons(lines: Sequence[SetLine], buttons: Sequence[Button]) -> tuple[list[PageLine], list[Button]]:
     """Return lines with the signs of the buttons in them, and the buttons that no line is near."""
     by_line: dict[int, list[Button]] = {}
     apart = []
@@ -64,7 +64,7 @@ def with_buttons(lines: Sequence[Set], buttons: Sequence[Button]) -> tuple[list[
     return out, apart
 
 
-def _nearest(lines: Sequence[Set], box: Box) -> int | None:
+def _nearest(lines: Sequence[SetLine], box: Box) -> int | None:
     """Return the line of the height of a box that is nearest to it, of two as near the one on its right."""
     middle, slack = (box[1] + box[3]) / 2, _ABOVE * (box[3] - box[1])
     found = []

@@ -20,7 +20,7 @@ import pypdfium2.raw as raw
 from ragweave.corpora.blocks import COMMENT, Block, Parsed
 from ragweave.corpora.columns import Cell
 from ragweave.corpora.formats.annotations import among, buttons, form_of, written
-from ragweave.corpora.formats.buttons import Set, with_buttons
+from ragweave.corpora.formats.buttons import SetLine, with_buttons
 from ragweave.corpora.formats.ground import WHITE, on_ground
 from ragweave.corpora.formats.pictured import pictured
 from ragweave.corpora.grid import GAP, PageLine
@@ -213,7 +213,7 @@ class _Text:
         self.lost = 0
         """Characters without a meaning: their font does not say what they are."""
 
-    def lines(self, placed: bool) -> Iterator[tuple[Set, bool]]:
+    def lines(self, placed: bool) -> Iterator[tuple[SetLine, bool]]:
         """Yield the lines of the page as they are set, `placed` with their characters, each with whether it is white.
 
         PDFium ends most lines with a line break, but runs on after a hyphen at a line end, and at times after a space.
@@ -235,7 +235,7 @@ class _Text:
             if boxes:
                 white = self._is_white(inked[0]) and self._is_white(inked[-1])
                 line = self._line("".join(characters), self._view.seen(union(boxes)), inked, hyphen, first)
-                yield Set(line, tuple(self._side(i, 1) for i in inked) if placed else ()), white
+                yield SetLine(line, tuple(self._side(i, 1) for i in inked) if placed else ()), white
             characters, first = [], n + 1
 
     def _shown(self, at: int, code: int, begins: bool) -> str:
