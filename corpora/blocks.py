@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Literal
 
@@ -80,7 +80,8 @@ class Parsed:
     The language is an ISO 639-1 code, declared or guessed; a file with `records`, items that it states itself (ids and
     ordinals come later), has no blocks; `hidden` are texts that were left out because no reader of the document sees
     them; `url` is the address that a saved page gives as its own; `parted` says that each heading of
-    level 1 begins a document of its own: a sheet, a mail; `listed`, that it begins an entry of a list: an event.
+    level 1 begins a document of its own: a sheet, a mail; `listed`, that it begins an entry of a list: an event; `held`
+    are the bytes of pictures by the `ref` of their figures, where the file does not give them again.
     """
 
     title: str = ""
@@ -95,6 +96,7 @@ class Parsed:
     url: str = ""
     parted: bool = False
     listed: bool = False
+    held: Mapping[str, bytes] = field(default_factory=dict)
 
 
 COMMENT = "Comment"

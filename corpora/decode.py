@@ -1,4 +1,8 @@
-"""Bytes to text: byte order mark, UTF-8, UTF-16 by its zero bytes, then by the letters."""
+"""Bytes to text: byte order mark, ISO-2022, UTF-8, UTF-16 by its zero bytes, then by the letters.
+
+Bytes that are valid UTF-8 are UTF-8, whatever they are declared to be: other encodings hardly ever look like it. A file
+of which a part is UTF-8 and the rest is not, as after a careless join, is read line by line, each as what it is.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +10,7 @@ import codecs
 from pathlib import Path
 
 from ragweave.corpora.encodings import told
+from ragweave.corpora.patched import is_partly_utf8, looks_utf8, mixed
 from ragweave.models.errors import SourceError
 
 _MARKS = (
@@ -18,6 +23,11 @@ _MARKS = (
 _CONTROL = bytes(set(range(1, 32)) - set(b"\t\n\r\f\x1b\x1a\x0b"))
 _STRAY = 1000
 """One zero byte in this many is damage to a text; more of them make it binary."""
+_WIDE = ("utf-8", "utf-16", "utf-32", "utf-7", "iso2022")
+"""Encodings that a declaration is believed of."""
+_ASIAN = ("gbk", "gb2312", "gb18030", "big5", "big5hkscs", "shift_jis", "cp932", "euc_jp", "euc_kr", "cp949", "cp950")
+_FEW = 3
+"""East Asian characters of two bytes that may by chance be valid UTF-8."""
 _DETECT = 256 * 1024
 """Bytes shown to the detector; its cost grows with them and its answer no longer changes."""
 
@@ -35,6 +45,8 @@ def encoding_of(data: bytes) -> str:
         return wide
     if zeros > max(1, len(data) // _STRAY):
         return ""
+    if shifted := _iso_2022(data):
+        return shifted
     head = data[:8192]
     if len(head) - len(head.translate(None, _CONTROL)) > len(head) * 0.02:
         return ""
@@ -43,7 +55,7 @@ def encoding_of(data: bytes) -> str:
         # One high byte at the very end may be a character cut there, but not where it is the only one.
         return "utf-8" if data.isascii() or not text.isascii() else _detected(data)
     except UnicodeDecodeError:
-        return "utf-8" if _damaged_utf8(data) else _detected(data)
+        return "utf-8" if is_partly_utf8(data) else _detected(data)
 
 
 def decode(data: bytes, path: Path) -> str:
@@ -51,17 +63,20 @@ def decode(data: bytes, path: Path) -> str:
     encoding = encoding_of(data)
     if not encoding:
         raise SourceError(f"{path.name} does not hold text", "save it as UTF-8 text, or leave it out")
-    text = data.decode(encoding, errors="replace")
+    text = mixed(data) if encoding == "utf-8" else data.decode(encoding, errors="replace")
     return text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "")
 
 
 def as_declared(data: bytes, charset: str) -> str | None:
     """Return the text in the encoding that it says it is in, None where it is not.
 
-    What calls itself Latin-1 or ASCII is read as windows-1252, as browsers do: its quotes and € stand in no other.
+    It is not where the bytes are UTF-8, or switch between alphabets as ISO-2022 does, under another name. What calls
+    itself Latin-1 or ASCII is read as windows-1252, as browsers do: its quotes and € stand in no other.
     """
     try:
         name = codecs.lookup(charset).name if charset else ""
+        if name and not name.startswith(_WIDE) and _is_other(data, short=name in _ASIAN):
+            return None
         return data.decode("cp1252" if name in ("iso8859-1", "ascii") else name) if name else None
     except (LookupError, ValueError):
         return None
@@ -102,11 +117,31 @@ def _utf16_without_mark(data: bytes) -> str:
     return ""
 
 
-def _damaged_utf8(data: bytes) -> bool:
-    """Tell UTF-8 with a few broken bytes from another encoding: nearly all its high bytes form characters."""
-    text = data.decode("utf-8", errors="replace")
-    broken = text.count("\ufffd")
-    return sum(c > "\x7f" for c in text) - broken > broken * 20
+def _is_other(data: bytes, short: bool) -> bool:
+    """Tell whether bytes are UTF-8 or ISO-2022; `short` says that a few East Asian characters may look like UTF-8."""
+    if data.isascii():
+        return bool(_iso_2022(data))
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    if not looks_utf8(data):
+        return False
+    high = [c for c in text if c > "\x7f"]
+    return not short or len(high) > _FEW or any(c > "\u07ff" for c in high)
+
+
+def _iso_2022(data: bytes) -> str:
+    """Return the encoding of a text that escape sequences switch between alphabets, or ""."""
+    if b"\x1b$" not in data and b"\x1b(" not in data:
+        return ""
+    for name in ("iso2022_kr",) if b"\x1b$)C" in data[:8192] else ("iso2022_jp_2", "iso2022_jp_ext"):
+        try:
+            text = codecs.getincrementaldecoder(name)().decode(data)
+        except UnicodeDecodeError:
+            continue
+        return "" if text.isascii() else name
+    return ""
 
 
 def _detected(data: bytes) -> str:

@@ -40,6 +40,9 @@ class PageLook(Protocol):
     def figures(self, blocks: Sequence[Block], /) -> tuple[Figure, ...]:
         """Return the pictures of all pages, in order."""
 
+    def another(self) -> PageLook:
+        """Return what looks at the pages of a further document of the same file."""
+
 
 def blocks(lines: Sequence[PageLine]) -> list[Block]:
     """Group the lines of a document, in reading order, into paragraphs and headings."""

@@ -1,4 +1,4 @@
-"""Pages of a PDF as they are read: turned and cropped, without running lines and what lies off them.
+"""Pages of a PDF as they are read: turned and cropped, without what lies off them or is too small.
 
 Places are kept as the file counts them, in points from its own corner; lines are put together, and pictures cut out, as
 the page is shown.
@@ -12,13 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ragweave.corpora.grid import PageLine
-from ragweave.corpora.layout import LARGER
 from ragweave.corpora.types import Box
 
-_EDGE = 0.12
-"""Share of a page's height at its top and bottom where running headers, footers and page numbers stand."""
-_REPEATED = 0.5
-"""A line in that zone on at least this share of the pages is a running header or footer."""
 PAGE_NUMBER = re.compile(
     r"\W*(?:(?:page|seite|p\.|第)\s*)?(?:\d{1,4}|[ivxlc]{1,7})(?:\s*(?:of|von|de|/)\s*\d{1,4})?\W*+页?\W*+", re.I
 )
@@ -90,58 +85,3 @@ def without_unseen_lines(
     gone = {id(x) for x in unseen}
     kept = [([x for x in lines if id(x) not in gone], view) for lines, view in pages]
     return kept, [*hidden, *(x.text for x in unseen)]
-
-
-def without_running_lines(pages: Sequence[tuple[list[PageLine], View]]) -> list[PageLine]:
-    """Leave out page numbers, and the headers and footers that repeat on most pages."""
-    sizes: Counter[float] = Counter()
-    for line in (x for lines, _ in pages for x in lines):
-        sizes[line.size] += len(line.text)
-    body = sizes.most_common(1)[0][0] if sizes else 0.0
-
-    def at_edge(line: PageLine, view: View) -> bool:
-        height = view.size[1]
-        # What is larger than the body is a heading at the top of its page.
-        return line.size < body * LARGER and (line.bbox[3] > height * (1 - _EDGE) or line.bbox[1] < height * _EDGE)
-
-    def plain(line: PageLine) -> str:
-        return re.sub(r"\d+", "#", line.text.casefold())
-
-    def key(line: PageLine) -> tuple[str, int]:
-        return plain(line), round(line.base / 6)
-
-    written = sum(bool(lines) for lines, _ in pages)
-    counts = Counter(k for lines, view in pages for k in {key(x) for x in lines if at_edge(x, view)})
-    running = {k for k, n in counts.items() if n >= min(3, max(2, written)) and n >= written * _REPEATED}
-    offsets = Counter(
-        o for lines, view in pages for o in {n - x.page for x in lines if at_edge(x, view) for n in _folios(x)}
-    )
-    offset, seen = offsets.most_common(1)[0] if offsets else (0, 0)
-    numbered = seen >= 3 and seen >= written * _REPEATED
-
-    by_page = {x.page: lines for lines, _ in pages for x in lines[:1]}
-
-    def stands_alone(line: PageLine) -> bool:
-        """Tell whether no other line is near: a year may be the head of a column at the top of a page."""
-        near = (x for x in by_page[line.page] if x is not line and abs(x.base - line.base) < 1.8 * line.size)
-        return all(key(x) in running or x.size >= body * LARGER for x in near)
-
-    def is_running(line: PageLine) -> bool:
-        return (
-            key(line) in running
-            or (bool(PAGE_NUMBER.fullmatch(line.text)) and stands_alone(line))
-            or (numbered and line.page + offset in _folios(line))
-        )
-
-    kept = [[x for x in lines if not (at_edge(x, view) and is_running(x))] for lines, view in pages]
-    # A page that its text does not fill has its running line where the text ends, each with a number of its own.
-    last = [lines[-1] for lines in kept if lines and lines[-1].size < body * LARGER]
-    ends = Counter(re.sub(r"\d+", "#", text) for text in {x.text.casefold() for x in last})
-    gone = {id(x) for x in last if ends[plain(x)] >= max(3, written * _REPEATED)}
-    return [x for lines in kept for x in lines if id(x) not in gone]
-
-
-def _folios(line: PageLine) -> list[int]:
-    """Return the numbers that a short line begins or ends with: one may be the page's own, beside a chapter title."""
-    stated = re.findall(r"^\d{1,4}(?=\s|$)|(?<=\s)\d{1,4}$", line.text) if len(line.text) <= 90 else ()
-    return [int(n) for n in stated]

@@ -6,14 +6,14 @@ one are in docs/formats.md.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from importlib import import_module
 from itertools import islice
 from pathlib import Path
 from typing import cast
 
-from ragweave.corpora.blocks import Parsed
+from ragweave.corpora.blocks import Block, Parsed
 from ragweave.corpora.dates import noted, stated
 from ragweave.corpora.decode import unreadable
 from ragweave.corpora.hidden import seen, warnings_of
@@ -47,6 +47,8 @@ KINDS: dict[str, str] = {
     "code": "source code",
 }
 """Every kind that can be read, with its name for people. The key is also the module's name."""
+_SCANNED = frozenset({"pdf", "eml", "mbox"})
+"""Kinds whose pages, or those of files inside them, may be pictures of text."""
 _NOTED = frozenset({"docx", "pptx", "xlsx", "pdf", "rtf", "odt", "odp", "ods"})
 """Kinds whose date is what the program that wrote the file has noted."""
 
@@ -54,8 +56,8 @@ _NOTED = frozenset({"docx", "pptx", "xlsx", "pdf", "rtf", "odt", "odp", "ods"})
 def parse(path: Path, kind: str, pictures: PageLook | None = None) -> Parsed:
     """Read a file.
 
-    `kind` is what `ragweave.corpora.formats.probe.probe` said it is; `pictures` looks at the pages of a PDF, None reads
-    its text only.
+    `kind` is what `ragweave.corpora.formats.probe.probe` said it is; `pictures` looks at the pages of a PDF and of
+    those attached to a mail, None reads their text only.
 
     Raises:
         SourceError: the file is broken, protected, past a limit, or holds no text at all.
@@ -66,7 +68,7 @@ def parse(path: Path, kind: str, pictures: PageLook | None = None) -> Parsed:
         )
     read = cast("Callable[..., Parsed]", import_module(f"ragweave.corpora.formats.{kind}").parse)
     return finished(
-        lambda: read(path, pictures) if kind == "pdf" else read(path), path, noted_by_program=kind in _NOTED
+        lambda: read(path, pictures) if kind in _SCANNED else read(path), path, noted_by_program=kind in _NOTED
     )
 
 
@@ -88,7 +90,7 @@ def finished(read: Callable[[], Parsed], path: Path, *, noted_by_program: bool =
         return parsed
     blocks, invisible = seen(parsed.blocks)
     warned = warnings_of(parsed.hidden, invisible)
-    parsed = replace(parsed, blocks=blocks, warnings=(*parsed.warnings, *warned))
+    parsed = replace(parsed, blocks=blocks, warnings=(*parsed.warnings, *_unreadable(blocks), *warned))
     sample = "\n".join(b.text for b in islice((b for b in parsed.blocks if b.kind != "code"), 200))
     title = filed_under(parsed.blocks) or parsed.title
     parsed = replace(parsed, title=title, language=parsed.language or guess_language(sample))
@@ -99,3 +101,15 @@ def finished(read: Callable[[], Parsed], path: Path, *, noted_by_program: bool =
         why = parsed.warnings[0] if parsed.warnings else "it holds no text"
         raise SourceError(f"nothing to index in {path.name}: {why}", "leave it out, or add text to it")
     return parsed
+
+
+def _unreadable(blocks: Sequence[Block]) -> tuple[str, ...]:
+    """Return how many characters of a text are broken."""
+    count = sum(b.text.count("\ufffd") for b in blocks)
+    if not count:
+        return ()
+    return (
+        "1 character is broken, and shown as \ufffd"
+        if count == 1
+        else f"{count} characters are broken, and shown as \ufffd",
+    )

@@ -13,6 +13,7 @@ from typing import Any
 import pypdfium2.raw as raw
 
 from ragweave.corpora.blocks import Block, comment
+from ragweave.corpora.formats.buttons import Button
 from ragweave.corpora.pages import View
 from ragweave.corpora.types import Box
 
@@ -22,6 +23,8 @@ _CHARACTERS = 20_000
 """Characters of one that are read, and a tenth of those of all of a page."""
 _ASIDE = 10
 """Points beside a line that are as near to it as one below: notes stand in margins, and lines may be short."""
+_BUTTONS = (raw.FPDF_FORMFIELD_CHECKBOX, raw.FPDF_FORMFIELD_RADIOBUTTON)
+_CHOICES = (raw.FPDF_FORMFIELD_COMBOBOX, raw.FPDF_FORMFIELD_LISTBOX)
 _HIDDEN = 2 | 32
 """Flags of what is neither shown nor printed, or not shown."""
 _NAMED = re.compile(r"[^\W\d_][\w '’().,/-]*")
@@ -59,6 +62,33 @@ def written(page: Any, number: int, view: View, hidden: list[str], form: Any) ->
             hidden.append(text)
         elif text:
             yield Block(text, "text", page=number, bbox=box)
+
+
+def buttons(page: Any, view: View, form: Any) -> Iterator[Button]:
+    """Yield the check boxes and radio buttons of a page that are seen, placed as the page is read."""
+    for n in range(min(raw.FPDFPage_GetAnnotCount(page), _MOST)):
+        note = raw.FPDFPage_GetAnnot(page, n)
+        if not note:
+            continue
+        try:
+            if found := _button(note, view, form):
+                yield found
+        finally:
+            raw.FPDFPage_CloseAnnot(note)
+
+
+def _button(note: Any, view: View, form: Any) -> Button | None:
+    if raw.FPDFAnnot_GetFormFieldType(form, note) not in _BUTTONS or raw.FPDFAnnot_GetFlags(note) & _HIDDEN:
+        return None
+    box, state = _box(note, view), _string(note, b"AS")
+    if box is None or view.off(box) or not (state or raw.FPDFAnnot_HasKey(note, b"AP")):
+        return None
+    value = _read(partial(raw.FPDFAnnot_GetFormFieldExportValue, form, note))
+    held, names = _field(note, form)
+    held = held or _read(partial(raw.FPDFAnnot_GetFormFieldValue, form, note))
+    on = state != "Off" if state else held not in ("", "Off") and held == (value or held)
+    name = next((t for t in names if _NAMED.fullmatch(t)), "")
+    return Button(on, name, value if value not in ("On", "1") else "", box)
 
 
 def among(notes: Iterable[Block], blocks: Sequence[Block]) -> list[Block]:
@@ -103,12 +133,21 @@ def _field(note: Any, form: Any) -> tuple[str, list[str]]:
     is_text = raw.FPDFAnnot_GetValueType(note, b"V") == raw.FPDF_OBJECT_STRING
     value, names = _string(note, b"V") if is_text else "", [_string(note, b"TU"), _string(note, b"T")]
     if raw.FPDFAnnot_HasKey(note, b"Parent"):
-        texts = (raw.FPDF_FORMFIELD_TEXTFIELD, raw.FPDF_FORMFIELD_COMBOBOX, raw.FPDF_FORMFIELD_LISTBOX)
+        texts = (raw.FPDF_FORMFIELD_TEXTFIELD, *_CHOICES)
         if not raw.FPDFAnnot_HasKey(note, b"V") and raw.FPDFAnnot_GetFormFieldType(form, note) in texts:
             value = _read(partial(raw.FPDFAnnot_GetFormFieldValue, form, note))
         for get in (raw.FPDFAnnot_GetFormFieldAlternateName, raw.FPDFAnnot_GetFormFieldName):
             names.append(_read(partial(get, form, note)))
-    return value, names
+    return _chosen(note, form) or value, names
+
+
+def _chosen(note: Any, form: Any) -> str:
+    """Return the entries of a list that are chosen, as they are shown: the value of a field may be a short code."""
+    if raw.FPDFAnnot_GetFormFieldType(form, note) not in _CHOICES:
+        return ""
+    count = min(max(0, raw.FPDFAnnot_GetOptionCount(form, note)), _MOST)
+    chosen = [n for n in range(count) if raw.FPDFAnnot_IsOptionSelected(form, note, n)]
+    return ", ".join(filter(None, (_read(partial(raw.FPDFAnnot_GetOptionLabel, form, note, n)) for n in chosen)))
 
 
 def _string(note: Any, key: bytes) -> str:

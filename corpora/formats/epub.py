@@ -20,6 +20,9 @@ _DC = "{http://purl.org/dc/elements/1.1/}"
 _ROOTFILE = "{urn:oasis:names:tc:opendocument:xmlns:container}rootfile"
 _ELSEWHERE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|//")
 _HTML = ("application/xhtml+xml", "text/html")
+_PAGE = re.compile(rb"<(?:\w+:)?html\b", re.I)
+"""How a page begins, whatever its kind is declared to be."""
+_MOST_WARNINGS = 10
 
 
 def parse(path: Path) -> Parsed:
@@ -37,23 +40,31 @@ def parse(path: Path) -> Parsed:
         def value(name: str) -> str:
             return " ".join((root.findtext(f".//{_DC}{name}") or "").split())
 
+        entries = {i.get("id"): i for i in root.iter(f"{_OPF}item")}
         items = {
-            i.get("id"): normpath(join(dirname(package), unquote(i.get("href") or "")))
-            for i in root.iter(f"{_OPF}item")
-            if i.get("media-type") in _HTML and "nav" not in (i.get("properties") or "").split()
+            name: normpath(join(dirname(package), unquote(i.get("href") or "")))
+            for name, i in entries.items()
+            if "nav" not in (i.get("properties") or "").split()
         }
-        beside = {items.get(i.get("idref")) for i in root.iter(f"{_OPF}itemref") if i.get("linear") == "no"}
-        order = [items[i.get("idref")] for i in root.iter(f"{_OPF}itemref") if i.get("idref") in items]
+        pages = {items[name] for name in items if entries[name].get("media-type") in _HTML}
+        spine = list(root.iter(f"{_OPF}itemref"))
+        beside = {items.get(i.get("idref")) for i in spine if i.get("linear") == "no"}
+        order = [items[i.get("idref")] for i in spine if i.get("idref") in items]
         blocks: list[Block] = []
         figures: list[Figure] = []
         warnings: list[str] = []
+        hidden: list[str] = []
         titles = {value("title")}
         for name in dict.fromkeys(order):
             if not archive.has(name):
                 warnings.append(f"the part {name} is missing")
                 continue
             try:
-                chapter = without_lines(page(archive.read(name), path))
+                data = archive.read(name)
+                if name not in pages and not _PAGE.search(data[:4096]):
+                    warnings.append(f"the part {name} was not read: it is no page")
+                    continue
+                chapter = without_lines(page(data, path))
             except SourceError as exc:
                 warnings.append(f"the part {name} cannot be read ({exc.what})")
                 continue
@@ -63,6 +74,8 @@ def parse(path: Path) -> Parsed:
                 if named := named or (PurePosixPath(name).stem if name in beside else ""):
                     blocks.append(Block(named, "heading", 1))
             titles.add(chapter.title)
+            hidden += chapter.hidden
+            warnings += [f"of the part {name}: {warning}" for warning in chapter.warnings]
             for figure in chapter.figures:
                 if not _ELSEWHERE.match(figure.ref):
                     part = normpath(join(dirname(name), unquote(figure.ref.partition("#")[0])))
@@ -75,6 +88,11 @@ def parse(path: Path) -> Parsed:
         date=iso_date(value("date")),
         author=", ".join(t for c in root.iter(f"{_DC}creator") if (t := " ".join("".join(c.itertext()).split()))),
         language=language_code(value("language")),
-        warnings=tuple(warnings[:10]),
+        warnings=(*warnings[:_MOST_WARNINGS], *_further(len(warnings) - _MOST_WARNINGS)),
         figures=tuple(figures),
+        hidden=tuple(hidden),
     )
+
+
+def _further(count: int) -> tuple[str, ...]:
+    return (f"{count} more remarks on parts of the book",) if count > 0 else ()

@@ -29,9 +29,14 @@ _WHEN = re.compile(r"(?<!\d)(\d{4}|-)-?(\d\d)-?(\d\d)(?:T(\d\d):?(\d\d)(?::?\d\d
 
 def parse(path: Path) -> Parsed:
     """Read the entries of a calendar, or of a file of contacts; what lies inside an entry, an alarm, is left out."""
+    return read(read_text(path), path)
+
+
+def read(text: str, path: Path) -> Parsed:
+    """Read the text of a calendar, which lies in a file of that path."""
     title, heading, begun, lines = "", "", 0, Lines()
     blocks, inside = list[Block](), [""]
-    for line, m in _fields(read_text(path)):
+    for line, m in _fields(text.replace("\r\n", "\n")):
         name, given, value = m[1].upper(), m[2], m[3]
         if "QUOTED-PRINTABLE" in given.upper():
             value = decode(quopri.decodestring(value.encode("ascii", "replace")), path)

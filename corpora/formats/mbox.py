@@ -9,6 +9,7 @@ from pathlib import Path
 from ragweave.corpora.blocks import Parsed
 from ragweave.corpora.decode import read_bytes
 from ragweave.corpora.formats.eml import ODD, Mail, sent
+from ragweave.corpora.layout import PageLook
 from ragweave.models.errors import SourceError
 
 MAX_MAILS = 10_000
@@ -18,14 +19,14 @@ _ESCAPED = re.compile(rb"^>(?=>*From )", re.M)
 _MOST_WARNINGS = 20
 
 
-def parse(path: Path) -> Parsed:
+def parse(path: Path, pictures: PageLook | None = None) -> Parsed:
     """Read the mails of a mailbox; what is attached to all of them together is read up to the limit of one mail."""
     data = read_bytes(path)
     starts = [m for m in _FROM.finditer(data) if _TIME.search(m[0])]
     if not starts:
         raise SourceError(f"{path.name} is not a mailbox", "save it again from the mail program")
     ends = [m.start() for m in starts[1:]] + [len(data)]
-    mail = Mail(path)
+    mail = Mail(path, pictures)
     warnings: list[str] = []
     line, at = 1, 0
     for start, end in list(zip(starts, ends, strict=True))[:MAX_MAILS]:
@@ -44,5 +45,11 @@ def parse(path: Path) -> Parsed:
         warnings[_MOST_WARNINGS:] = [f"{more} more parts and attachments were not read"]
     last = max((b.date for b in mail.blocks if b.date), default=None)
     return Parsed(
-        blocks=tuple(mail.blocks), date=last, warnings=tuple(warnings), hidden=tuple(mail.hidden), parted=True
+        blocks=tuple(mail.blocks),
+        date=last,
+        warnings=tuple(warnings),
+        hidden=tuple(mail.hidden),
+        figures=tuple(mail.figures),
+        held=mail.held,
+        parted=True,
     )

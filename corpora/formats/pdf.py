@@ -9,7 +9,7 @@ import threading
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -19,19 +19,21 @@ import pypdfium2.raw as raw
 
 from ragweave.corpora.blocks import COMMENT, Block, Parsed
 from ragweave.corpora.columns import Cell
-from ragweave.corpora.formats.annotations import among, form_of, written
+from ragweave.corpora.formats.annotations import among, buttons, form_of, written
+from ragweave.corpora.formats.buttons import SetLine, with_buttons
+from ragweave.corpora.formats.ground import WHITE, on_ground
+from ragweave.corpora.formats.pictured import pictured
 from ragweave.corpora.grid import GAP, PageLine
 from ragweave.corpora.layout import PageLook, blocks
 from ragweave.corpora.meta import pdf_date
-from ragweave.corpora.pages import View, without_running_lines, without_unseen_lines
+from ragweave.corpora.pages import View, without_unseen_lines
+from ragweave.corpora.running import without_running_lines
 from ragweave.corpora.titles import title_of
 from ragweave.corpora.types import Box, union
 from ragweave.models.errors import SourceError
 
 MAX_PAGES = 5_000
 MAX_PAGE_CHARACTERS = 200_000
-_WHITE = 250
-"""Least value of each channel of a colour that cannot be told from paper."""
 _HYPHENS = (0x02, 0xAD, 0xFFFE)
 """What PDFium gives for a hyphen at a line end."""
 _OTHER_BASELINE = 2.0
@@ -46,8 +48,45 @@ _BOLD = re.compile(r"bold|black|heavy|semibold|demi", re.I)
 _FIXED, _FIXED_PITCH = re.compile(r"courier|mono|consol", re.I), 1
 """Names of fonts whose characters are all as wide, and the flag that says so: a standard font comes without flags."""
 
+_BLANK = (9, 10, 13, 32)
+_PRIVATE = 0xF000
+"""From here on lie the characters of fonts whose letters are pictures."""
+_LOST = "\0"
+"""Holds the place of a character whose font does not say what it is."""
+
 _LOCK = threading.Lock()
 """PDFium keeps global state and must not be entered by two threads at once."""
+
+
+@dataclass(slots=True)
+class _Beside:
+    """What is found on pages beside their lines."""
+
+    hidden: list[str] = field(default_factory=list)
+    """Texts that nobody sees."""
+    notes: list[Block] = field(default_factory=list)
+    """What is written upon the pages."""
+    lost: int = 0
+    """Characters whose fonts do not say what they are."""
+    cut: list[str] = field(default_factory=list)
+    """Pages that were read in part."""
+
+    def warnings(self, document: Any) -> list[str]:
+        """Return what was left out, in words."""
+        said = (
+            [
+                f"of page{'s' if len(self.cut) > 1 else ''} {', '.join(self.cut[:10])} only the first "
+                f"{MAX_PAGE_CHARACTERS} characters were read"
+            ]
+            if self.cut
+            else []
+        )
+        if self.lost:
+            what = "1 character was" if self.lost == 1 else f"{self.lost} characters were"
+            said.append(f"{what} left out: the fonts of the file do not say what they mean")
+        if (count := raw.FPDFDoc_GetAttachmentCount(document)) > 0:
+            said.append("1 attached file was not read" if count == 1 else f"{count} attached files were not read")
+        return said
 
 
 def parse(path: Path, pictures: PageLook | None = None) -> Parsed:
@@ -58,26 +97,26 @@ def parse(path: Path, pictures: PageLook | None = None) -> Parsed:
         views: dict[int, View] = {}
         shown: dict[int, View] = {}
         warnings: list[str] = []
-        hidden: list[str] = []
-        notes: list[Block] = []
+        beside = _Beside()
         for n in range(min(count, MAX_PAGES)):
             try:
-                more: list[Block] = []
-                lines, view, shown[n + 1] = _page(document, n, pictures, hidden, more, form)
+                before = len(beside.notes)
+                lines, view, shown[n + 1] = _page(document, n, pictures, beside, form)
             except pypdfium2.PdfiumError:
                 warnings.append(f"page {n + 1} is damaged")
                 continue
-            notes += more
-            if not lines and all(b.text.startswith(COMMENT) for b in more):
+            if not lines and all(b.text.startswith(COMMENT) for b in beside.notes[before:]):
                 warnings.append(f"page {n + 1} has no text (a scan?)")
             pages.append((lines, view))
             views[n + 1] = view
         if count > MAX_PAGES:
             warnings.append(f"only the first {MAX_PAGES} of {count} pages were read")
         meta = document.get_metadata_dict(skip_empty=True)
-    pages, hidden = without_unseen_lines(pages, hidden)
-    kept = without_running_lines(pages)
-    found = among(notes, blocks(kept))
+        more = beside.warnings(document)
+    pages, hidden = without_unseen_lines(pages, beside.hidden)
+    kept, once = without_running_lines(pages)
+    running = [Block(x.text, "text", page=x.page, bbox=x.bbox) for x in once]
+    found = among([*running, *beside.notes], blocks(kept))
     figures = pictures.figures(found) if pictures is not None else ()
     if not all(view.plain for view in (*views.values(), *shown.values())):
         found = [_kept(b, views) for b in found]
@@ -87,7 +126,7 @@ def parse(path: Path, pictures: PageLook | None = None) -> Parsed:
         blocks=tuple(found),
         date=pdf_date(str(meta.get("CreationDate", ""))) or pdf_date(str(meta.get("ModDate", ""))),
         author=str(meta.get("Author", "")).strip(),
-        warnings=(*warnings[:10], *([f"and {len(warnings) - 10} more pages"] if len(warnings) > 10 else [])),
+        warnings=(*warnings[:10], *([f"and {len(warnings) - 10} more pages"] if len(warnings) > 10 else []), *more),
         figures=figures,
         hidden=tuple(hidden),
     )
@@ -104,12 +143,12 @@ def _open(path: Path) -> Any:
 
 
 def _page(
-    document: Any, number: int, pictures: PageLook | None, hidden: list[str], notes: list[Block], form: Any
+    document: Any, number: int, pictures: PageLook | None, beside: _Beside, form: Any
 ) -> tuple[list[PageLine], View, View]:
     """Return the lines of a page in reading order, how they are read, and how the page is shown.
 
-    What nobody sees goes into `hidden`, what is written upon the page into `notes`. Both views differ where a page is
-    turned and its text stands on its side.
+    What nobody sees, and what is written upon the page, goes `beside`. Both views differ where a page is turned and its
+    text stands on its side.
     """
     page = document[number]
     try:
@@ -123,15 +162,20 @@ def _page(
                 text.close()
                 page.set_rotation(upright)
                 text = page.get_textpage()
-            lines = []
-            for line, white in _Text(text, number + 1, view).lines():
-                if white and not _on_ground(page, view.kept(line.bbox)):
-                    hidden.append(line.text)
+            found, signs = [], list(buttons(page, view, form))
+            seen = _Text(text, number + 1, view)
+            for line, white in seen.lines(bool(signs)):
+                if white and not on_ground(page, view.kept(line.line.bbox)):
+                    beside.hidden.append(line.line.text)
                 else:
-                    lines.append(line)
+                    found.append(line)
+            beside.lost += seen.lost
+            beside.cut += [str(number + 1)] * (text.count_chars() > MAX_PAGE_CHARACTERS)
         finally:
             text.close()
-        notes += written(page, number + 1, view, hidden, form)
+        lines, apart = with_buttons(found, signs)
+        beside.notes += [Block(b.said, "text", page=number + 1, bbox=b.box) for b in apart]
+        beside.notes += written(page, number + 1, view, beside.hidden, form)
         if pictures is None:
             return lines, view, shown
         if view is shown:
@@ -166,9 +210,11 @@ class _Text:
         self._page = page
         self._view = view
         self._count = min(text.count_chars(), MAX_PAGE_CHARACTERS)
+        self.lost = 0
+        """Characters without a meaning: their font does not say what they are."""
 
-    def lines(self) -> Iterator[tuple[PageLine, bool]]:
-        """Yield the lines of the page as they are set, each with whether it is white.
+    def lines(self, placed: bool) -> Iterator[tuple[SetLine, bool]]:
+        """Yield the lines of the page as they are set, `placed` with their characters, each with whether it is white.
 
         PDFium ends most lines with a line break, but runs on after a hyphen at a line end, and at times after a space.
         """
@@ -179,14 +225,24 @@ class _Text:
             hyphen = code in _HYPHENS
             if not (hyphen or code in (10, 13) or (code == 32 and self._turns(n))):
                 # Lone surrogates and what lies beyond Unicode come from broken fonts.
-                characters.append(chr(code) if 0 < code < 0x110000 and not 0xD800 <= code < 0xE000 else "")
+                known = code in (9, 32) or 32 < code < 0xD800 or 0xE000 <= code < 0x110000
+                self.lost += not known
+                begins = not characters or characters[-1] in " \t"
+                characters.append(self._shown(n, code, begins) if known else _LOST)
                 continue
-            inked = [first + i for i, c in enumerate(characters) if c.strip()]
+            inked = [first + i for i, c in enumerate(characters) if c.strip() and c != _LOST]
             boxes = [self._text.get_rect(i) for i in range(self._text.count_rects(first, n - first))] if inked else ()
             if boxes:
                 white = self._is_white(inked[0]) and self._is_white(inked[-1])
-                yield self._line("".join(characters), self._view.seen(union(boxes)), inked, hyphen, first), white
+                line = self._line("".join(characters), self._view.seen(union(boxes)), inked, hyphen, first)
+                yield SetLine(line, tuple(self._side(i, 1) for i in inked) if placed else ()), white
             characters, first = [], n + 1
+
+    def _shown(self, at: int, code: int, begins: bool) -> str:
+        """Return a character as its font shows it, where it is a word by itself, as a box that is ticked is."""
+        ends = begins and (at + 1 == self._count or raw.FPDFText_GetUnicode(self._text, at + 1) in _BLANK)
+        alone = code not in _BLANK and (ends or _PRIVATE <= code < _PRIVATE + 0x100)
+        return pictured(self._font(at)[0], chr(code)) if alone else chr(code)
 
     def _turns(self, space: int) -> bool:
         """Tell whether the text goes back to the left and to another baseline after a space."""
@@ -203,10 +259,9 @@ class _Text:
         """
         left, bottom, right, top = box
         samples = inked[:: -(-len(inked) // _SAMPLES)]
-        clean = "".join(c for c in text if c >= " " or c == "\t")
         size = Counter(map(self._size, samples)).most_common(1)[0][0]
         return PageLine(
-            text=" ".join(clean.split()),
+            text=_clean(text),
             page=self._page,
             bbox=(round(left, 1), round(bottom, 1), round(right, 1), round(top, 1)),
             base=self._origin(inked[0])[1],
@@ -228,7 +283,7 @@ class _Text:
             return ()
         starts, lasts = [inked[0], *(b for _, b in ends)], [*(a for a, _ in ends), inked[-1]]
         return tuple(
-            Cell(self._side(a, 0), self._side(b, 1), " ".join(text[a - first : b - first + 1].split()))
+            Cell(self._side(a, 0), self._side(b, 1), _clean(text[a - first : b - first + 1]))
             for a, b in zip(starts, lasts, strict=True)
         )
 
@@ -261,7 +316,7 @@ class _Text:
     def _is_white(self, at: int) -> bool:
         channels = [ctypes.c_uint() for _ in range(4)]
         known = raw.FPDFText_GetFillColor(self._text, at, *channels)
-        return bool(known) and all(c.value >= _WHITE for c in channels[:3])
+        return bool(known) and all(c.value >= WHITE for c in channels[:3])
 
     def _is_bold(self, at: int) -> bool:
         if raw.FPDFText_GetFontWeight(self._text, at) >= 600:
@@ -279,15 +334,5 @@ class _Text:
         return name.value.decode("utf-8", "replace"), flags.value
 
 
-def _on_ground(page: Any, box: Box) -> bool:
-    """Tell whether something is drawn behind a box: a filled shape that is not white, or a picture."""
-    left, bottom, right, top = box
-    for found in page.get_objects(filter=(raw.FPDF_PAGEOBJ_PATH, raw.FPDF_PAGEOBJ_IMAGE, raw.FPDF_PAGEOBJ_SHADING)):
-        a, b, c, d = found.get_bounds()
-        if a > left + 1 or b > bottom + 1 or c < right - 1 or d < top - 1:
-            continue
-        channels = [ctypes.c_uint() for _ in range(4)]
-        raw.FPDFPageObj_GetFillColor(found.raw, *channels)
-        if found.type != raw.FPDF_PAGEOBJ_PATH or any(v.value < _WHITE for v in channels[:3]):
-            return True
-    return False
+def _clean(text: str) -> str:
+    return " ".join("".join(c for c in text if c >= " " or c == "\t").split())

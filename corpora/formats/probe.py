@@ -59,6 +59,8 @@ _MAGIC = (
     (b"SQLite format 3", "an SQLite database"),
 )
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+_COMPOUND_BYTES = 16 * 2**20
+"""Bytes of a compound file in which the names of its parts are looked for."""
 _PACKAGES = (
     ("word/document.xml", "docx"),
     ("ppt/presentation.xml", "pptx"),
@@ -141,10 +143,7 @@ def _binary_kind(path: Path, data: bytes) -> str:
     if data.startswith(b"PK\x03\x04"):
         return _package_kind(path)
     if data.startswith(_OLE):
-        raise SourceError(
-            f"{path.name} is an Office file with a password, or of the time before 2007",
-            "save it without password as .docx, .pptx, .xlsx or PDF",
-        )
+        raise SourceError(*_compound(path))
     if data.startswith(b"{\\rtf"):
         return "rtf"
     magic, named = next((m for m in _MAGIC if data.startswith(m[0])), (b"", ""))
@@ -162,6 +161,19 @@ def _binary_kind(path: Path, data: bytes) -> str:
     if named:
         raise SourceError(f"{path.name} is {named}, not a text that can be read", "leave it out")
     return ""
+
+
+def _compound(path: Path) -> tuple[str, str]:
+    """Return what is said of a compound file, by the names of the parts that it holds, and what to do about it."""
+    with path.open("rb") as file:
+        data = file.read(_COMPOUND_BYTES)
+    if any(name.encode("utf-16-le") in data for name in ("__substg1.0_", "__properties_version1.0")):
+        what = f"{path.name} is a message of Outlook, of a kind that is not read"
+        return what, "save it as .eml (open it in Thunderbird, or in Outlook on the web), or as text or PDF"
+    if "EncryptedPackage".encode("utf-16-le") in data:
+        return f"{path.name} is an Office file with a password", "save it without password"
+    what = f"{path.name} is an Office file with a password, or of the time before 2007"
+    return what, "save it without password as .docx, .pptx, .xlsx or PDF"
 
 
 def _package_kind(path: Path) -> str:

@@ -40,7 +40,9 @@ def inside(
             shot, name = shots.get(figure.ref), ""
             if shot is None and figure.ref:
                 try:
-                    if archive is not None:  # names inside a package are those that its program gave
+                    if figure.ref in parsed.held:
+                        data = parsed.held[figure.ref]
+                    elif archive is not None:  # names inside a package are those that its program gave
                         data = archive.read(figure.ref)
                     else:
                         data, name = linked(path, figure.ref, roots, links)

@@ -46,6 +46,12 @@ class PdfPictures:
         self.shots: dict[str, Shot] = {}
         """What was seen of each figure, by its `ref`."""
 
+    def another(self) -> PdfPictures:
+        """Return what collects the pictures of a further document of the same file."""
+        further = PdfPictures(self._reader)
+        further.shots = self.shots
+        return further
+
     def page(self, page: Any, number: int, lines: list[PageLine]) -> list[PageLine]:
         """Look at the pictures of a page of PDFium; return its lines of text, or what was read of a scan."""
         width, height = page.get_size()
@@ -105,7 +111,7 @@ class PdfPictures:
 
     def _take(self, shot: Shot | None, number: int, box: Box | None, caption: str = "") -> None:
         if shot is not None:
-            ref = f"{number} {len(self._found)}"
+            ref = f"{number} {len(self.shots)}"
             self.shots[ref] = shot
             self._found.append(Figure(ref, 0, caption, page=number, bbox=box, whole=box is None))
 

@@ -119,6 +119,8 @@ class _Reader:
         self._command = [*command, str(settings.parse_memory_mb), scratch]
         self._process: subprocess.Popen[bytes] | None = None
         self._closed = False
+        self._read = 0
+        """Files that the process has read: what it holds of them counts towards its memory."""
         self._starting = threading.Lock()
 
     def read_some(self, wanted: Sequence[dict[str, object]]) -> list[Prepared | SourceError]:
@@ -131,9 +133,14 @@ class _Reader:
         except (OSError, SourceError):
             self.stop()
         found: list[Prepared | SourceError] = []
+        used = self._read
         for n, each in enumerate(wanted):
             try:
-                found.append(self._made(replies[n]) if n < len(replies) else self.read(each))
+                if n < len(replies) and not (replies[n].get("ends") and used + n and self._again(each)):
+                    self._read += 1
+                    found.append(self._made(replies[n]))
+                else:
+                    found.append(self.read(each))
             except SourceError as error:
                 found.append(error)
         return found
@@ -173,7 +180,17 @@ class _Reader:
                 "Reading it ended the reading process (out of memory, or the file is damaged)",
                 "check the file, or raise RAGWEAVE_PARSE_MEMORY_MB",
             ) from None
+        if reply.get("ends") and "version" not in reply and self._read and self._again(wanted):
+            return self.read(wanted, seen)
+        self._read += 1
         return self._made(reply)
+
+    def _again(self, wanted: dict[str, object]) -> bool:
+        """End a process whose memory was too little beside what it holds of other files, to read one in a new one."""
+        self.stop()
+        if wanted["media"]:
+            shutil.rmtree(str(wanted["media"]), ignore_errors=True)
+        return not self._closed
 
     def _made(self, reply: dict[str, dict[str, object]]) -> Prepared:
         if reply.get("ends"):  # it is about to end, and must not be given the next file
@@ -258,6 +275,7 @@ class _Reader:
 
     def stop(self) -> None:
         process, self._process = self._process, None
+        self._read = 0
         if process is not None:
             process.kill()
             process.wait()

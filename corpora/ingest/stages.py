@@ -79,7 +79,7 @@ def prepare(
         if kind in loaders.LOADERS:
             parsed = loaders.load(path, kind)
         else:
-            parsed = parse(path, kind, pages if kind == "pdf" else None)
+            parsed = parse(path, kind, pages)
         pictures, missed = inside(path, source, kind, parsed, reader, pages.shots, roots, links)
         items = [*split(source, str(path), parsed), *pictures]
         if not items:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import html
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -15,19 +13,22 @@ from ragweave.corpora.decode import read_text
 from ragweave.corpora.meta import guess_language
 from ragweave.corpora.video.recording import Cue, Recording
 from ragweave.corpora.video.sidecars import SUBTITLES
+from ragweave.corpora.video.subtitles import (
+    ARROW,
+    LONGEST_TIME,
+    STAMP,
+    WORDS_PER_SECOND,
+    read_cues,
+    seconds,
+)
+from ragweave.corpora.video.subtitles import timed_cues as timed_cues
 from ragweave.corpora.video.title import titled
 from ragweave.models.errors import SourceError
 
-WORDS_PER_SECOND = 2.5
-"""Of a speaker, where a transcript states too few times to tell."""
-_STAMP = r"(?:(\d{1,4}):)?(\d{1,2}):(\d{2})(?:[.,](\d{1,3}))?"
-_TIMING = re.compile(rf"[ \t]*{_STAMP}[ \t]*-->[ \t]*{_STAMP}(?:[ \t].*)?\Z")
-_TIMECODE = re.compile(rf"{_STAMP}\Z")
-_SRT = re.compile(rf"\s*(?:\d+[ \t]*\n)?[ \t]*{_STAMP}[ \t]*-->[ \t]*{_STAMP}(?:[ \t]+\w+:\S+)*[ \t]*(?:\n|\Z)")
+_TIMECODE = re.compile(rf"{STAMP}\Z")
+_SRT = re.compile(rf"\s*(?:\d+[ \t]*\n)?[ \t]*{STAMP}[ \t]*-->[ \t]*{STAMP}(?:[ \t]+\w+:\S+)*[ \t]*(?:\n|\Z)")
 """A first cue; behind its times stands nothing but settings, else it is a note of appointments."""
-_CUE = re.compile(rf"^[ \t]*{_STAMP}[ \t]*-->[ \t]*{_STAMP}", re.M)
-_VOICE = re.compile(r"<v(?:\.[^ \t>]*)?[ \t]+([^>\n]{1,100})>")
-_TAG = re.compile(r"</?[a-zA-Z][^<>]{0,200}>|<[\d:.]{4,15}>|\{\\[^{}]{0,100}\}")
+_CUE = re.compile(rf"^[ \t]*{STAMP}[ \t]*{ARROW}[ \t]*{STAMP}", re.M)
 _TEXT = ("text", "transcript", "caption", "content", "utterance", "sentence")
 _START = ("start", "t", "time", "begin", "start_time", "startTime", "from", "offset", "timestamp")
 _END = ("end", "stop", "end_time", "endTime", "to")
@@ -35,8 +36,6 @@ _LENGTH = ("duration", "dur", "length")
 _SPEAKER = ("speaker", "speaker_label", "speaker_name")
 _RECORDING = ("episode", "recording", "video", "video_id", "file", "lecture", "talk", "show", "source")
 _LINES = (".jsonl", ".ndjson")
-_LONGEST_TIME = 1_000_000.0
-"""Seconds; a larger number is no time in a recording."""
 _NAMED = 10
 """Lines that are named where they cannot be read; the others are counted."""
 _SAMPLE = 200
@@ -70,88 +69,30 @@ def read_transcript(path: Path) -> list[Recording]:
 
 
 def transcript(path: Path) -> tuple[list[Recording], tuple[str, ...]]:
-    """Return the recordings of a transcript, of a file of JSON rows maybe several, and which of its lines are no JSON.
+    """Return the recordings of a transcript, of a file of JSON rows maybe several, and what of it could not be read.
 
     Raises:
         SourceError: it holds no utterance with a time.
     """
-    text, unread = read_text(path).lstrip("\ufeff"), list[int]()
+    text, unread, remarks = read_text(path).lstrip("\ufeff"), list[int](), tuple[str, ...]()
     if path.suffix.lower() in (*_LINES, ".json"):
         found, unread = _from_json(text, path.stem)
     else:
-        found = [_recording("", timed_cues(text))]
+        cues, remarks = read_cues(text)
+        found = [_recording("", cues)]
         found = [replace(r, title=titled(r, path.name)) for r in found]
     found = [r for r in found if r.cues]
     if not found:
         raise SourceError(f"{path.name} holds no utterance with a time", "check that it is a whole VTT, SRT or JSONL")
-    warnings = [f"line {number} is not JSON" for number in unread[:_NAMED]]
+    warnings = [*remarks, *(f"line {number} is not JSON" for number in unread[:_NAMED])]
     if len(unread) > _NAMED:
         warnings.append(f"{len(unread) - _NAMED} more lines are not JSON")
     return found, tuple(warnings)
 
 
-def timed_cues(text: str) -> tuple[Cue, ...]:
-    """Return the cues of a WebVTT or SubRip text, in order of time; what is malformed is passed over."""
-    found: list[Cue] = []
-    lines = _lined(text).split("\n")
-    at = 0
-    while at < len(lines):
-        timing = _TIMING.match(lines[at])
-        at += 1
-        if timing is None:
-            continue
-        start, end = _seconds(timing.groups()[:4]), _seconds(timing.groups()[4:])
-        body = []
-        while at < len(lines) and lines[at].strip() and not _TIMING.match(lines[at]):
-            body.append(lines[at])
-            at += 1
-        # A number right before the next timing is that cue's, not the end of this text.
-        if at < len(lines) and _TIMING.match(lines[at]) and body and body[-1].strip().isdigit():
-            body.pop()
-        found += [_cue(start, end, said) for said in _by_voice(body)]
-    return _rolled(sorted((c for c in found if c.text), key=lambda c: (c.start, c.end)))
-
-
 def _lined(text: str) -> str:
     """Return a text with Unix line ends: players write Windows' and old Macs' as well."""
     return text.replace("\r\n", "\n").replace("\r", "\n")
-
-
-def _by_voice(body: Sequence[str]) -> Iterator[list[str]]:
-    """Part what several voices say in one cue."""
-    text = "\n".join(body)
-    starts = [m.start() for m in _VOICE.finditer(text)]
-    for start, end in pairwise([0, *starts[1:], len(text)]):
-        yield text[start:end].split("\n")
-
-
-def _cue(start: float, end: float, body: Sequence[str]) -> Cue:
-    voice = _VOICE.search("\n".join(body))
-    kept = (html.unescape(_TAG.sub("", line)).strip() for line in body)
-    text = "\n".join(line for line in kept if line)
-    return Cue(start, max(start, end), text, " ".join(voice[1].split()) if voice else "")
-
-
-def _rolled(cues: Sequence[Cue]) -> tuple[Cue, ...]:
-    """Take away the lines that roll on: captions made live repeat the last line of the cue before."""
-    out: list[Cue] = []
-    before: list[str] = []
-    for cue in cues:
-        lines = cue.text.split("\n")
-        same = next((n for n in range(min(len(lines), len(before)), 0, -1) if before[-n:] == lines[:n]), 0)
-        touching = bool(out) and cue.start - out[-1].end < 0.1
-        fresh = lines[same:] if same and touching else lines
-        if fresh:
-            out.append(replace(cue, text=" ".join(" ".join(fresh).split())))
-        elif out:
-            out[-1] = replace(out[-1], end=max(out[-1].end, cue.end))
-        before = lines
-    return tuple(out)
-
-
-def _seconds(groups: Sequence[str | None]) -> float:
-    hours, minutes, seconds, fraction = groups
-    return int(hours or 0) * 3600 + int(minutes or 0) * 60 + int(seconds or 0) + float(f"0.{fraction or 0}")
 
 
 def _recording(title: str, cues: Sequence[Cue]) -> Recording:
@@ -225,14 +166,14 @@ def _time(value: Any) -> float | None:
     if isinstance(value, str):
         code = _TIMECODE.match(value.strip())
         if code:
-            return _seconds(code.groups())
+            return seconds(code.groups())
         try:
             value = float(value)
         except ValueError:
             return None
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
-    return float(value) if 0 <= value < _LONGEST_TIME else None
+    return float(value) if 0 <= value < LONGEST_TIME else None
 
 
 def _from_json(text: str, stem: str) -> tuple[list[Recording], list[int]]:

@@ -16,7 +16,7 @@ from ragweave.corpora.sniff import HEAD, demuxer
 from ragweave.corpora.store.files import File
 from ragweave.corpora.store.prepared import Prepared, made_of
 from ragweave.corpora.video.captions import captioned
-from ragweave.corpora.video.cues import read_transcript
+from ragweave.corpora.video.cues import transcript
 from ragweave.corpora.video.items import CLIP_SECONDS, items_of
 from ragweave.corpora.video.job import FINE, Tell, Work
 from ragweave.corpora.video.perceive import fitting, perceive
@@ -232,6 +232,7 @@ def _written(beside: Path | None) -> tuple[tuple[Cue, ...], list[str]]:
     if beside is None:
         return (), []
     try:
-        return read_transcript(beside)[0].cues, []
+        found, remarks = transcript(beside)
+        return found[0].cues, [f"of {beside.name}: {remark}" for remark in remarks]
     except SourceError as error:
         return (), [f"the subtitles beside it were not used: {error}"]

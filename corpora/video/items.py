@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from itertools import accumulate
 
 from ragweave.corpora.types import SURE, Corpus, Item, Locator, Span, digest
 from ragweave.corpora.video.recording import Cue, Frame, Recording
@@ -34,7 +36,7 @@ def items_of(source: str, file: str, recording: Recording, first: int = 0) -> li
     """Return the clips of a recording, numbered from `first`, then the item of the whole."""
     recording = replace(recording, cues=utterances(recording.cues))
     spans = spans_of(recording)
-    duration = spans[-1][1] if spans else 0.0
+    duration = max(recording.duration, spans[-1][1] if spans else 0.0)
     found = recording.chapters
     out = []
     for n, span in enumerate(spans):
@@ -112,10 +114,20 @@ def _item(
 
 
 def spans_of(recording: Recording) -> list[tuple[float, float]]:
-    """Return the [start, end) seconds of the clips of a recording."""
+    """Return the [start, end) seconds of the clips of a recording: of one without pictures, where somebody speaks."""
     said = utterances(recording.cues)
     duration = max([recording.duration, *(c.end for c in said)])
-    return cut(duration, CLIP_SECONDS, [c.start for c in said])
+    spans = cut(duration, CLIP_SECONDS, [c.start for c in said])
+    if not said or recording.frames or recording.shown:
+        return spans
+    ends = list(accumulate((c.end for c in said), max))
+    starts = [c.start for c in said]
+    spoken = []
+    for start, end in spans:
+        before = bisect_left(starts, end)  # utterances that begin before the clip ends
+        if before and (ends[before - 1] > start or starts[before - 1] >= start):
+            spoken.append((start, end))
+    return spoken
 
 
 def utterances(cues: Sequence[Cue]) -> tuple[Cue, ...]:
@@ -259,9 +271,10 @@ def cut(duration: float, length: float = CLIP_SECONDS, opens: Sequence[float] = 
     if duration <= 0:
         return []
     borders = [0.0]
+    opens = sorted(opens)
     for n in range(1, int(duration / length) + 1):
         mark = n * length
-        near = [at for at in opens if abs(at - mark) <= length * REACH]
+        near = opens[bisect_left(opens, mark - length * REACH) : bisect_right(opens, mark + length * REACH)]
         at = min(near, key=lambda at: abs(at - mark), default=mark)
         if duration - max(at, mark) >= TAIL:
             borders.append(at)

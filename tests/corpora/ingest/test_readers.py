@@ -120,6 +120,49 @@ def test_of_files_that_are_read_together_each_gets_its_own_reply(readers, tmp_pa
     assert (good.title, better.title) == ("good", "better") and isinstance(failed, SourceError)
 
 
+FILLING = """
+import json, sys
+from pathlib import Path
+from ragweave.corpora.ingest.worker import LENGTH, answer
+read = 0
+for line in sys.stdin.buffer:
+    asked = json.loads(line)
+    for request in asked if isinstance(asked, list) else [asked]:
+        full = "huge" in request["path"] or ("small" in request["path"] and read)
+        with open(Path(request["path"]).with_suffix(".tries"), "a") as file:
+            file.write("x")
+        read += 1
+        reply = json.dumps({"what": "Too little memory", "remedy": "r", "ends": True}).encode() if full else b""
+        reply = reply or answer(request, 64)[0]
+        sys.stdout.buffer.write(LENGTH.pack(len(reply)) + reply)
+        sys.stdout.buffer.flush()
+        if full:
+            sys.exit()
+"""
+"""A process whose memory is full once it has read a file, and never is enough for one that is called huge."""
+
+
+@pytest.mark.parametrize("together", [False, True])
+def test_what_is_too_much_for_a_used_process_is_read_in_a_new_one_and_once_only(tmp_path, together):
+    (tmp_path / "worker.py").write_text(FILLING)
+    names = ["good", "small", "huge", "better"]
+    for name in names:
+        (tmp_path / f"{name}.md").write_text(TEXT.replace("good", name))
+    found = []
+    with reading(sys.executable, str(tmp_path / "worker.py")) as readers:
+        some = [(str(tmp_path / f"{name}.md"), "s") for name in names]
+        if together:
+            found = readers.read_some(some, 300, [tmp_path / name for name in names], [])
+        for given in () if together else some:
+            try:
+                found.append(readers.read(*given, 300))
+            except SourceError as error:
+                found.append(error)
+    assert [getattr(f, "title", "") for f in found] == ["good", "small", "", "better"]
+    assert "Too little memory" in str(found[2])
+    assert len((tmp_path / "huge.tries").read_text()) <= 2
+
+
 def test_the_real_reading_process_keeps_its_limits_and_goes_on(tmp_path, monkeypatch):
     monkeypatch.setattr(WALL, LONG)
     (tmp_path / "long.txt").write_text("Some words that are read. " * 200_000)

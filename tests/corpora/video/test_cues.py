@@ -15,6 +15,7 @@ from ragweave.corpora.ingest.stages import kind_of, prepare
 from ragweave.corpora.video import cues as module
 from ragweave.corpora.video.cues import is_transcript, read_transcript, timed_cues
 from ragweave.corpora.video.sidecars import companion, language_of, others, subtitles_of_others, tagged
+from ragweave.corpora.video.subtitles import read_cues
 from ragweave.models.errors import SourceError
 from tests.corpora.video.conftest import warnings
 
@@ -174,3 +175,65 @@ def test_subtitles_of_any_language_belong_to_their_recording_and_one_of_each_lan
     put(tmp_path, "f.vtt")
     assert companion(film) == tmp_path / "f.vtt"
     assert others(str(tmp_path / "n.mp4")) == [] and tagged(str(tmp_path / "n.mp4")) == ""
+
+
+FIRST = "1\n00:00:01,000 --> 00:00:04,000\nGood evening.\n\n2\n"
+PIER = "The pier was rebuilt in 1998."
+
+
+@pytest.mark.parametrize(
+    ("times", "place"),
+    [
+        ("00:00:05:000 --> 00:00:09:000", (5, 9)),
+        ("00:00:05,000 –> 00:00:09,000", (5, 9)),
+        ("00:00:05,000 -> 00:00:09,000", (5, 9)),
+        ("00:00:05,0000-->00:00:09,0000", (5, 9)),
+        ("0:0:5.0 --> 0:0:9.0", (5, 9)),
+        ("00:00:05 → 00:00:09", (5, 9)),
+    ],
+)
+def test_times_with_small_slips_are_read(times: str, place: tuple[float, float]) -> None:
+    cues, remarks = read_cues(f"{FIRST}{times}\n{PIER}\n\n3\n00:00:15,000 --> 00:00:19,000\nBye.\n")
+    assert [(c.start, c.end, c.text) for c in cues] == [(1, 4, "Good evening."), (*place, PIER), (15, 19, "Bye.")]
+    assert not remarks
+
+
+@pytest.mark.parametrize(
+    "times",
+    ["00:00:05,000 -->", "00:0O:05,000 --> 00:00:09,000", "00:00:05,000 --> 00:00:0d,000", "9999:00:05 --> 9999:00:09"],
+)
+def test_a_cue_whose_time_cannot_be_read_is_placed_by_those_around_it_and_counted(times: str) -> None:
+    cues, remarks = read_cues(f"{FIRST}{times}\n{PIER}\n\n3\n00:00:15,000 --> 00:00:19,000\nBye.\n")
+    assert [c.text for c in cues] == ["Good evening.", PIER, "Bye."]
+    assert 1 <= cues[1].start <= cues[1].end <= 15
+    assert remarks == ("1 cue has a time that cannot be read, and was placed by the cues around it",)
+
+
+def test_lines_behind_a_blank_one_belong_to_their_cue_and_names_and_notes_of_webvtt_do_not() -> None:
+    srt = (
+        f"{FIRST}00:00:05,000 --> 00:00:09,000\n{PIER}\n\nIt was long.\n2024\n\n3\n00:00:15,000 --> 00:00:19,000\nBye."
+    )
+    assert [c.text for c in timed_cues(srt)] == ["Good evening.", f"{PIER} It was long. 2024", "Bye."]
+    vtt = "WEBVTT\n\n00:01.0 --> 00:02.0\nOne\n\nNOTE\na remark\n\nintro\n00:03.0 --> 00:04.0\nA --> B at ten\n"
+    assert [c.text for c in timed_cues(vtt)] == ["One", "A --> B at ten"]
+
+
+@pytest.mark.parametrize("end", ["99:59:59,999", "01:30:00,000"])
+def test_an_end_long_after_the_words_makes_no_clips_without_words(tmp_path: Path, end: str) -> None:
+    path = tmp_path / "a.srt"
+    path.write_text(f"{FIRST}00:00:05,000 --> {end}\n{PIER}\n", encoding="utf-8")
+    made = prepare(path, "s", 200)
+    assert [i.text for i in made.items if i.corpus == "clip"] == [f"Good evening. {PIER}"]
+    assert made.warnings == ("1 cue ends long after what is said, and was cut there",)
+
+
+def test_a_long_silence_between_two_cues_makes_no_clips(tmp_path: Path) -> None:
+    path = tmp_path / "a.srt"
+    path.write_text(f"{FIRST}99:00:05,000 --> 99:00:09,000\n{PIER}\n", encoding="utf-8")
+    assert [i.text for i in prepare(path, "s", 200).items if i.corpus == "clip"] == ["Good evening.", PIER]
+
+
+@given(st.lists(st.text("ab \n", min_size=1, max_size=20).filter(str.strip), min_size=1, max_size=5))
+def test_no_word_below_a_time_is_lost(texts: list[str]) -> None:
+    whole = "".join(f"{n}\n00:00:{n:02},000 --> 00:00:{n:02},500\n{text}\n\n" for n, text in enumerate(texts, 1))
+    assert sorted(" ".join(c.text for c in timed_cues(whole)).split()) == sorted(" ".join(texts).split())

@@ -1,0 +1,186 @@
+"""What of a page is its content, and what furnishes it: navigation, banners, what a reader does not see.
+
+A part that is called a sidebar, a menu or a header is left out where it leads elsewhere. Prose without links is
+content, whatever its part is called.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import Any
+
+from lxml import etree
+
+from ragweave.corpora.formats.flow import flow
+from ragweave.corpora.hidden import Styles
+from ragweave.models.text import UNSPACED
+
+DROPPED = frozenset(
+    "script style noscript template iframe object embed svg canvas audio video map button select input textarea "
+    "datalist dialog title meta link base".split()
+)
+"""Elements that no text is taken from."""
+_MEDIA = {
+    **dict.fromkeys(("iframe", "object", "embed"), "frame"),
+    **{"video": "video", "audio": "recording", "canvas": "drawing"},
+}
+"""Elements whose loss is said, and what they are."""
+_ROLES = frozenset("navigation banner contentinfo search complementary menu menubar dialog".split())
+_PARTS = frozenset("nav navbar navigation menu sidebar breadcrumb breadcrumbs footer site-footer sphinxsidebar".split())
+"""Classes of parts that hold content where they hold prose."""
+_JUNK = frozenset(
+    "cookie cookies cookie-banner cookie-consent share sharing social social-share skip-link skip-to-content "
+    "pagination pager advertisement ads ad newsletter related-posts comments-link mw-jump-link mw-editsection navbox "
+    "catlinks printfooter headerlink toctree-wrapper noprint sr-only visually-hidden screen-reader-text".split()
+)
+"""Classes of parts that are never content."""
+_NOTES = frozenset("footnote footnotes endnote endnotes rearnote rearnotes note doc-footnote doc-endnote".split())
+"""What an <aside> is that belongs to the text: types of EPUB and roles."""
+_WITHIN = frozenset(("main", "article", "section", "blockquote", "figure", "li", "td", "dialog"))
+"""Elements with headers and footers of their own."""
+_MAIN_SHARE = 0.3
+"""A <main> or <article> is taken as the content when it holds at least this share of the page's text."""
+_LINKED = 0.8
+"""A list or block with this share of its text in links is navigation, where the page marks no main content."""
+_LINKED_ASIDE = 0.5
+"""An <aside> with this share of its text in links leads elsewhere."""
+_PROSE, _LONG = 4, 8
+"""Words outside links from which a part holds prose, and those from which a footer of the page does."""
+_UNSPACED_WORD = 2
+"""Characters of a word, where words are not parted by spaces."""
+
+
+class Content:
+    """What of a page is its content."""
+
+    def __init__(self, root: Any) -> None:
+        body = root.find("body")
+        self.body = root if body is None else body
+        self.styles = Styles(root)
+        self.hidden: list[str] = []
+        """Texts that no reader of the page sees."""
+        self._left: dict[Any, str] = {}
+        """Elements whose loss is said, and what they are."""
+        etree.strip_elements(self.body, "script", "style", "noscript", "template", with_tail=False)
+        self._weights = _weigh(self.body)
+        self._length = max(1, self._weights[self.body][0])
+        self._main = self._found_main()
+        self._marked = self._main is not None
+        self.start = self._main if self._main is not None and not self._more_beside() else self.body
+
+    def warnings(self) -> tuple[str, ...]:
+        """Return what was left out, in words: how many parts of which kind."""
+        counts = Counter(self._left.values())
+        said = ", ".join(f"{n} {kind}{'s' if n > 1 else ''}" for kind, n in sorted(counts.items()))
+        return (f"left out of the page: {said}",) if said else ()
+
+    def is_junk(self, element: Any) -> bool:
+        """Tell navigation, hidden and decorative parts from content."""
+        tag = element.tag
+        if tag in DROPPED:
+            if kind := _MEDIA.get(tag):
+                self._left[element] = kind
+            return True
+        if self.styles.hides(element):
+            self.hidden.append(" ".join("".join(element.itertext()).split()))
+            return True
+        length, linked, links, h1 = self._weights[element]
+        if tag == "aside":
+            typed = f"{element.get('epub:type') or ''} {element.get('role') or ''}".lower().split()
+            if not _NOTES.isdisjoint(typed):
+                return False
+            if linked >= _LINKED_ASIDE * length:
+                return True
+        if self._furnishes(element, bool(h1), length):
+            return True
+        menu = not self._marked and tag in ("ul", "ol", "div", "table", "p")
+        return menu and links >= 3 and linked > 0 and linked >= _LINKED * length
+
+    def _furnishes(self, element: Any, h1: bool, length: int) -> bool:
+        """Tell whether a part is called furniture, and holds no prose."""
+        tag = element.tag
+        named = f"{element.get('class') or ''} {element.get('id') or ''}".lower().split()
+        bare = tag in ("nav", "footer")
+        called = bare or tag == "header" or element.get("role") in _ROLES or not _PARTS.isdisjoint(named)
+        junk = not _JUNK.isdisjoint(named)
+        if (not called and not junk) or (not bare and (h1 or length >= self._length / 2)):
+            return False
+        words, linked = _prose(element)
+        around = next((e for e in element.iterancestors() if e.tag in _WITHIN), None)
+        if tag == "header" and around is not None and words > linked:
+            return False
+        least = _LONG if around is None and (tag == "footer" or "footer" in " ".join(named)) else _PROSE
+        if not junk and words >= least and words > linked and not self._is_of_site(element):
+            return False
+        if words >= _LONG and words > linked:
+            self._left[element] = "part beside the text"
+        return True
+
+    def _is_of_site(self, element: Any) -> bool:
+        """Tell the header and footer of a page that marks its content, which they are not in."""
+        if self._main is None or element.tag not in ("header", "footer", "nav"):
+            return False
+        return all(e is not self._main for e in element.iterancestors())
+
+    def _found_main(self) -> Any:
+        """Return the element that the page marks as its content and that holds enough of its text, or None."""
+        marked = [*self.body.iter("main"), *self.body.xpath(".//*[@role='main']"), *self.body.iter("article")][:20]
+        best = max(marked, key=lambda e: self._weights[e][0], default=None)
+        if best is None or self._weights[best][0] < self._length * _MAIN_SHARE:
+            return None
+        # A list of articles is a page of its own: all of them count.
+        siblings = best.getparent().findall(best.tag) if best.tag == "article" else []
+        return best.getparent() if len(siblings) > 1 else best
+
+    def _more_beside(self) -> bool:
+        """Tell whether the page has prose outside what it marks as its content."""
+        hidden, self.hidden = self.hidden, []
+        blocks, _ = flow(self.body, lambda e: e is self._main or self.is_junk(e))
+        self.hidden = hidden
+        for block in blocks:
+            if block.kind == "table" or _words(block.text) >= _LONG:
+                return True
+        return False
+
+
+def _prose(element: Any) -> tuple[int, int]:
+    """Return how many words of an element are outside links, and how many in them, without those of navigation."""
+    texts: list[list[str]] = [[], []]
+
+    def take(part: Any, linked: bool) -> None:
+        if not isinstance(part.tag, str) or part.tag in DROPPED or (part.tag == "nav" and part is not element):
+            return
+        linked = linked or part.tag == "a"
+        texts[linked].append(part.text or "")
+        for inner in part:
+            take(inner, linked)
+            texts[linked].append(inner.tail or "")
+
+    take(element, False)
+    return _words(" ".join(texts[0])), _words(" ".join(texts[1]))
+
+
+def _words(text: str) -> int:
+    unspaced = len(re.findall(rf"[{UNSPACED}]", text))
+    return len(re.sub(rf"[{UNSPACED}]", "", text).split()) + unspaced // _UNSPACED_WORD
+
+
+def _weigh(body: Any) -> dict[Any, tuple[int, int, int, bool]]:
+    """Return of every element, in one pass: characters, those in links, links, and whether an h1 lies in it."""
+    weights: dict[Any, tuple[int, int, int, bool]] = {}
+    open_ = [[0, 0, 0, 0]]
+    for event, element in etree.iterwalk(body, events=("start", "end")):
+        if event == "start":
+            open_.append([len((element.text or "").strip()), 0, 0, int(element.tag == "h1")])
+            continue
+        text, linked, links, h1 = open_.pop()
+        if element.tag == "a":
+            linked, links = text, links + 1
+        weights[element] = (text, linked, links, bool(h1))
+        around = open_[-1]
+        around[0] += text + (len((element.tail or "").strip()) if element is not body else 0)
+        around[1] += linked
+        around[2] += links
+        around[3] |= h1
+    return weights

@@ -1,0 +1,27 @@
+"""What is drawn behind the text of a PDF: white text on it is seen."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any
+
+import pypdfium2.raw as raw
+
+from ragweave.corpora.types import Box
+
+WHITE = 250
+"""Least value of each channel of a colour that cannot be told from paper."""
+
+
+def on_ground(page: Any, box: Box) -> bool:
+    """Tell whether something is drawn behind a box: a filled shape that is not white, or a picture."""
+    left, bottom, right, top = box
+    for found in page.get_objects(filter=(raw.FPDF_PAGEOBJ_PATH, raw.FPDF_PAGEOBJ_IMAGE, raw.FPDF_PAGEOBJ_SHADING)):
+        a, b, c, d = found.get_bounds()
+        if a > left + 1 or b > bottom + 1 or c < right - 1 or d < top - 1:
+            continue
+        channels = [ctypes.c_uint() for _ in range(4)]
+        raw.FPDFPageObj_GetFillColor(found.raw, *channels)
+        if found.type != raw.FPDF_PAGEOBJ_PATH or any(v.value < WHITE for v in channels[:3]):
+            return True
+    return False
