@@ -28,10 +28,11 @@ from ragweave.serve import (
     routes_setup,
     routes_verdict,
 )
-from ragweave.serve.access import Keys, Slots
+from ragweave.serve.access import Slots
 from ragweave.serve.app_state import opened
 from ragweave.serve.drain import drained
 from ragweave.serve.guard import Guard
+from ragweave.serve.keys import Keys
 from ragweave.serve.late import LateApp, Made
 from ragweave.serve.pictures import PictureDesk
 from ragweave.serve.settings import ServeSettings, serve_settings
