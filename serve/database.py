@@ -20,6 +20,7 @@ from sqlalchemy.exc import DBAPIError
 from ragweave.corpora.settings import corpora_settings
 from ragweave.corpora.store import postgres
 from ragweave.corpora.store.migrations import run_script
+from ragweave.corpora.store.private import make_home
 from ragweave.corpora.store.schema import engine_of, write
 from ragweave.models.errors import LibraryError
 from ragweave.serve.tables import HISTORY, TABLES
@@ -43,7 +44,7 @@ class Database:
             if url:
                 self._reading, self._writing = postgres.server(url).within(SCHEMA)
             else:
-                path.parent.mkdir(parents=True, exist_ok=True)
+                make_home(path.parent)
                 path.touch(mode=0o600)
                 # What a power cut may take is the last turn. The file grows with each turn, and what is read of it is
                 # small: a large cache for each connection would grow with it, unread.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import sqlite3
 import time
@@ -35,14 +36,16 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import ExceptionContext
 from sqlalchemy.exc import DBAPIError
 
+from ragweave.corpora.store.catalog_steps import HISTORY
 from ragweave.corpora.store.folders import ANEW, REMEDY, is_held, of_the_disk, unwritable
 from ragweave.models.errors import DamagedError, LibraryError, LibraryNotFound
 
+logger = logging.getLogger(__name__)
 V = TypeVar("V")
 _AT = "ragweave_generation"
 
-SCHEMA_VERSION = 7
-"""Version of the tables below; a catalog of another one is refused, never guessed at."""
+SCHEMA_VERSION = HISTORY.newest
+"""The number of the tables below; an earlier one is brought up to it, a later one is refused."""
 
 metadata = MetaData()
 
@@ -238,12 +241,7 @@ def connect(path: Path) -> Engine:
                 metadata.create_all(connection)
                 connection.exec_driver_sql(f"PRAGMA user_version = {SCHEMA_VERSION}")
         elif found != SCHEMA_VERSION:
-            newer = found > SCHEMA_VERSION
-            raise LibraryError(
-                f"The catalog {path} was written by {'a newer' if newer else 'an earlier'} Ragweave (schema {found}, "
-                f"this one reads {SCHEMA_VERSION})",
-                "upgrade Ragweave, or choose another RAGWEAVE_HOME" if newer else EARLIER,
-            )
+            _bring_up(engine, path)
     except (sqlite3.Error, DBAPIError) as error:
         engine.dispose()
         raise LibraryError(f"The catalog {path} cannot be opened ({getattr(error, 'orig', error)})", REMEDY) from error
@@ -253,8 +251,15 @@ def connect(path: Path) -> Engine:
     return engine
 
 
-EARLIER = "set RAGWEAVE_HOME to a new folder, or move the old libraries away, and index the files again"
-"""What to do with a library of an earlier Ragweave."""
+def _bring_up(engine: Engine, path: Path) -> None:
+    with engine.connect() as connection:
+        # First without the write lock: a catalog that is refused is not touched.
+        HISTORY.check(connection.exec_driver_sql("PRAGMA user_version").scalar_one(), f"The catalog {path}")
+    with write(engine) as connection:
+        found = connection.exec_driver_sql("PRAGMA user_version").scalar_one()  # another process may have been faster
+        HISTORY.bring_up(connection, found, f"The catalog {path}")
+        connection.exec_driver_sql(f"PRAGMA user_version = {SCHEMA_VERSION}")
+    logger.warning("%s: the tables were brought from number %d to %d", path, found, SCHEMA_VERSION)
 
 
 def write(engine: Engine) -> AbstractContextManager[Connection]:
