@@ -230,6 +230,37 @@ def set_library(
     typer.echo(f"Library {row.name}: newer documents are preferred {when}; {days}.")
 
 
+@library.command("copy")
+def copy(
+    name: str,
+    to: Annotated[
+        str,
+        typer.Option(
+            metavar="ADDRESS",
+            envvar="RAGWEAVE_COPY_TO",
+            help="postgresql://USER:PASSWORD@HOST/NAME, or sqlite for the files of this home.",
+        ),
+    ],
+    replace: Annotated[bool, typer.Option("--replace", help="Put it in the place of an earlier copy.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Copy a library between this home and a database, with its ids and vectors.
+
+    Media, uploads and conversations stay where they are. RAGWEAVE_DATABASE_URL says which one is used from then on.
+    """
+    from ragweave.corpora.store.transfer import FILES, copy_library
+
+    copied = run(copy_library(name, to, replace))
+    if as_json:
+        print_json(asdict(copied))
+        return
+    counts = f"{counted(copied.sources, 'source')}, {counted(copied.items, 'item')}, {copied.vectors} vectors"
+    typer.echo(f"Copied library {name} ({counts}); the one here is as it was.")
+    setting = "unset RAGWEAVE_DATABASE_URL" if to == FILES else "set RAGWEAVE_DATABASE_URL to that address"
+    typer.echo(f"To use the copy, {setting}, and run `ragweave index`, which makes its index of vectors.")
+    typer.echo("Both use the media of this home: deleting either library deletes them.")
+
+
 @library.command("delete")
 def delete(name: str, yes: YesOption = False) -> None:
     """Delete a library with its conversations in the page and what was uploaded to it.

@@ -12,7 +12,7 @@ from sqlalchemy import Connection, Engine
 
 from ragweave.corpora.store import lexical, table_schema
 from ragweave.corpora.store.folders import REMEDY, catalog_of, folders
-from ragweave.corpora.store.schema import about, connect, write
+from ragweave.corpora.store.schema import Fill, about, connect, nothing, write
 from ragweave.corpora.types import CORPORA
 from ragweave.models.errors import LibraryError, LibraryNotFound
 
@@ -44,13 +44,14 @@ class Files:
         """Begin a transaction that changes a library."""
         return write(self._engine(library))
 
-    def make(self, library: str, folder: Path, named: dict[str, Any]) -> None:
-        """Make the empty catalog of a library in the folder that takes its place, with its row of `about`."""
+    def make(self, library: str, folder: Path, named: dict[str, Any], fill: Fill = nothing) -> None:
+        """Make the catalog of a library in a folder: its row of `about`, and what `fill` writes."""
         engine = connect(folder / "catalog.sqlite")
         with write(engine) as connection:
             lexical.create(connection)
             table_schema.create(connection)
             connection.execute(about.insert(), named)
+            fill(connection)
         engine.dispose()
 
     def drop(self, library: str) -> None:

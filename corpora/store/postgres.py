@@ -27,7 +27,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError
 from ragweave.corpora.store import lexical, table_schema
 from ragweave.corpora.store.catalog_steps import HISTORY
 from ragweave.corpora.store.folders import of_the_disk
-from ragweave.corpora.store.schema import SCHEMA_VERSION, about, metadata
+from ragweave.corpora.store.schema import SCHEMA_VERSION, Fill, about, metadata, nothing
 from ragweave.corpora.types import CORPORA
 from ragweave.models.errors import LibraryError, LibraryNotFound
 
@@ -122,8 +122,8 @@ class Server:
                     raise refused from error
                 raise
 
-    def make(self, library: str, folder: Path, named: dict[str, Any]) -> None:
-        """Make the empty catalog of a library in a schema of its own, with its row of `about`."""
+    def make(self, library: str, folder: Path, named: dict[str, Any], fill: Fill = nothing) -> None:
+        """Make the catalog of a library in a schema of its own, with its row of `about` and what `fill` writes."""
         with self._engine.begin() as connection:
             connection.exec_driver_sql(f'CREATE SCHEMA "{PREFIX}{library}"')
             connection.exec_driver_sql(f"COMMENT ON SCHEMA \"{PREFIX}{library}\" IS '{SCHEMA_VERSION}'")
@@ -132,6 +132,7 @@ class Server:
             lexical.create(connection)
             table_schema.create(connection)
             connection.execute(about.insert(), named)
+            fill(connection)
 
     def drop(self, library: str) -> None:
         """Remove a library; what a kill left of others goes as well."""

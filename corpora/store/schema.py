@@ -7,7 +7,7 @@ import logging
 import os
 import sqlite3
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -260,6 +260,14 @@ def _bring_up(engine: Engine, path: Path) -> None:
         HISTORY.bring_up(connection, found, f"The catalog {path}")
         connection.exec_driver_sql(f"PRAGMA user_version = {SCHEMA_VERSION}")
     logger.warning("%s: the tables were brought from number %d to %d", path, found, SCHEMA_VERSION)
+
+
+Fill = Callable[[Connection], None]
+"""Writes what a new catalog begins with, within the transaction that makes it."""
+
+
+def nothing(connection: Connection) -> None:
+    """Write nothing into a new catalog."""
 
 
 def write(engine: Engine) -> AbstractContextManager[Connection]:
