@@ -149,18 +149,22 @@ class Server:
         """Return what is wrong with the rows of a library, in words: a server looks after its own."""
         return []
 
+    def erase(self, library: str) -> None:
+        """Let the rooms of deleted rows be used again, beside whoever reads and writes."""
+        self._vacuum(library, "VACUUM")
+
     def compact(self, library: str) -> None:
         """Let the rooms of deleted rows be used again, and count what is there, for the planner of queries."""
         with self.writing(library) as connection:
             for name in map(lexical.table, CORPORA):
                 connection.exec_driver_sql(f"DELETE FROM {name}_terms WHERE doc = 0")
-        tables = [
-            *metadata.tables,
-            *(f"{lexical.table(c)}{part}" for c in CORPORA for part in ("", "_words", "_terms")),
-        ]
+        self._vacuum(library, "VACUUM (ANALYZE)")
+
+    def _vacuum(self, library: str, how: str) -> None:
+        parts = [f"{lexical.table(corpus)}{part}" for corpus in CORPORA for part in ("", "_words", "_terms")]
         with self._engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
-            named = ", ".join(f'"{PREFIX}{library}".{table}' for table in tables)
-            connection.exec_driver_sql(f"VACUUM (ANALYZE) {named}")
+            named = ", ".join(f'"{PREFIX}{library}".{table}' for table in [*metadata.tables, *parts])
+            connection.exec_driver_sql(f"{how} {named}")
 
     def within(self, schema: str) -> tuple[Engine, Engine]:
         """Return what reads and what writes a schema that is not of a library."""

@@ -210,6 +210,10 @@ def engine_of(path: Path, synchronous: str = "FULL", cache: int = 32_000) -> Eng
     return engine
 
 
+INCREMENTAL = 2
+"""The `auto_vacuum` of a new file: its free rooms are given back in steps, without writing all of it anew."""
+
+
 class _Unchanging(sqlite3.Connection):
     """A connection that takes its file to be at rest, and so serves for one transaction."""
 
@@ -279,8 +283,8 @@ def _configure(connection: Any, synchronous: str, cache: int) -> None:
     # The driver must not open transactions by itself: `_begin` says when, and of which kind.
     connection.isolation_level = None
     # FULL, not NORMAL: a transaction lost to a power cut would leave items without their vectors.
-    first = ("journal_mode = WAL", f"synchronous = {synchronous}", "foreign_keys = ON")
-    for pragma in (*first, f"cache_size = -{cache}", "busy_timeout = 60000"):
+    first = (f"auto_vacuum = {INCREMENTAL}", "journal_mode = WAL", f"synchronous = {synchronous}", "foreign_keys = ON")
+    for pragma in (*first, f"cache_size = -{cache}", "secure_delete = ON", "busy_timeout = 60000"):
         connection.execute(f"PRAGMA {pragma}").close()
 
 
