@@ -64,6 +64,9 @@ def list_sources(library: LibraryOption = None, as_json: JsonOption = False) -> 
         )
     if rows:
         common.print_table(("id", "kind", "items", "size", "source"), rows, right=("items", "size"))
+    if not found:
+        typer.echo(common.fill_it(name))
+        return
     items = sum(s.items for s in found)
     typer.echo(f"{counted(len(found), 'source')}, {counted(items, 'item')} in library {name}.")
 

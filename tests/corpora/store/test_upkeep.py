@@ -173,10 +173,10 @@ async def test_the_text_of_a_removed_source_leaves_the_disk_at_once_and_its_vect
     close_stores()
     *texts, _, _ = needles
     assert on_disk(home, *texts) == set()
-    found = (await (await open_library()).search("paragraph", ["zyzzyva brooch"]))[0].dense
-    assert source.id not in {
-        item.source for item in (await (await open_library()).items([h.id for h in found])).values()
-    }
+    library = await open_library()
+    [lists] = await library.search("paragraph", ["zyzzyva brooch"])
+    found = await library.items([hit.id for hit in lists.dense])
+    assert source.id not in {item.source for item in found.values()}
     await repair()
     close_stores()
     assert on_disk(home, *needles) == set()
