@@ -132,3 +132,12 @@ async def test_a_knob_that_is_set_holds_over_the_servers_default_and_an_empty_on
         config = {"configurable": {"preset": "auto-rag-paper", **set_besides}}
         await otherwise.post(f"{AT}/invoke", json={"input": QUESTION, "config": config})
     assert contexts[0].max_hops != 3 and contexts[1].max_hops == 3
+
+
+async def test_without_its_extra_the_door_says_what_to_install_and_the_others_answer(
+    client: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ragweave.serve.app.find_spec", lambda name: None)
+    told = await client.post("/langserve/agent/invoke", json={"input": {"question": "When?"}})
+    assert told.status_code == 501 and "[langserve]" in told.text
+    assert (await client.get("/v1/models")).status_code == 200
