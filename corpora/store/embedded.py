@@ -12,7 +12,8 @@ from sqlalchemy import Connection, Engine
 
 from ragweave.corpora.store import lexical, table_schema
 from ragweave.corpora.store.folders import REMEDY, catalog_of, folders
-from ragweave.corpora.store.schema import INCREMENTAL, Fill, about, connect, nothing, write
+from ragweave.corpora.store.migrations import Fill, nothing
+from ragweave.corpora.store.schema import INCREMENTAL, about, connect, write
 from ragweave.corpora.types import CORPORA
 from ragweave.models.errors import LibraryError, LibraryNotFound
 

@@ -51,6 +51,14 @@ class History:
                 run_script(connection, step)
 
 
+Fill = Callable[[Connection], None]
+"""Writes what a new catalog begins with, within the transaction that makes it."""
+
+
+def nothing(connection: Connection) -> None:
+    """Write nothing into a new catalog."""
+
+
 EARLIER = "set RAGWEAVE_HOME to a new folder, or move the old libraries away, and index the files again"
 """What to do with tables for which there is no step."""
 

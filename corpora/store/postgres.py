@@ -27,7 +27,8 @@ from sqlalchemy.exc import ArgumentError, DBAPIError
 from ragweave.corpora.store import lexical, table_schema
 from ragweave.corpora.store.catalog_steps import HISTORY
 from ragweave.corpora.store.folders import of_the_disk
-from ragweave.corpora.store.schema import SCHEMA_VERSION, Fill, about, metadata, nothing
+from ragweave.corpora.store.migrations import Fill, nothing
+from ragweave.corpora.store.schema import SCHEMA_VERSION, about, metadata
 from ragweave.corpora.types import CORPORA
 from ragweave.models.errors import LibraryError, LibraryNotFound
 

@@ -7,7 +7,7 @@ import logging
 import os
 import sqlite3
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -266,14 +266,6 @@ def _bring_up(engine: Engine, path: Path) -> None:
     logger.warning("%s: the tables were brought from number %d to %d", path, found, SCHEMA_VERSION)
 
 
-Fill = Callable[[Connection], None]
-"""Writes what a new catalog begins with, within the transaction that makes it."""
-
-
-def nothing(connection: Connection) -> None:
-    """Write nothing into a new catalog."""
-
-
 def write(engine: Engine) -> AbstractContextManager[Connection]:
     """Begin a transaction that takes the write lock at once, so that it never fails half-way for want of it."""
     return engine.execution_options(ragweave_begin="BEGIN IMMEDIATE").begin()
@@ -283,7 +275,9 @@ def _configure(connection: Any, synchronous: str, cache: int) -> None:
     # The driver must not open transactions by itself: `_begin` says when, and of which kind.
     connection.isolation_level = None
     # FULL, not NORMAL: a transaction lost to a power cut would leave items without their vectors.
-    first = (f"auto_vacuum = {INCREMENTAL}", "journal_mode = WAL", f"synchronous = {synchronous}", "foreign_keys = ON")
+    if not connection.execute("PRAGMA page_count").fetchone()[0]:  # of a file that holds something it would be a change
+        connection.execute(f"PRAGMA auto_vacuum = {INCREMENTAL}").close()
+    first = ("journal_mode = WAL", f"synchronous = {synchronous}", "foreign_keys = ON")
     for pragma in (*first, f"cache_size = -{cache}", "secure_delete = ON", "busy_timeout = 60000"):
         connection.execute(f"PRAGMA {pragma}").close()
 

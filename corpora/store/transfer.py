@@ -18,7 +18,8 @@ from ragweave.corpora.store import lexical, locks, postgres
 from ragweave.corpora.store.catalog import LibraryRow, check_name
 from ragweave.corpora.store.embedded import Files
 from ragweave.corpora.store.folders import catalog_of, folder_of, unwritable
-from ragweave.corpora.store.schema import Fill, about, add, indexes, items, metadata, sources, vectors
+from ragweave.corpora.store.migrations import Fill
+from ragweave.corpora.store.schema import about, add, indexes, items, metadata, sources, vectors
 from ragweave.corpora.store.stores import stores
 from ragweave.corpora.types import CORPORA
 from ragweave.models.errors import InputError, LibraryError
@@ -135,9 +136,11 @@ def _fill(source: Connection, target: Connection) -> None:
                 add(target, table, page)
     if target.dialect.name == "postgresql":
         # Rows came with their numbers; the next one that is made goes on after them.
-        for table in (t for t in metadata.sorted_tables if "n" in t.c):
-            named = f"pg_get_serial_sequence('{table.name}', 'n')"
-            target.execute(text(f"SELECT setval({named}, max(n)) FROM {table.name} WHERE {named} IS NOT NULL"))
+        for table in metadata.sorted_tables:
+            for column in {"n", "key"} & set(table.c.keys()):
+                named = f"pg_get_serial_sequence('{table.name}', '{column}')"
+                most = f"SELECT setval({named}, max({column})) FROM {table.name} WHERE {named} IS NOT NULL"
+                target.execute(text(most))
     for corpus in CORPORA:
         words = text(f"SELECT rowid, title, heading, text FROM {lexical.table(corpus)} ORDER BY rowid")
         for some in source.execute(words).partitions(_PAGE):
