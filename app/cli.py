@@ -80,6 +80,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     # Conversations are read back as the types of the state alone, before anything imports the reader.
     os.environ.setdefault("LANGGRAPH_STRICT_MSGPACK", "true")
+    if argv is None:  # this process is the command: what it writes into a home is its user's alone
+        os.umask(0o077)
     try:
         code = app(args=with_trace(sys.argv[1:] if argv is None else list(argv)), standalone_mode=False)
         return code if isinstance(code, int) else 0

@@ -12,7 +12,7 @@ from rich.style import Style
 from rich.text import Text
 
 from ragweave.app.places import clean, link, place, place_in
-from ragweave.components.phrases import QUOTED, SIGNS, counted_marks, mark
+from ragweave.components.phrases import EMPTY, QUOTED, SIGNS, counted_marks, mark
 from ragweave.models.text import UNSPACED_LETTER
 from ragweave.models.text import counted as counted
 
@@ -179,6 +179,8 @@ def print_answer(
         console.print(Text(clean(answer.text) or "No answer.", style="bold"))
         if answer.why and answer.why.rstrip(".") not in answer.text:
             console.print(Text(f"Why: {clean(answer.why)}"))
+        if answer.why == EMPTY:
+            console.print("Fill it with: ragweave index FOLDER")
         if looked := _looked_in(answer.searched):
             console.print(Text(f"Looked in {looked}.", style="dim"), soft_wrap=True)
     elif not streamed:

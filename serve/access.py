@@ -1,55 +1,72 @@
-"""Who asks, by which key, which libraries they may see, and how much they may ask at once.
+"""Who asks, which libraries they may see, what they may do there, and how much they may ask at once.
 
-What a caller may not see is not there: a NotFound reads the same as that of what does not exist. A key is 256 random
-bits, kept as a hash, bound to libraries, and revocable at any time.
+What a caller may not see is not there: a NotFound reads the same as that of what does not exist.
 """
 
 from __future__ import annotations
 
 import asyncio
-import hashlib
-import json
-import secrets
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Literal
 
 from fastapi import Depends, Request
 
 from ragweave.corpora.store.catalog import LibraryRow, check_name
 from ragweave.corpora.store.stores import stores
 from ragweave.graphs.settings import run_settings
-from ragweave.models.errors import InputError
-from ragweave.serve.database import sent
 from ragweave.serve.problems import NotFound, Refused
-from ragweave.serve.store import Store, now, packed
 
-PREFIX = "rw_"
-"""Begins every key."""
 OWNER = "owner"
-"""Whoever needs no key, or holds one for all libraries: the person whose machine it is."""
+"""Whoever asks while there is no key: the person whose machine it is."""
+Role = Literal["read", "write", "own"]
+"""What a caller may do in its libraries: ask and open; add files and remove those it added; remove any file."""
+ROLES: tuple[Role, ...] = ("read", "write", "own")
+"""The roles, each of which may do what those before it may."""
 
 
 @dataclass(frozen=True, slots=True)
 class Caller:
     """One party behind requests.
 
-    `libraries` are ids; None means all, and the right to make and delete libraries. `key` is the id of the key it sent.
+    `libraries` are ids; None means all. `key` is the id of the key it sent, `name` what that key is for. An owner of
+    all libraries also makes, renames and deletes them, sees where files lie, and sets the models.
     """
 
     id: str = OWNER
     libraries: frozenset[str] | None = None
     key: str = ""
+    role: Role = "own"
+    name: str = ""
+
+    @property
+    def owns_all(self) -> bool:
+        """Whether it owns all libraries, those included that are made later."""
+        return self.libraries is None and self.role == "own"
 
     def sees(self, library: str) -> bool:
         """Whether it may use the library of that id."""
         return self.libraries is None or library in self.libraries
 
+    def may(self, role: Role) -> bool:
+        """Whether it may do what callers of a role may."""
+        return ROLES.index(self.role) >= ROLES.index(role)
+
+    def require(self, role: Role) -> None:
+        """Refuse a caller of a lesser role."""
+        if not self.may(role):
+            raise Refused(
+                403,
+                f"this key has the role {self.role!r}, and this takes {role!r}",
+                f"ask whoever runs the server for `ragweave keys edit {self.key} --role {role}`",
+            )
+
     def require_all(self) -> None:
-        """Refuse a caller that is bound to libraries."""
+        """Refuse a caller that does not own all libraries."""
         if self.libraries is not None:
             raise Refused(403, "this key is bound to its libraries", "use a key that was made for all libraries")
+        self.require("own")
 
 
 async def current_caller(request: Request) -> Caller:  # async, so that it takes no thread
@@ -59,6 +76,15 @@ async def current_caller(request: Request) -> Caller:  # async, so that it takes
 
 
 CallerNow = Annotated[Caller, Depends(current_caller)]
+
+
+async def current_writer(caller: CallerNow) -> Caller:
+    """Return the caller if it may add files."""
+    caller.require("write")
+    return caller
+
+
+WriterNow = Annotated[Caller, Depends(current_writer)]
 
 
 async def visible(caller: Caller) -> list[LibraryRow]:
@@ -174,75 +200,3 @@ class Slots:
         for limit in self._limits:
             if not limit.expired():
                 limit.reschedule(0)
-
-
-@dataclass(frozen=True, slots=True)
-class Key:
-    """What is known of a key; the key itself is not."""
-
-    id: str
-    name: str
-    libraries: tuple[str, ...] | None
-    created: str
-    revoked: str
-    used: str
-
-
-class Keys:
-    """The keys in a store. Once there has been one, every request needs one."""
-
-    def __init__(self, store: Store) -> None:
-        self.store = store
-
-    def create(self, name: str, libraries: tuple[str, ...] | None) -> tuple[Key, str]:
-        """Make a key and return it with its secret, which cannot be had again."""
-        if libraries is not None and not libraries:
-            raise InputError("a key needs a library", "name one, or make a key for all")
-        secret = PREFIX + secrets.token_urlsafe(32)
-        key = Key(secrets.token_hex(4), name, libraries, now(), "", "")
-        given = {"id": key.id, "name": name, "hash": hashed(secret), "libraries": packed(libraries), "at": key.created}
-        with self.store.writing() as db:
-            sent(db, "INSERT INTO keys VALUES (:id, :name, :hash, :libraries, :at, NULL, NULL)", **given)
-        return key, secret
-
-    def all(self) -> list[Key]:
-        """Return every key, revoked ones as well, the oldest first."""
-        with self.store.reading() as db:
-            rows = sent(db, "SELECT * FROM keys ORDER BY created, id").mappings().all()
-        return [Key(r["id"], r["name"], _libraries(r), r["created"], r["revoked"] or "", r["used"] or "") for r in rows]
-
-    def revoke(self, id: str) -> None:
-        """End a key; from now on no request with it is answered."""
-        change = "UPDATE keys SET revoked = :at WHERE id = :id AND revoked IS NULL"
-        with self.store.writing() as db:
-            done = sent(db, change, at=now(), id=id).rowcount
-        if not done:
-            raise InputError(f"there is no working key with the id {id!r}", "`ragweave keys list` names them")
-
-    def locked(self) -> bool:
-        """Whether there has ever been a key."""
-        with self.store.reading() as db:
-            return sent(db, "SELECT 1 FROM keys LIMIT 1").scalar() is not None
-
-    def caller(self, secret: str) -> Caller | None:
-        """Return whose key that is; None for one that is wrong or revoked."""
-        at = now()[:16]
-        query = "SELECT * FROM keys WHERE hash = :hash AND revoked IS NULL"
-        with self.store.reading() as db:
-            row = sent(db, query, hash=hashed(secret)).mappings().one_or_none()
-        if row is None:
-            return None
-        if (row["used"] or "")[:16] != at:
-            with self.store.writing() as db:
-                sent(db, "UPDATE keys SET used = :at WHERE id = :id", at=at, id=row["id"])
-        libraries, id = _libraries(row), row["id"]
-        return Caller(key=id) if libraries is None else Caller(f"key {id}", frozenset(libraries), id)
-
-
-def _libraries(row: Mapping[Any, Any]) -> tuple[str, ...] | None:
-    return None if row["libraries"] is None else tuple(json.loads(row["libraries"]))
-
-
-def hashed(secret: str) -> str:
-    """Return what is kept of a key or a link; a fast hash is enough for 256 random bits, there is nothing to guess."""
-    return hashlib.sha256(secret.encode()).hexdigest()

@@ -6,6 +6,7 @@ import asyncio
 import gc
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from importlib.util import find_spec
 
 from fastapi import FastAPI
 from starlette.routing import Route
@@ -13,6 +14,7 @@ from starlette.routing import Route
 from ragweave import __version__
 from ragweave.corpora.settings import corpora_settings
 from ragweave.corpora.store.stores import stay
+from ragweave.models.errors import MissingExtra
 from ragweave.serve import (
     media,
     openai,
@@ -28,10 +30,11 @@ from ragweave.serve import (
     routes_setup,
     routes_verdict,
 )
-from ragweave.serve.access import Keys, Slots
+from ragweave.serve.access import Slots
 from ragweave.serve.app_state import opened
 from ragweave.serve.drain import drained
 from ragweave.serve.guard import Guard
+from ragweave.serve.keys import Keys
 from ragweave.serve.late import LateApp, Made
 from ragweave.serve.pictures import PictureDesk
 from ragweave.serve.settings import ServeSettings, serve_settings
@@ -72,6 +75,8 @@ def create_app(settings: ServeSettings | None = None, *, exposed: bool = False) 
 
 
 def _langserve(slots: Slots, pictures: PictureDesk) -> Made:
+    if find_spec("langserve") is None:
+        raise MissingExtra("The door /langserve", "langserve")
     from ragweave.serve.langserve import sub_app
 
     return sub_app(slots, pictures)

@@ -7,8 +7,9 @@ locks the rows that it changes first.
 from __future__ import annotations
 
 import json
+import logging
 import sqlite3
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, closing
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -18,51 +19,16 @@ from sqlalchemy.exc import DBAPIError
 
 from ragweave.corpora.settings import corpora_settings
 from ragweave.corpora.store import postgres
+from ragweave.corpora.store.migrations import run_script
+from ragweave.corpora.store.private import make_home
 from ragweave.corpora.store.schema import engine_of, write
 from ragweave.models.errors import LibraryError
+from ragweave.serve.tables import HISTORY, TABLES
+
+logger = logging.getLogger(__name__)
 
 SCHEMA = "server_of_ragweave"
 """Schema of a database that holds the tables of its servers, and the steps of their conversations."""
-
-_VERSION = 9
-_TABLES = """
-CREATE TABLE keys (
-    id TEXT PRIMARY KEY, name TEXT NOT NULL, hash TEXT NOT NULL UNIQUE, libraries TEXT,
-    created TEXT NOT NULL, revoked TEXT, used TEXT
-);
-CREATE TABLE threads (
-    id TEXT PRIMARY KEY, owner TEXT NOT NULL, library TEXT NOT NULL, title TEXT NOT NULL,
-    created TEXT NOT NULL, updated TEXT NOT NULL, pinned INTEGER NOT NULL DEFAULT 0
-);
-CREATE INDEX threads_by_owner ON threads (owner, updated);
-CREATE TABLE turns (
-    thread TEXT NOT NULL REFERENCES threads (id) ON DELETE CASCADE, n INTEGER NOT NULL, run TEXT NOT NULL,
-    graph TEXT NOT NULL, question TEXT NOT NULL, status TEXT NOT NULL, answer TEXT, problem TEXT, created TEXT NOT NULL,
-    trail TEXT, context TEXT, verdict TEXT,
-    PRIMARY KEY (thread, n)
-);
-CREATE TABLE pictures (
-    thread TEXT NOT NULL, turn INTEGER NOT NULL, n INTEGER NOT NULL, jpeg BLOB NOT NULL,
-    PRIMARY KEY (thread, turn, n),
-    FOREIGN KEY (thread, turn) REFERENCES turns (thread, n) ON DELETE CASCADE
-);
-CREATE TABLE runs (
-    id TEXT PRIMARY KEY, owner TEXT NOT NULL, library TEXT NOT NULL, thread TEXT NOT NULL, turn INTEGER NOT NULL,
-    about TEXT NOT NULL, status TEXT NOT NULL, server TEXT NOT NULL, told INTEGER NOT NULL DEFAULT 0,
-    stop INTEGER NOT NULL DEFAULT 0, ended DOUBLE PRECISION
-);
-CREATE INDEX runs_by_thread ON runs (thread);
-CREATE INDEX runs_by_status ON runs (status);
-CREATE TABLE events (
-    run TEXT NOT NULL REFERENCES runs (id) ON DELETE CASCADE, n INTEGER NOT NULL, type TEXT NOT NULL,
-    data TEXT NOT NULL,
-    PRIMARY KEY (run, n)
-);
-CREATE TABLE overviews (library TEXT PRIMARY KEY, generation INTEGER NOT NULL, written TEXT NOT NULL);
-CREATE TABLE rates (who TEXT PRIMARY KEY, due DOUBLE PRECISION NOT NULL);
-"""
-"""The tables on either engine but for `BLOB`, which PostgreSQL calls `BYTEA`. `PRAGMA user_version`, or the comment of
-the schema, has their version."""
 
 
 class Database:
@@ -78,7 +44,7 @@ class Database:
             if url:
                 self._reading, self._writing = postgres.server(url).within(SCHEMA)
             else:
-                path.parent.mkdir(parents=True, exist_ok=True)
+                make_home(path.parent)
                 path.touch(mode=0o600)
                 # What a power cut may take is the last turn. The file grows with each turn, and what is read of it is
                 # small: a large cache for each connection would grow with it, unread.
@@ -112,7 +78,7 @@ class Database:
         with self.writing() as db:
             threads = _asked_of(db, library)
             sent(db, "DELETE FROM runs WHERE library = :library AND thread <> ''", library=library)  # a job ends itself
-            for table in ("threads", "overviews"):
+            for table in ("threads", "overviews", "added"):
                 sent(db, f"DELETE FROM {table} WHERE library = :library", library=library)
         return threads
 
@@ -146,20 +112,40 @@ _parsed = lru_cache(maxsize=200)(text)
 
 
 def _make_tables(db: Connection, what: str) -> None:
-    """Give a new file or schema its tables, all in one transaction; two processes may begin at once."""
-    shared = db.dialect.name == "postgresql"
-    if shared:
+    """Give a new file or schema its tables, or bring older ones up; two processes may begin at once."""
+    if db.dialect.name == "postgresql":
         # A lock of its own: whoever holds that of the conversations makes an index, which waits for every transaction.
         sent(db, "SELECT pg_advisory_xact_lock(:key)", key=postgres.key_of(f"{SCHEMA} tables"))
         sent(db, f"CREATE SCHEMA IF NOT EXISTS {SCHEMA}")
+    found = _number(db)
+    HISTORY.check(found, what)
+    if found == HISTORY.newest:
+        return
+    if found == 0:
+        run_script(db, TABLES)
+    else:
+        HISTORY.bring_up(db, found, what)
+        logger.warning("%s: the tables were brought from number %d to %d", what, found, HISTORY.newest)
+    shared = db.dialect.name == "postgresql"
+    kept = f"COMMENT ON SCHEMA {SCHEMA} IS '{HISTORY.newest}'" if shared else f"PRAGMA user_version = {HISTORY.newest}"
+    db.exec_driver_sql(kept)
+
+
+def _number(db: Connection) -> int:
+    """Return the number of the tables: the comment of the schema, or `PRAGMA user_version`."""
+    if db.dialect.name == "postgresql":
         found = sent(db, f"SELECT obj_description(to_regnamespace('{SCHEMA}'), 'pg_namespace')").scalar_one()
     else:
         found = db.exec_driver_sql("PRAGMA user_version").scalar_one()
-    version = int(found or 0)
-    if version not in (0, _VERSION):
-        raise LibraryError(f"{what} was written by another version of Ragweave", "use another RAGWEAVE_HOME")
-    if version == 0:
-        for statement in filter(str.strip, _TABLES.split(";")):
-            db.exec_driver_sql(statement.replace("BLOB", "BYTEA") if shared else statement)
-        kept = f"COMMENT ON SCHEMA {SCHEMA} IS '{_VERSION}'" if shared else f"PRAGMA user_version = {_VERSION}"
-        db.exec_driver_sql(kept)
+    return int(found or 0)
+
+
+def number_of_tables(path: Path) -> int | None:
+    """Return the number of the server's tables without touching them; None if there are none yet."""
+    if url := corpora_settings().database:
+        with postgres.server(url).within(SCHEMA)[0].begin() as db:
+            return _number(db) or None
+    if not path.exists():
+        return None
+    with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as file:
+        return int(file.execute("PRAGMA user_version").fetchone()[0])

@@ -15,15 +15,17 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from ragweave.serve.access import Caller, Keys
+from ragweave.serve.access import Caller
 from ragweave.serve.database import sent
+from ragweave.serve.keys import Keys
 from ragweave.serve.problems import Refused, response
 from ragweave.serve.settings import ServeSettings
 from ragweave.serve.store import Store
 
 logger = logging.getLogger(__name__)
 
-COOKIE = "ragweave_key"
+COOKIE = "ragweave_session"
+"""The cookie of a browser that logged in; it holds a session, never a key."""
 _PUBLIC = ("/healthz", "/readyz", "/favicon.ico", "/sw.js", "/api/login", "/api/logout")
 _PUBLIC_UNDER = ("/static/", "/open/")
 _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
@@ -97,7 +99,8 @@ class Guard:
         finally:
             status = status or 500
             told = {"request": request, "status": status, "seconds": round(time.monotonic() - began, 4)}
-            told["caller"] = getattr(scope["state"].get("caller"), "id", "")
+            if caller := scope["state"].get("caller"):
+                told |= {"caller": caller.id, "key": caller.name}
             logger.info("%s %s %s", scope["method"], scope["path"], status, extra=told)
 
     async def _admit(self, scope: Scope) -> Caller:
@@ -130,13 +133,16 @@ class Guard:
             raise Refused(421, what, "call it by its address, or set RAGWEAVE_SERVE_NAMES") from None
 
     def _caller(self, headers: Headers, path: str) -> Caller:
-        secret = key_of(headers)
-        if secret and (caller := self._keys.caller(secret)):
-            return caller
+        secret, session = key_of(headers), session_of(headers)
+        found = self._keys.caller(secret) if secret else self._keys.caller_of_session(session) if session else None
+        if found:
+            return found
         if path == "/" or path in _PUBLIC or path.startswith(_PUBLIC_UNDER):
             return Caller("nobody", frozenset())
         if self._exposed or self._keys.locked():
             what = "this key is wrong or was revoked" if secret else "this server asks for an API key"
+            if session and not secret:
+                what = "this browser is logged out: 30 days have passed, or its key was changed or revoked"
             raise Refused(401, what, "send one that `ragweave keys create` made, as: Authorization: Bearer KEY")
         return Caller()
 
@@ -225,11 +231,14 @@ def _check_content_type(headers: Headers, path: str) -> None:
         raise Refused(415, f"this address takes {wanted}", f"send the header Content-Type: {wanted}")
 
 
-def key_of(headers: Headers) -> str:
-    """Return the key that a request brings: as a bearer token, or in the cookie of the page."""
+def key_of(headers: Mapping[str, str]) -> str:
+    """Return the key that a request brings as a bearer token, or ""."""
     kind, _, value = headers.get("authorization", "").partition(" ")
-    if kind.lower() == "bearer" and value.strip():
-        return value.strip()
+    return value.strip() if kind.lower() == "bearer" else ""
+
+
+def session_of(headers: Mapping[str, str]) -> str:
+    """Return the session in the cookie of the page, or ""."""
     try:
         cookie = SimpleCookie(headers.get("cookie", "")).get(COOKIE)
     except CookieError:

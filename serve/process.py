@@ -54,7 +54,7 @@ def settle() -> None:
 
 _ARENA_MAX = -8
 """M_ARENA_MAX of malloc.h."""
-_EXTRA = ("request", "run", "status", "caller", "seconds")
+_EXTRA = ("request", "run", "status", "caller", "key", "seconds")
 """What is told besides the message; headers, bodies and query strings never are."""
 _CONTROL = re.compile("[\\x00-\\x09\\x0b-\\x1f\\x7f-\\x9f\\u2028\\u2029\\u202a-\\u202e\\u2066-\\u2069]")
 """What a terminal acts upon, and a reader does not see; addresses and names may hold it. Lines are parted apart."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import io
+from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path, PurePath
 from typing import Annotated, Any
@@ -24,6 +25,7 @@ from ragweave.serve.access import (
     CallerNow,
     LibraryOfId,
     NamedLibrary,
+    WriterNow,
     library_by_id,
     library_named,
     usual_for,
@@ -50,7 +52,7 @@ async def list_libraries(caller: CallerNow) -> dict[str, Any]:
     return {
         "libraries": [await _library(row) for row in rows],
         "default": await usual_for(caller) or next((row.name for row in rows), ""),
-        "may_change": caller.libraries is None,
+        "may_change": caller.owns_all,
     }
 
 
@@ -90,9 +92,11 @@ async def forget_threads(app_state: AppState, ids: list[str]) -> None:
 
 
 @router.get("/sources")
-def list_sources(caller: CallerNow, row: NamedLibrary) -> dict[str, Any]:
+def list_sources(caller: CallerNow, request: Request, row: NamedLibrary) -> dict[str, Any]:
     """List the sources of a library, also those that failed, with the reason."""
-    return {"library": row.name, "sources": [_source(caller, row, s) for s in stores().catalog.sources(row.id)]}
+    may_remove = removable(caller, request, row)
+    found = [_source(caller, row, s) | {"removable": may_remove(s)} for s in stores().catalog.sources(row.id)]
+    return {"library": row.name, "sources": found}
 
 
 _READ: tuple[Corpus, ...] = ("paragraph", "video", "image")
@@ -110,10 +114,34 @@ def read_source(caller: CallerNow, row: NamedLibrary, id: str) -> dict[str, Any]
 
 
 @router.delete("/sources", status_code=204)
-async def delete_sources(row: NamedLibrary, ids: Annotated[list[str], Query(min_length=1, max_length=100)]) -> None:
+async def delete_sources(
+    caller: WriterNow,
+    app_state: AppStateNow,
+    request: Request,
+    row: NamedLibrary,
+    ids: Annotated[list[str], Query(min_length=1, max_length=100)],
+) -> None:
     """Forget sources, all together; the file itself goes only where it was uploaded."""
-    await asyncio.to_thread(lambda: [_source_of(row, id) for id in ids])
+    found = await asyncio.to_thread(lambda: [_source_of(row, id) for id in ids])
+    may_remove = await asyncio.to_thread(removable, caller, request, row)
+    if foreign := [source for source in found if not may_remove(source)]:
+        what = f"{PurePath(foreign[0].path).name!r} was not added with this key"
+        raise Refused(403, what, "a key with the role 'own' may remove it; see `ragweave keys edit`")
     await (await libraries.open_library(row.name)).remove(*dict.fromkeys(ids))
+    names = [PurePath(path).name for source in found for path in source.paths if _is_upload(row, path)]
+    await asyncio.to_thread(app_state.store.forget_added, row.id, names)
+
+
+def removable(caller: Caller, request: Request, row: LibraryRow) -> Callable[[Source], bool]:
+    """Return what tells whether a caller may remove a source: an owner any, a writer what it added, a reader none."""
+    if caller.role == "own" or not caller.may("write"):
+        return lambda _: caller.role == "own"
+    mine = request.app.state.app_state.store.added_by(caller.id, row.id)
+    return lambda source: all(_is_upload(row, path) and PurePath(path).name in mine for path in source.paths)
+
+
+def _is_upload(row: LibraryRow, path: str) -> bool:
+    return PurePath(path).parent == uploads.folder_of(row.id)
 
 
 def _source_of(row: LibraryRow, id: str) -> Source:
@@ -124,7 +152,7 @@ def _source_of(row: LibraryRow, id: str) -> Source:
 
 @router.post("/upload", status_code=202)
 async def upload(
-    caller: CallerNow,
+    caller: WriterNow,
     app_state: AppStateNow,
     files: Annotated[list[UploadFile], File()],
     library: Annotated[str, Form()] = "",
@@ -159,7 +187,7 @@ class AddressBody(Body):
 
 
 @router.post("/fetch", status_code=202)
-async def fetch_address(caller: CallerNow, app_state: AppStateNow, body: AddressBody) -> dict[str, Any]:
+async def fetch_address(caller: WriterNow, app_state: AppStateNow, body: AddressBody) -> dict[str, Any]:
     """Fetch a page or file of the web once, and begin to index it."""
     row = await _library_for_upload(caller, app_state, body.library, body.library_id)
     name, data = await fetched(body.url)
@@ -181,7 +209,7 @@ async def _library_for_upload(caller: Caller, app_state: AppState, name: str, id
     except NotFound:
         if id:
             raise NotFound("This library is not there any more", "choose another one, or make a new one") from None
-        if caller.libraries is not None:
+        if not caller.owns_all:
             raise
         return None
     await app_state.jobs.check(row)
@@ -199,11 +227,13 @@ async def _begun(
 ) -> dict[str, Any]:
     """Begin to index what was kept of the files that were sent, and return what is told of it."""
     kept = [path for path in sent if path]
+    names = [path.name for path in kept]
+    await asyncio.to_thread(app_state.store.keep_added, row.id, names, caller.id)
     job = await app_state.jobs.start(caller, row, kept, refused)
     return {
         "job": job.id,
         "library": row.name,
-        "files": [path.name for path in kept],
+        "files": names,
         "kept_as": [path.name if path else None for path in sent],
         "refused": refused,
     }
@@ -268,8 +298,8 @@ def _source(caller: Caller, row: LibraryRow, source: Source) -> dict[str, Any]:
         "name": PurePath(source.path).name,
         "indexed": source.indexed_at,
         "date": source.date.isoformat() if source.date else None,
-        "uploaded": any(PurePath(p).parent == uploads.folder_of(row.id) for p in source.paths),
+        "uploaded": any(_is_upload(row, p) for p in source.paths),
         "media": f"/media/{row.id}/source/{source.id}",
     }
     # Where a file lies concerns the person whose disk it is.
-    return told | ({"paths": list(source.paths)} if caller.libraries is None else {})
+    return told | ({"paths": list(source.paths)} if caller.owns_all else {})

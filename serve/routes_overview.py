@@ -14,7 +14,7 @@ from ragweave.corpora.knowledge.graph import overview as communities
 from ragweave.corpora.store.stores import stores
 from ragweave.corpora.types import Item
 from ragweave.models.text import clip, sentences
-from ragweave.serve.access import CallerNow, NamedLibrary, library_named
+from ragweave.serve.access import NamedLibrary, WriterNow, library_named
 from ragweave.serve.app_state import AppStateNow, Body
 from ragweave.serve.direct import unless_left
 from ragweave.serve.media import with_openings
@@ -41,7 +41,7 @@ class Wanted(Body):
 
 
 @router.post("/overview")
-async def write_overview(request: Request, caller: CallerNow, app_state: AppStateNow, body: Wanted) -> dict[str, Any]:
+async def write_overview(request: Request, caller: WriterNow, app_state: AppStateNow, body: Wanted) -> dict[str, Any]:
     """Have the chat model introduce a library, in one call; titles and passages go to it. Leaving stops nothing."""
     row = await library_named(caller, body.library)
     await unless_left(request, app_state.overviews.write(row))
@@ -49,7 +49,7 @@ async def write_overview(request: Request, caller: CallerNow, app_state: AppStat
 
 
 @router.delete("/overview", status_code=204)
-async def stop_overview(row: NamedLibrary, app_state: AppStateNow) -> None:
+async def stop_overview(caller: WriterNow, row: NamedLibrary, app_state: AppStateNow) -> None:
     """Stop the chat model that introduces a library."""
     app_state.overviews.stop(row)
 

@@ -21,10 +21,11 @@ from ragweave.corpora.store.stores import stores
 from ragweave.corpora.web import providers
 from ragweave.models.promises import marks_promised
 from ragweave.models.settings import model_settings
-from ragweave.serve.access import CallerNow, Keys
+from ragweave.serve.access import CallerNow
 from ragweave.serve.app_state import AppStateNow, Body
-from ragweave.serve.guard import COOKIE
+from ragweave.serve.guard import COOKIE, session_of
 from ragweave.serve.http_cache import unless_held, without_vain_range
+from ragweave.serve.keys import SESSION_SECONDS, Keys
 from ragweave.serve.problems import NotFound, Refused
 
 router = APIRouter()
@@ -115,7 +116,9 @@ def me(caller: CallerNow) -> dict[str, Any]:
     """Say who asks, who answers, and which web search could be asked."""
     return {
         "caller": caller.id,
-        "may_change": caller.libraries is None,
+        "name": caller.name,
+        "role": caller.role,
+        "may_change": caller.owns_all,
         "version": __version__,
         "chat": model_settings().chat or None,
         "marks": marks_promised(),
@@ -125,19 +128,24 @@ def me(caller: CallerNow) -> dict[str, Any]:
 
 @router.post("/api/login", status_code=204)
 async def login(app_state: AppStateNow, request: Request, body: Login) -> Response:
-    """Keep a key in the browser, out of reach of scripts."""
-    if await asyncio.to_thread(Keys(app_state.store).caller, body.key) is None:
+    """Log a browser in with a key: it keeps a session of 30 days, out of reach of scripts."""
+    session = await asyncio.to_thread(Keys(app_state.store).log_in, body.key)
+    if session is None:
         raise Refused(401, "this key is wrong or was revoked", "copy it as `ragweave keys create` printed it")
     answer = Response(status_code=204)
-    secure = request.url.scheme == "https"
+    # Behind a proxy that speaks TLS, requests come here in the clear: what counts is the public address.
+    secure = request.url.scheme == "https" or app_state.settings.url.lower().startswith("https://")
     # Lax, so that a link in a chat app opens; requests with an effect are held to this origin by the guard.
-    answer.set_cookie(COOKIE, body.key, max_age=180 * 86_400, httponly=True, samesite="lax", secure=secure, path="/")
+    kept: dict[str, Any] = {"httponly": True, "samesite": "lax", "secure": secure, "path": "/"}
+    answer.set_cookie(COOKIE, session, max_age=SESSION_SECONDS, **kept)
     return answer
 
 
 @router.post("/api/logout", status_code=204)
-async def logout() -> Response:
-    """Forget the key in the browser."""
+async def logout(app_state: AppStateNow, request: Request) -> Response:
+    """End the session of a browser."""
+    if session := session_of(request.headers):
+        await asyncio.to_thread(Keys(app_state.store).log_out, session)
     answer = Response(status_code=204)
     answer.delete_cookie(COOKIE, path="/", httponly=True, samesite="lax")
     return answer

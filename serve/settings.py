@@ -22,6 +22,9 @@ class ServeSettings(Settings):
         "", description="Further host names by which the server may be called, separated by commas; needs API keys."
     )
     url: str = Field("", description="Address under which readers open links; default: the one that was asked.")
+    proxies: str = Field(
+        "", description="Addresses of proxies before the server, separated by commas; what they forward is believed."
+    )
     body_mb: ClassVar[int] = 8
     """Largest request that is not an upload, in MiB."""
     upload_mb: int = Field(2048, ge=1, description="Largest upload, all its files together, in MiB.")

@@ -125,6 +125,25 @@ class Store(Database):
             found = sent(db, query, thread=thread, turn=turn, n=n).scalar()
         return None if found is None else bytes(found)
 
+    def keep_added(self, library: str, names: Sequence[str], owner: str) -> None:
+        """Keep who added uploads of these file names; whoever added a name first stays."""
+        with self.writing() as db:
+            for name in names:
+                row = {"library": library, "name": name, "owner": owner}
+                sent(db, "INSERT INTO added VALUES (:library, :name, :owner) ON CONFLICT DO NOTHING", **row)
+
+    def added_by(self, owner: str, library: str) -> set[str]:
+        """Return the file names of what a caller added to a library."""
+        query = "SELECT name FROM added WHERE owner = :owner AND library = :library"
+        with self.reading() as db:
+            return set(sent(db, query, owner=owner, library=library).scalars())
+
+    def forget_added(self, library: str, names: Sequence[str]) -> None:
+        """Forget who added uploads that were removed."""
+        with self.writing() as db:
+            for name in names:
+                sent(db, "DELETE FROM added WHERE library = :library AND name = :name", library=library, name=name)
+
 
 class NoSuchTurn(NotFound):
     """A conversation has no turn of that number."""

@@ -19,8 +19,9 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from ragweave.corpora.settings import corpora_settings
 from ragweave.corpora.store.stores import stay
 from ragweave.serve import media, problems, routes_library, routes_page
-from ragweave.serve.access import CallerNow, Keys, library_named
+from ragweave.serve.access import CallerNow, library_named
 from ragweave.serve.guard import Guard
+from ragweave.serve.keys import Keys
 from ragweave.serve.problems import NotFound
 from ragweave.serve.settings import serve_settings
 from ragweave.serve.store import Store

@@ -38,7 +38,7 @@ def run_workers(
     """
     logging.getLogger("uvicorn.error").setLevel(logging.INFO)  # it tells of workers that come and go
     several = {"factory": True, "workers": settings.workers, "timeout_worker_healthcheck": _SILENT}
-    config = config_of(partial(worker, build, log), settings.shutdown_seconds, **several)
+    config = config_of(partial(worker, build, log), settings.shutdown_seconds, settings.proxies, **several)
     at = listener.getsockname()
     if sys.platform == "linux":
         listener.close()
@@ -144,8 +144,10 @@ def bound(host: str, port: int, kind_of: type[socket.socket] = socket.socket) ->
     return listener
 
 
-def config_of(app: FastAPI | Callable[[], FastAPI], shutdown_seconds: int, **more: Any) -> uvicorn.Config:
-    """Return how the app is served."""
+def config_of(
+    app: FastAPI | Callable[[], FastAPI], shutdown_seconds: int, proxies: str = "", **more: Any
+) -> uvicorn.Config:
+    """Return how the app is served; what `proxies`, addresses parted by commas, forward of a client is believed."""
     return _Config(
         app,
         http="h11",
@@ -155,6 +157,7 @@ def config_of(app: FastAPI | Callable[[], FastAPI], shutdown_seconds: int, **mor
         timeout_graceful_shutdown=shutdown_seconds,
         timeout_keep_alive=20,
         h11_max_incomplete_event_size=64 * 1024,
-        proxy_headers=False,
+        proxy_headers=bool(proxies),
+        forwarded_allow_ips=proxies,
         **more,
     )

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import json
 import logging
+import shlex
 import sys
 from collections.abc import Coroutine, Iterable, Sequence
 from pathlib import Path
@@ -145,6 +146,12 @@ def one_of(found: Sequence[T], wanted: str, what: str, command: str) -> T:
         return found[0]
     how = f"no {what} is" if not found else f"more than one {what} are"
     raise InputError(f"{how} named {wanted!r}", f"`{command}` lists them; give more of the id")
+
+
+def fill_it(library: str) -> str:
+    """Say which command puts something into an empty library."""
+    name = "" if library == "default" else f" --library {shlex.quote(library)}"
+    return f"Library {library} holds nothing yet; fill it with: ragweave index FOLDER{name}"
 
 
 def library_name(given: str | None) -> str:

@@ -20,6 +20,7 @@ from ragweave.app.commands.common import EXIT_ERROR, JsonOption, LibraryOption, 
 from ragweave.app.findings import Finding, part_of
 from ragweave.app.places import clean
 from ragweave.app.render import counted, listed
+from ragweave.app.versions import versions
 from ragweave.models.errors import RagweaveError
 from ragweave.models.offers import PARTS, TABLE, PartName
 
@@ -61,6 +62,7 @@ async def examine() -> list[Finding]:
     """Look at everything; an area that cannot be examined becomes a finding itself."""
     areas: dict[str, Callable[[], Coroutine[Any, Any, list[Finding]]]] = {
         "home": _home,
+        "versions": versions,
         "libraries": _libraries,
         "device": _device,
         **{TABLE[name].title: partial(_part, name) for name in PARTS},

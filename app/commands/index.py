@@ -93,6 +93,8 @@ def index(
     if shown and report.kept and sys.stdin.isatty() and typer.confirm("Forget the files that are gone?"):
         emptied = [folder for folder, _, _ in report.kept]
         _run(emptied, report.library, loader, "", shown=shown, forgets=True, full=verbose)
+    if paths and not (report.files or report.removed or report.kept):
+        raise _nothing_there(paths, report)
     if report.failed and not (report.indexed or report.unchanged or report.linked):
         if quiet:
             typer.echo(f"error: {report.failed[0][1]}", err=True)
@@ -112,6 +114,17 @@ def _run(
     if shown:
         print_report(console(), report, watcher.changed, watcher.removed, full=full)
     return report
+
+
+def _nothing_there(paths: Sequence[str], report: Report) -> InputError:
+    """Return why a run that was given paths found no file in them."""
+    closed = [(path, why) for path, why in report.skipped if why.startswith("it cannot be")]
+    if closed:
+        path, why = closed[0]
+        return InputError(f"{short_path(path)} could not be read: {clean(why)}", "give your user the right to read it")
+    where = listed([short_path(path) for path in paths])
+    left_out = "; what was left out is named above" if report.skipped else ""
+    return InputError(f"there is no file to read in {where}", f"name a folder that holds files{left_out}")
 
 
 def _list_loaders(*, as_json: bool) -> None:

@@ -1,4 +1,4 @@
-"""`ragweave keys`: make, list and revoke the API keys of the server."""
+"""`ragweave keys`: make, list, change and revoke the API keys of the server."""
 
 from __future__ import annotations
 
@@ -14,14 +14,24 @@ from ragweave.app.places import clean
 from ragweave.models.errors import InputError
 
 if TYPE_CHECKING:
-    from ragweave.serve.access import Keys
+    from ragweave.serve.access import Role
+    from ragweave.serve.keys import Key, Keys
 
 keys = typer.Typer(
-    help="Make, list or revoke API keys of the server.",
+    help="Make, list, change or revoke API keys of the server.",
     invoke_without_command=True,
     rich_markup_mode=None,
     cls=Grouped,
 )
+KeyArgument = Annotated[str, typer.Argument(metavar="KEY", help="Id of the key, as `ragweave keys list` shows it.")]
+LibrariesOption = Annotated[
+    list[str] | None, typer.Option("--library", "-l", metavar="NAME", help="Library it opens; may be repeated.")
+]
+AllOption = Annotated[bool, typer.Option("--all", help="Open all libraries, those included that are made later.")]
+RoleOption = Annotated[
+    str | None,
+    typer.Option("--role", help="read (ask and open), write (also add files) or own (also remove any file)."),
+]
 
 
 @keys.callback()
@@ -32,33 +42,32 @@ def _keys_alone(context: typer.Context, as_json: JsonOption = False) -> None:
 
 @keys.command()
 def create(
-    name: Annotated[str, typer.Argument(help="What the key is for, such as the name of a chat app.")],
-    library: Annotated[
-        list[str] | None, typer.Option("--library", "-l", metavar="NAME", help="Library it opens; may be repeated.")
-    ] = None,
-    everything: Annotated[
-        bool, typer.Option("--all", help="Open all libraries, and allow to make and delete them.")
-    ] = False,
+    name: Annotated[str, typer.Argument(help="Who holds the key, such as a person or a chat app.")],
+    library: LibrariesOption = None,
+    everything: AllOption = False,
+    role: RoleOption = None,
 ) -> None:
     """Make a key and print it once; only its hash is kept.
 
-    From the first key on, every request to the server needs one.
+    Without --role it is `write` for some libraries and `own` for all. From the first key on, every request to the
+    server needs one.
     """
     if bool(library) == everything:
         raise InputError("a key opens some libraries or all", "give --library NAME, or --all")
     ids = None if everything else run(_ids(library or []))
-    key, secret = _keys().create(name, ids)
+    key, secret = _keys().create(name, ids, _role(role))
     typer.echo(secret)
     opens = "all libraries" if everything else "library " + ", ".join(library or [])
-    typer.echo(f"Key {key.id} opens {opens}. It is shown only now; keep it.", err=True)
+    typer.echo(f"Key {key.id} opens {opens} with the role {key.role}. It is shown only now; keep it.", err=True)
 
 
 @keys.command("list")
 def list_keys(as_json: JsonOption = False) -> None:
-    """List the keys: what they are for, what they open, when they were last used."""
+    """List the keys: who holds them, what they open and may do, when they were last used."""
     from ragweave.corpora.store.stores import stores
 
-    found = _keys().all()
+    held = _keys()
+    found = held.all()
     if as_json:
         print_json([asdict(key) for key in found])
         return
@@ -66,26 +75,79 @@ def list_keys(as_json: JsonOption = False) -> None:
         typer.echo("There is no key; the server answers this machine alone.")
         return
     names = {row.id: row.name for row in stores().catalog.libraries()}
-    rows = []
-    for key in found:
-        opens = "all" if key.libraries is None else ", ".join(names.get(i, "a deleted library") for i in key.libraries)
-        state = f"revoked {key.revoked[:10]}" if key.revoked else key.used.replace("T", " ") or "never"
-        rows.append((key.id, clean(key.name), clean(opens), key.created[:10], state))
-    print_table(("id", "name", "opens", "created", "last used"), rows)
+    heads = ("id", "name", "role", "opens", "conversations", "browsers", "created", "last used")
+    print_table(heads, [_row(key, names) for key in found])
+    if left := held.left_by_owner():
+        typer.echo(f"{left} conversations from before the keys belong to none: ragweave keys give owner KEY", err=True)
+
+
+def _row(key: Key, names: dict[str, str]) -> tuple[str, ...]:
+    opens = "all" if key.libraries is None else ", ".join(names.get(i, "a deleted library") for i in key.libraries)
+    state = f"revoked {key.revoked[:10]}" if key.revoked else key.used.replace("T", " ") or "never"
+    counts = str(key.conversations), str(key.sessions)
+    return key.id, clean(key.name), key.role, clean(opens), *counts, key.created[:10], state
 
 
 @keys.command()
-def revoke(
-    id: Annotated[str, typer.Argument(metavar="KEY", help="Id of the key, as `ragweave keys list` shows it.")],
+def edit(
+    id: KeyArgument,
+    name: Annotated[str | None, typer.Option("--name", help="Who holds the key.")] = None,
+    library: LibrariesOption = None,
+    everything: AllOption = False,
+    role: RoleOption = None,
 ) -> None:
-    """End a key at once, also in a server that is running."""
+    """Change who holds a key, its role or its libraries, at once; the key itself and its conversations stay."""
+    if library and everything:
+        raise InputError("a key opens some libraries or all", "give --library NAME, or --all")
+    held, wanted = _keys(), _role(role)
+    held.edit(id, name, wanted, True if everything else run(_ids(library)) if library else None)
+    typer.echo(f"Key {id} is changed.")
+
+
+@keys.command()
+def rotate(id: KeyArgument) -> None:
+    """Give a key a new secret and print it once; the old one opens nothing any more, and its conversations stay."""
+    typer.echo(_keys().rotate(id))
+    typer.echo(f"Key {id} has a new secret, and its browsers are logged out. It is shown only now; keep it.", err=True)
+
+
+@keys.command()
+def revoke(id: KeyArgument) -> None:
+    """End a key at once, also in a server that is running; its conversations stay."""
     _keys().revoke(id)
-    typer.echo(f"Key {id} opens nothing any more.")
+    typer.echo(f"Key {id} opens nothing any more. `ragweave keys rotate {id}` brings it back with another secret.")
+
+
+@keys.command()
+def logout(id: KeyArgument) -> None:
+    """Log out every browser that logged in with a key; the key itself goes on."""
+    typer.echo(f"{_keys().log_out_all(id)} browsers are logged out.")
+
+
+@keys.command()
+def give(
+    id: Annotated[str, typer.Argument(metavar="FROM", help="Id of a key, or `owner` for what was asked before keys.")],
+    to: Annotated[str, typer.Argument(metavar="TO", help="Id of the key that gets the conversations.")],
+) -> None:
+    """Give the conversations of a key to another one."""
+    typer.echo(f"{_keys().hand_over(id, to)} conversations now belong to key {to}.")
 
 
 def _keys() -> Keys:
     need("fastapi", what="`ragweave keys`")
     return keys_of_home()
+
+
+def _role(given: str | None) -> Role | None:
+    need("fastapi", what="`ragweave keys`")
+    from ragweave.serve.access import ROLES
+
+    for role in ROLES:
+        if role == given:
+            return role
+    if given is not None:
+        raise InputError(f"there is no role {given!r}", f"give one of: {', '.join(ROLES)}")
+    return None
 
 
 async def _ids(names: list[str]) -> tuple[str, ...]:

@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ragweave.app import api
-from ragweave.app.commands.common import EXIT_ABSTAINED, JsonOption, LibraryOption, console, print_json, run, waiting
+from ragweave.app.commands.common import (
+    EXIT_ABSTAINED,
+    JsonOption,
+    LibraryOption,
+    console,
+    fill_it,
+    print_json,
+    run,
+    waiting,
+)
 from ragweave.app.commands.options import Folder, From, Set, To, TopK, Video, build_context, read_question, scope
 from ragweave.app.render import Lines, print_evidence
 
@@ -41,9 +50,15 @@ def search(
     elif found:
         print_evidence(console(), found, lines)
     else:
-        typer.echo("Nothing in this library matches.")
+        typer.echo("Nothing in this library matches." if run(_holds(context.library)) else fill_it(context.library))
     if not found:
         raise typer.Exit(EXIT_ABSTAINED)
+
+
+async def _holds(library: str) -> bool:
+    from ragweave.corpora.store.library import open_library
+
+    return bool(await (await open_library(library)).counts())
 
 
 async def _found(query: str, context: Context) -> tuple[list[Evidence], list[Lines]]:

@@ -16,7 +16,7 @@ from ragweave.models.errors import InputError, MissingExtra
 if TYPE_CHECKING:
     from fastapi import FastAPI
 
-    from ragweave.serve.access import Keys
+    from ragweave.serve.keys import Keys
     from ragweave.serve.settings import ServeSettings
 
 
@@ -63,7 +63,7 @@ def serve(
         if app is not None:
             typer.echo(place)
             settle()
-            uvicorn.Server(config_of(app, settings.shutdown_seconds)).run(sockets=[listener])
+            uvicorn.Server(config_of(app, settings.shutdown_seconds, settings.proxies)).run(sockets=[listener])
         elif not run_workers(partial(build, settings), settings, log, listener, partial(typer.echo, place)):
             raise typer.Exit(1)
     typer.echo("Stopped.")
@@ -143,7 +143,7 @@ def check_keys(settings: ServeSettings) -> None:
 def keys_of_home() -> Keys:
     """Return the keys that the settings lead to."""
     from ragweave.corpora.settings import corpora_settings
-    from ragweave.serve.access import Keys
+    from ragweave.serve.keys import Keys
     from ragweave.serve.store import Store
 
     return Keys(Store(corpora_settings().home / "serve.sqlite"))

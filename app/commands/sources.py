@@ -64,6 +64,9 @@ def list_sources(library: LibraryOption = None, as_json: JsonOption = False) -> 
         )
     if rows:
         common.print_table(("id", "kind", "items", "size", "source"), rows, right=("items", "size"))
+    if not found:
+        typer.echo(common.fill_it(name))
+        return
     items = sum(s.items for s in found)
     typer.echo(f"{counted(len(found), 'source')}, {counted(items, 'item')} in library {name}.")
 
@@ -228,6 +231,37 @@ def set_library(
     when = {"auto": "where a question asks for them", "on": "always", "off": "never"}[row.recency]
     days = f"half-life {row.half_life:g} days" if row.half_life else "no half-life of its own"
     typer.echo(f"Library {row.name}: newer documents are preferred {when}; {days}.")
+
+
+@library.command("copy")
+def copy(
+    name: str,
+    to: Annotated[
+        str,
+        typer.Option(
+            metavar="ADDRESS",
+            envvar="RAGWEAVE_COPY_TO",
+            help="postgresql://USER:PASSWORD@HOST/NAME, or sqlite for the files of this home.",
+        ),
+    ],
+    replace: Annotated[bool, typer.Option("--replace", help="Put it in the place of an earlier copy.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Copy a library between this home and a database, with its ids and vectors.
+
+    Media, uploads and conversations stay where they are. RAGWEAVE_DATABASE_URL says which one is used from then on.
+    """
+    from ragweave.corpora.store.transfer import FILES, copy_library
+
+    copied = run(copy_library(name, to, replace))
+    if as_json:
+        print_json(asdict(copied))
+        return
+    counts = f"{counted(copied.sources, 'source')}, {counted(copied.items, 'item')}, {copied.vectors} vectors"
+    typer.echo(f"Copied library {name} ({counts}); the one here is as it was.")
+    setting = "unset RAGWEAVE_DATABASE_URL" if to == FILES else "set RAGWEAVE_DATABASE_URL to that address"
+    typer.echo(f"To use the copy, {setting}, and run `ragweave index`, which makes its index of vectors.")
+    typer.echo("Both use the media of this home: deleting either library deletes them.")
 
 
 @library.command("delete")

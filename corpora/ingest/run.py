@@ -158,7 +158,7 @@ def _index(
         for stage in (*files_first, run.see, run.caption, partial(run.sweep, began), run.extract):
             if not stop.is_set():
                 stage()
-        if not stop.is_set() and (why := held.vectors.tidy(library.id, words=text_encoder.max_words)):
+        if not stop.is_set() and (why := held.vectors.tidy(library.id)):
             report.notes.append(f"Questions are answered without an index: {why}")
         report.stopped = stop.is_set()
         if models.meter is not None:
@@ -279,7 +279,7 @@ class _Run:
         if not left:
             return
         if self.report.chunks > FEW:
-            self.held.vectors.tidy(self.library, words=self.encoder.max_words)
+            self.held.vectors.tidy(self.library)
         if self.held.catalog.counts(self.library):
             self.tell(Event("ready", total=len(left)))
         self.read(left, roots)

@@ -32,6 +32,8 @@ from ragweave.models.subprocess_env import import_path
 
 _COPIES = 16
 """Snapshots that are copies of the one before: a graph keeps the places of what was removed from it."""
+_WITHOUT_TEXTS = "-2"
+"""Ends the names of snapshots that hold vectors alone."""
 _PASSED = frozenset({"PATH", "HOME", "TMPDIR", "LANG", "LD_LIBRARY_PATH", "SYSTEMROOT", "VIRTUAL_ENV"})
 """Variables that the writing process gets; no key is among them."""
 
@@ -82,7 +84,12 @@ class FolderIndexes:
             fresh = int(name.partition("-")[0]) < _COPIES
         except ValueError:
             return []
+        fresh = fresh and not self.holds_texts(rows)
         return list(rows) if fresh and digest_of(self._folder(library) / name) == digest else []
+
+    def holds_texts(self, rows: Sequence[Index]) -> bool:
+        """Return whether a snapshot holds what its items say: earlier versions put that in as well."""
+        return any(not str(row["name"]).endswith(_WITHOUT_TEXTS) for row in rows)
 
     def there(self, library: str) -> set[str]:
         """Return the names of the snapshots of a library, those that are being made with them."""
@@ -96,7 +103,6 @@ class FolderIndexes:
         connection: Connection,
         changes: Sequence[CollectionChange],
         old: Sequence[Index],
-        words: int,
     ) -> tuple[str, str]:
         """Write a snapshot of the catalog as a transaction sees it: the one of the `old` rows and `changes` of it.
 
@@ -107,13 +113,13 @@ class FolderIndexes:
             LibraryError: Chroma cannot make it, or the disk is full.
         """
         before = str(old[0]["name"]) if old else ""
-        name = f"{int(before.partition('-')[0]) + 1 if old else 0}-{secrets.token_hex(4)}"
+        name = f"{int(before.partition('-')[0]) + 1 if old else 0}-{secrets.token_hex(4)}{_WITHOUT_TEXTS}"
         folder = self._folder(library)
         part = folder / f"{name}.part"
         try:
             folder.mkdir(parents=True, exist_ok=True)
             shutil.copytree(folder / before, part) if old else part.mkdir()
-            self._run(part, connection, changes, words)
+            self._run(part, connection, changes)
             os.rename(part, folder / name)
         except OSError as error:
             raise unwritable(part, error) from error
@@ -158,7 +164,7 @@ class FolderIndexes:
                 collections[name] = client.get_collection(name, embedding_function=None)
             return collections[name]
 
-    def _run(self, part: Path, connection: Connection, changes: Sequence[CollectionChange], words: int) -> None:
+    def _run(self, part: Path, connection: Connection, changes: Sequence[CollectionChange]) -> None:
         """Send what has changed to the process that writes it."""
         env = {n: v for n, v in os.environ.items() if n in _PASSED} | {"PYTHONPATH": import_path()}
         with tempfile.TemporaryFile() as said:
@@ -173,7 +179,7 @@ class FolderIndexes:
                 with suppress(BrokenPipeError), process.stdin as pipe:  # type: ignore[union-attr]
                     for change in changes:
                         if change.new or change.gone or not change.after:
-                            _send(pipe, connection, change, words)
+                            _send(pipe, connection, change)
                     pickle.dump([change.collection for change in changes], pipe)
                     pipe.flush()
                 process.wait()
@@ -205,12 +211,13 @@ def _remove_link(link: Path) -> None:
         link.unlink(missing_ok=True)
 
 
-def _send(pipe: Any, connection: Connection, change: CollectionChange, words: int) -> None:
+def _send(pipe: Any, connection: Connection, change: CollectionChange) -> None:
     alive = change.alive(connection) if change.gone else None
-    hnsw = configuration(change.new) if change.after else HNSW | configuration(change.new)
+    whole = configuration(min(change.new, change.batch(connection)))
+    hnsw = whole if change.after else HNSW | whole
     head = {"name": change.collection, "metadata": {"encoder": change.space}, "old": bool(change.after)}
     pickle.dump({**head, "hnsw": hnsw, "alive": alive, "batch": BATCH}, pipe)
-    for rows in change.rows(connection, words):
+    for rows in change.rows(connection):
         pickle.dump(tuple(rows), pipe)
     pickle.dump(None, pipe)
 

@@ -104,7 +104,6 @@ class ServerIndexes:
         connection: Connection,
         changes: Sequence[CollectionChange],
         old: Sequence[Index],
-        words: int,
     ) -> tuple[str, str]:
         """Bring collections to what a transaction of the catalog sees; return how their names begin, and no digest.
 
@@ -117,7 +116,7 @@ class ServerIndexes:
                 self._call("POST", self._base.rpartition("/databases/")[0] + "/databases", {"name": self._database})
             there = self.there(library)
             for change in changes:
-                self._bring(library, connection, change, there, words)
+                self._bring(library, connection, change, there)
         except Broken as error:
             what = f"The index cannot be made ({error})"
             raise LibraryError(what, "check RAGWEAVE_CHROMA_URL, and index again") from error
@@ -138,9 +137,7 @@ class ServerIndexes:
         """Close the connections."""
         self._http.close()
 
-    def _bring(
-        self, library: str, connection: Connection, change: CollectionChange, there: set[str], words: int
-    ) -> None:
+    def _bring(self, library: str, connection: Connection, change: CollectionChange, there: set[str]) -> None:
         name = _named(library, change.collection)
         if not change.after:
             if name in there:
@@ -152,7 +149,7 @@ class ServerIndexes:
             gone = sorted(self._held(at) - change.alive(connection))
             for some in in_parts(gone, BATCH):
                 self._call("POST", f"{at}/delete", {"ids": some})
-        for rows in change.rows(connection, words) if change.new else ():
+        for rows in change.rows(connection) if change.new else ():
             self._call("POST", f"{at}/upsert", _body(rows))
 
     def _held(self, at: str) -> set[str]:
@@ -205,4 +202,4 @@ def _named(library: str, collection: str) -> str:
 
 def _body(rows: CollectionRows) -> dict[str, Any]:
     embeddings = [base64.b64encode(row.astype("<f4").tobytes()).decode() for row in rows.embeddings]
-    return {"ids": rows.ids, "embeddings": embeddings, "metadatas": rows.metadatas, "documents": rows.documents}
+    return {"ids": rows.ids, "embeddings": embeddings, "metadatas": rows.metadatas}

@@ -12,9 +12,13 @@ from sqlalchemy import Connection, Engine
 
 from ragweave.corpora.store import lexical, table_schema
 from ragweave.corpora.store.folders import REMEDY, catalog_of, folders
-from ragweave.corpora.store.schema import about, connect, write
+from ragweave.corpora.store.migrations import Fill, nothing
+from ragweave.corpora.store.schema import INCREMENTAL, about, connect, write
 from ragweave.corpora.types import CORPORA
 from ragweave.models.errors import LibraryError, LibraryNotFound
+
+_STEP = 2_000
+"""Pages that are given back to the disk in one transaction."""
 
 
 class Files:
@@ -44,13 +48,14 @@ class Files:
         """Begin a transaction that changes a library."""
         return write(self._engine(library))
 
-    def make(self, library: str, folder: Path, named: dict[str, Any]) -> None:
-        """Make the empty catalog of a library in the folder that takes its place, with its row of `about`."""
+    def make(self, library: str, folder: Path, named: dict[str, Any], fill: Fill = nothing) -> None:
+        """Make the catalog of a library in a folder: its row of `about`, and what `fill` writes."""
         engine = connect(folder / "catalog.sqlite")
         with write(engine) as connection:
             lexical.create(connection)
             table_schema.create(connection)
             connection.execute(about.insert(), named)
+            fill(connection)
         engine.dispose()
 
     def drop(self, library: str) -> None:
@@ -66,17 +71,37 @@ class Files:
             lost = connection.exec_driver_sql("PRAGMA foreign_key_check")
             return found + [f"a row of {r[0]} has lost its {r[2]}" for r in lost]
 
+    def erase(self, library: str) -> None:
+        """Take what was deleted off the disk: its words out of the index, its rooms out of the file, in short steps."""
+        with self.writing(library) as connection:
+            _merge_words(connection)
+        # Each step is a transaction of its own. A file of an earlier version keeps its rooms, emptied, for what comes.
+        while self._give_back(library):
+            pass
+        self._run(library, "PRAGMA wal_checkpoint(TRUNCATE)")
+
     def compact(self, library: str) -> None:
         """Write the catalog anew without what was deleted."""
         with self.writing(library) as connection:
-            for name in map(lexical.table, CORPORA):
-                # Tombstoned words leave the index when its parts are merged into one.
-                connection.exec_driver_sql(f"INSERT INTO {name}({name}) VALUES ('optimize')")
+            _merge_words(connection)
+        self._run(library, f"PRAGMA auto_vacuum = {INCREMENTAL}", "VACUUM", "PRAGMA wal_checkpoint(TRUNCATE)")
+
+    def _give_back(self, library: str) -> bool:
+        """Give some free rooms back to the disk; tell whether others are left."""
+        with self.writing(library) as connection:
+            raw: Any = connection.connection.driver_connection
+            free, how = (raw.execute(f"PRAGMA {name}").fetchone()[0] for name in ("freelist_count", "auto_vacuum"))
+            if not free or how != INCREMENTAL:
+                return False
+            raw.execute(f"PRAGMA incremental_vacuum({_STEP})").fetchall()
+            return bool(raw.execute("PRAGMA freelist_count").fetchone()[0] not in (0, free))
+
+    def _run(self, library: str, *statements: str) -> None:
         raw = self._engine(library).raw_connection()
         try:
             cursor = raw.cursor()
-            cursor.execute("VACUUM")
-            cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            for statement in statements:
+                cursor.execute(statement)
             cursor.close()
         except sqlite3.Error as error:
             raise LibraryError(f"The catalog cannot be compacted ({error})", REMEDY) from error
@@ -93,3 +118,9 @@ class Files:
             if library not in self._engines:
                 self._engines[library] = connect(path)
             return self._engines[library]
+
+
+def _merge_words(connection: Connection) -> None:
+    """Have the words of deleted rows leave the index, which is when its parts are merged into one."""
+    for name in map(lexical.table, CORPORA):
+        connection.exec_driver_sql(f"INSERT INTO {name}({name}) VALUES ('optimize')")

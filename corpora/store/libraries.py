@@ -21,6 +21,7 @@ from ragweave.corpora.settings import corpora_settings
 from ragweave.corpora.store import locks, postgres
 from ragweave.corpora.store.embedded import Files
 from ragweave.corpora.store.folders import ANEW, folder_of, unwritable
+from ragweave.corpora.store.private import make_home
 from ragweave.corpora.store.schema import about
 from ragweave.corpora.store.temporary import forsaken, hold
 from ragweave.corpora.store.watch import CatalogWatch
@@ -235,6 +236,7 @@ class Libraries:
         part = folder_of(self._home, f".{row.id}.part")
         held = -1
         try:
+            make_home(self._home)
             with locks.names(self._home):
                 self._settled()
                 for left in part.parent.glob(".*.part"):  # of a process that was killed

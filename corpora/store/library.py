@@ -236,8 +236,8 @@ class Library:
                 arrived(home, self.id, [source.sha256])  # also where it was about to be perceived anew
             unknown = [id for id in source_ids if not committer.remove_source(id)]
             sweep(home, self.id, (s.sha256 for s in self.held.catalog.sources(self.id)))
-            self.held.vectors.forget_indexes(self.id)
-            self.held.catalog.kept.compact(self.id)
+            self.held.vectors.forget_removed(self.id)
+        self.held.catalog.kept.erase(self.id)  # beside whoever writes next
         if unknown:
             raise InputError(
                 f"The library {self.name!r} holds no source {unknown[0]!r}", "list them with: ragweave sources"

@@ -19,6 +19,7 @@ from filelock import FileLock, Timeout
 from ragweave.corpora.settings import corpora_settings
 from ragweave.corpora.store import postgres
 from ragweave.corpora.store.folders import unwritable
+from ragweave.corpora.store.private import make_home
 from ragweave.models.errors import LibraryError
 
 _WAIT = 120.0
@@ -71,9 +72,9 @@ def held(
     on_wait: Callable[[str], None] = lambda holder: None,
 ) -> Iterator[None]:
     """Hold a lock of a home, and say in a note who does; `what` is the error of one not free, before its holder."""
-    folder = _folder(home / "locks")
+    folder = _folder(home)
     # A lock object per caller: two threads of one process exclude each other like two processes.
-    lock, note = FileLock(folder / f"{name}.lock", thread_local=False), folder / f"{name}.json"
+    lock, note = FileLock(folder / f"{name}.lock", mode=0o600, thread_local=False), folder / f"{name}.json"
     try:
         lock.acquire(timeout=0)
     except Timeout:
@@ -102,8 +103,8 @@ def owned(home: Path, name: str) -> Iterator[None]:
 
 def is_held(home: Path, name: str) -> bool:
     """Tell whether anybody holds a lock of a home that only one ever takes; what is left of one that has ended goes."""
-    left = _folder(home / "locks") / f"{name}.lock"
-    lock = FileLock(left)
+    left = _folder(home) / f"{name}.lock"
+    lock = FileLock(left, mode=0o600)
     try:
         lock.acquire(timeout=0)
     except Timeout:
@@ -130,9 +131,11 @@ def names(home: Path) -> Iterator[None]:
         yield
 
 
-def _folder(path: Path) -> Path:
+def _folder(home: Path) -> Path:
+    path = home / "locks"
     try:
-        path.mkdir(parents=True, exist_ok=True)
+        make_home(home)
+        path.mkdir(exist_ok=True)
         if not os.access(path, os.W_OK):
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
     except OSError as error:

@@ -8,6 +8,7 @@ advisory ones of a session: a process that ends, however it ends, lets go of the
 from __future__ import annotations
 
 import hashlib
+import logging
 import os
 import platform
 import re
@@ -24,10 +25,14 @@ from sqlalchemy.engine import ExceptionContext
 from sqlalchemy.exc import ArgumentError, DBAPIError
 
 from ragweave.corpora.store import lexical, table_schema
+from ragweave.corpora.store.catalog_steps import HISTORY
 from ragweave.corpora.store.folders import of_the_disk
-from ragweave.corpora.store.schema import EARLIER, SCHEMA_VERSION, about, metadata
+from ragweave.corpora.store.migrations import Fill, nothing
+from ragweave.corpora.store.schema import SCHEMA_VERSION, about, metadata
 from ragweave.corpora.types import CORPORA
 from ragweave.models.errors import LibraryError, LibraryNotFound
+
+logger = logging.getLogger(__name__)
 
 PREFIX = "ragweave_"
 """How the names of the schemas of libraries begin."""
@@ -91,6 +96,10 @@ class Server:
         """Return the ids of the libraries."""
         return [name.removeprefix(PREFIX) for name in self._schemas(PREFIX)]
 
+    def numbers(self) -> dict[str, int]:
+        """Return the number of each library's tables, by the name of its schema."""
+        return {name: _number(comment) for name, comment in self._schemas(PREFIX).items()}
+
     def reading(self, library: str) -> Any:
         """Begin a transaction that sees one state of a library."""
         return self._of(library, self._reading).begin()
@@ -114,8 +123,8 @@ class Server:
                     raise refused from error
                 raise
 
-    def make(self, library: str, folder: Path, named: dict[str, Any]) -> None:
-        """Make the empty catalog of a library in a schema of its own, with its row of `about`."""
+    def make(self, library: str, folder: Path, named: dict[str, Any], fill: Fill = nothing) -> None:
+        """Make the catalog of a library in a schema of its own, with its row of `about` and what `fill` writes."""
         with self._engine.begin() as connection:
             connection.exec_driver_sql(f'CREATE SCHEMA "{PREFIX}{library}"')
             connection.exec_driver_sql(f"COMMENT ON SCHEMA \"{PREFIX}{library}\" IS '{SCHEMA_VERSION}'")
@@ -124,6 +133,7 @@ class Server:
             lexical.create(connection)
             table_schema.create(connection)
             connection.execute(about.insert(), named)
+            fill(connection)
 
     def drop(self, library: str) -> None:
         """Remove a library; what a kill left of others goes as well."""
@@ -140,18 +150,22 @@ class Server:
         """Return what is wrong with the rows of a library, in words: a server looks after its own."""
         return []
 
+    def erase(self, library: str) -> None:
+        """Let the rooms of deleted rows be used again, beside whoever reads and writes."""
+        self._vacuum(library, "VACUUM")
+
     def compact(self, library: str) -> None:
         """Let the rooms of deleted rows be used again, and count what is there, for the planner of queries."""
         with self.writing(library) as connection:
             for name in map(lexical.table, CORPORA):
                 connection.exec_driver_sql(f"DELETE FROM {name}_terms WHERE doc = 0")
-        tables = [
-            *metadata.tables,
-            *(f"{lexical.table(c)}{part}" for c in CORPORA for part in ("", "_words", "_terms")),
-        ]
+        self._vacuum(library, "VACUUM (ANALYZE)")
+
+    def _vacuum(self, library: str, how: str) -> None:
+        parts = [f"{lexical.table(corpus)}{part}" for corpus in CORPORA for part in ("", "_words", "_terms")]
         with self._engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
-            named = ", ".join(f'"{PREFIX}{library}".{table}' for table in tables)
-            connection.exec_driver_sql(f"VACUUM (ANALYZE) {named}")
+            named = ", ".join(f'"{PREFIX}{library}".{table}' for table in [*metadata.tables, *parts])
+            connection.exec_driver_sql(f"{how} {named}")
 
     def within(self, schema: str) -> tuple[Engine, Engine]:
         """Return what reads and what writes a schema that is not of a library."""
@@ -202,14 +216,22 @@ class Server:
             found = self._schemas(PREFIX)
             if f"{PREFIX}{library}" not in found:
                 raise LibraryNotFound("The library was deleted", "open another, or index it again")
-            if (version := found[f"{PREFIX}{library}"]) != str(SCHEMA_VERSION):
-                newer = (version or "").isdigit() and int(version) > SCHEMA_VERSION
-                raise LibraryError(
-                    f"The library {library} was written by {'a newer' if newer else 'an earlier'} Ragweave",
-                    "upgrade Ragweave" if newer else EARLIER,
-                )
+            if found[f"{PREFIX}{library}"] != str(SCHEMA_VERSION):
+                self._bring_up(library)
             self._known.add(library)
         return engine.execution_options(ragweave_schema=f"{PREFIX}{library}")
+
+    def _bring_up(self, library: str) -> None:
+        """Bring the tables of a library up to today's, one process at a time."""
+        name, what = f"{PREFIX}{library}", f"The library {library}"
+        HISTORY.check(_number(self._schemas(PREFIX).get(name)), what)
+        with self._engine.begin() as connection:
+            connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": key_of(f"{name} tables")})
+            found = _number(connection.execute(text(_SCHEMAS), {"prefix": name}).all()[0][1])
+            connection.exec_driver_sql(f'SET LOCAL search_path = "{name}"')
+            HISTORY.bring_up(connection, found, what)
+            connection.exec_driver_sql(f"COMMENT ON SCHEMA \"{name}\" IS '{SCHEMA_VERSION}'")
+        logger.warning("%s: the tables were brought from number %d to %d", what, found, SCHEMA_VERSION)
 
     def _schemas(self, prefix: str) -> dict[str, str]:
         with self._reading.begin() as connection:
@@ -223,6 +245,10 @@ _GRACE = 0.3
 def _name() -> str:
     """Return who this process is, for those who wait for it; PostgreSQL keeps 63 bytes."""
     return f"process {os.getpid()} on {platform.node()[:24]}, since {time.strftime('%H:%M:%S')}"
+
+
+def _number(comment: str | None) -> int:
+    return int(comment) if comment and comment.isdecimal() else 0
 
 
 def key_of(name: str) -> int:

@@ -91,7 +91,7 @@ def _repair(name: str) -> Repaired:
         else:
             notes.append(f"missing vectors were not made: its encoder is {row.encoder!r}, and another one is set")
         held.catalog.kept.compact(row.id)
-        notes.append(held.vectors.tidy(row.id, anew=True, words=text_encoder.max_words))
+        notes.append(held.vectors.tidy(row.id, anew=True))
         there = {picture for source in media.orphans(()) for picture in media.files(source)}
         pages = (item for corpus in SEEN for page in held.catalog.pages(row.id, corpus) for item in page)
         lacking = sum(any(picture not in there for picture in pictures_of(item)) for item in pages)

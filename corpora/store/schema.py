@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import sqlite3
 import time
@@ -35,14 +36,16 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import ExceptionContext
 from sqlalchemy.exc import DBAPIError
 
+from ragweave.corpora.store.catalog_steps import HISTORY
 from ragweave.corpora.store.folders import ANEW, REMEDY, is_held, of_the_disk, unwritable
 from ragweave.models.errors import DamagedError, LibraryError, LibraryNotFound
 
+logger = logging.getLogger(__name__)
 V = TypeVar("V")
 _AT = "ragweave_generation"
 
-SCHEMA_VERSION = 7
-"""Version of the tables below; a catalog of another one is refused, never guessed at."""
+SCHEMA_VERSION = HISTORY.newest
+"""The number of the tables below; an earlier one is brought up to it, a later one is refused."""
 
 metadata = MetaData()
 
@@ -207,6 +210,10 @@ def engine_of(path: Path, synchronous: str = "FULL", cache: int = 32_000) -> Eng
     return engine
 
 
+INCREMENTAL = 2
+"""The `auto_vacuum` of a new file: its free rooms are given back in steps, without writing all of it anew."""
+
+
 class _Unchanging(sqlite3.Connection):
     """A connection that takes its file to be at rest, and so serves for one transaction."""
 
@@ -238,12 +245,7 @@ def connect(path: Path) -> Engine:
                 metadata.create_all(connection)
                 connection.exec_driver_sql(f"PRAGMA user_version = {SCHEMA_VERSION}")
         elif found != SCHEMA_VERSION:
-            newer = found > SCHEMA_VERSION
-            raise LibraryError(
-                f"The catalog {path} was written by {'a newer' if newer else 'an earlier'} Ragweave (schema {found}, "
-                f"this one reads {SCHEMA_VERSION})",
-                "upgrade Ragweave, or choose another RAGWEAVE_HOME" if newer else EARLIER,
-            )
+            _bring_up(engine, path)
     except (sqlite3.Error, DBAPIError) as error:
         engine.dispose()
         raise LibraryError(f"The catalog {path} cannot be opened ({getattr(error, 'orig', error)})", REMEDY) from error
@@ -253,8 +255,15 @@ def connect(path: Path) -> Engine:
     return engine
 
 
-EARLIER = "set RAGWEAVE_HOME to a new folder, or move the old libraries away, and index the files again"
-"""What to do with a library of an earlier Ragweave."""
+def _bring_up(engine: Engine, path: Path) -> None:
+    with engine.connect() as connection:
+        # First without the write lock: a catalog that is refused is not touched.
+        HISTORY.check(connection.exec_driver_sql("PRAGMA user_version").scalar_one(), f"The catalog {path}")
+    with write(engine) as connection:
+        found = connection.exec_driver_sql("PRAGMA user_version").scalar_one()  # another process may have been faster
+        HISTORY.bring_up(connection, found, f"The catalog {path}")
+        connection.exec_driver_sql(f"PRAGMA user_version = {SCHEMA_VERSION}")
+    logger.warning("%s: the tables were brought from number %d to %d", path, found, SCHEMA_VERSION)
 
 
 def write(engine: Engine) -> AbstractContextManager[Connection]:
@@ -266,8 +275,10 @@ def _configure(connection: Any, synchronous: str, cache: int) -> None:
     # The driver must not open transactions by itself: `_begin` says when, and of which kind.
     connection.isolation_level = None
     # FULL, not NORMAL: a transaction lost to a power cut would leave items without their vectors.
+    if not connection.execute("PRAGMA page_count").fetchone()[0]:  # of a file that holds something it would be a change
+        connection.execute(f"PRAGMA auto_vacuum = {INCREMENTAL}").close()
     first = ("journal_mode = WAL", f"synchronous = {synchronous}", "foreign_keys = ON")
-    for pragma in (*first, f"cache_size = -{cache}", "busy_timeout = 60000"):
+    for pragma in (*first, f"cache_size = -{cache}", "secure_delete = ON", "busy_timeout = 60000"):
         connection.execute(f"PRAGMA {pragma}").close()
 
 

@@ -41,8 +41,6 @@ MANY = 100_000
 """Vectors of a corpus up to which all are compared while a Chroma server is away."""
 PER_ITEM = 32
 """Chunks, or frames, of an item that are compared where it was found by another list."""
-WORDS = 300
-"""Words of a chunk where the encoder that cut it is not at hand."""
 
 
 class Vectors:
@@ -134,10 +132,10 @@ class Vectors:
         """Return what the last question had to do without, in words, or ""."""
         return self._note
 
-    def tidy(self, library: str, *, anew: bool = False, words: int = WORDS) -> str:
+    def tidy(self, library: str, *, anew: bool = False) -> str:
         """Bring the index to what the catalog holds, where it is missing or too old; the caller holds the writer lock.
 
-        `anew` makes it anew, whatever state it is in; `words` are the most of a chunk.
+        `anew` makes it anew, whatever state it is in.
 
         Returns:
             Why it could not be made, in words, or "".
@@ -149,7 +147,7 @@ class Vectors:
                 stale = self._stale(library, connection, rows)
                 usable = self._indexes.usable(library, rows) if stale and rows else []
             if stale:
-                self._bring(library, usable, words)
+                self._bring(library, usable)
         except Broken as error:
             return f"{error}; check RAGWEAVE_CHROMA_URL"
         except LibraryError as error:
@@ -157,16 +155,21 @@ class Vectors:
         self._sweep(library)
         return why
 
-    def forget_indexes(self, library: str) -> None:
-        """Remove the index where it holds vectors that were deleted, so that these leave the disk now."""
+    def forget_removed(self, library: str) -> None:
+        """Have what was removed leave the index, where that holds texts or is a server's; else the next run sees to it.
+
+        An index in the home holds vectors and ids alone. What is gone from the catalog is left out of answers.
+        """
         with self._catalog.reading(library) as connection:
             rows = connection.execute(select(indexes)).mappings().all()
-            living = sum(change.count - change.new for change in changes_of(connection, rows))
-        if sum(row["count"] for row in rows) > living:
+            gone = any(change.gone for change in changes_of(connection, rows))
+        if gone and isinstance(self._indexes, ServerIndexes):
+            with suppress(LibraryError, Broken):  # a server that is away is brought up to date by the next run
+                self._bring(library, self._indexes.usable(library, rows))
+        elif gone and isinstance(self._indexes, FolderIndexes) and self._indexes.holds_texts(rows):
             self._forget(library)
             self._sweep(library)
-            if self._indexes.in_place or max(row["count"] for row in rows) <= FEW:
-                self.tidy(library)
+            self.tidy(library)
 
     def drop(self, library: str) -> None:
         """Forget a library that was deleted."""
@@ -273,15 +276,15 @@ class Vectors:
             for change in changes
         )
 
-    def _bring(self, library: str, usable: Sequence[Index], words: int) -> None:
+    def _bring(self, library: str, usable: Sequence[Index]) -> None:
         try:
-            self._write(library, usable, words)
+            self._write(library, usable)
         except LibraryError:
             if not usable:
                 raise
-            self._write(library, [], words)
+            self._write(library, [])
 
-    def _write(self, library: str, usable: Sequence[Index], words: int) -> None:
+    def _write(self, library: str, usable: Sequence[Index]) -> None:
         """Write what an index lacks; of the rows that are not `usable` all is written."""
         if self._indexes.in_place:  # of a collection that is made anew nobody takes a part for the whole
             with self._catalog.writing(library) as connection:
@@ -295,7 +298,7 @@ class Vectors:
                 usable, changes = [], changes_of(connection, [])
             if sum(change.count for change in changes) < INDEX_FROM:
                 changes = []
-            name, digest = self._indexes.write(library, connection, changes, usable, words) if changes else ("", "")
+            name, digest = self._indexes.write(library, connection, changes, usable) if changes else ("", "")
         with self._catalog.writing(library) as connection:
             connection.execute(delete(indexes))
             for change in changes:

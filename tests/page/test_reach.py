@@ -105,7 +105,7 @@ def test_a_locked_server_asks_for_a_key_and_keeps_it_from_scripts(window: Any, s
 _MAKE_KEY = """
 import sys
 from pathlib import Path
-from ragweave.serve.access import Keys
+from ragweave.serve.keys import Keys
 from ragweave.serve.store import Store
 print(Keys(Store(Path(sys.argv[1]) / "serve.sqlite")).create("tester", None)[1])
 """

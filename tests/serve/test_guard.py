@@ -10,8 +10,8 @@ import httpx
 import pytest
 from fastapi import FastAPI
 
-from ragweave.serve.access import Keys
 from ragweave.serve.app import create_app
+from ragweave.serve.keys import Keys
 from ragweave.serve.process import WordsFormatter
 from ragweave.serve.settings import ServeSettings
 from ragweave.tests.support.serving import bearer, clock_stands, direct_client, in_process
@@ -133,8 +133,8 @@ async def test_the_page_logs_in_with_a_cookie_that_no_script_reads(app: FastAPI,
     answer = await client.post("/api/login", json={"key": secret})
     cookie = answer.headers["set-cookie"].lower()
     assert answer.status_code == 204 and "httponly" in cookie and "samesite=lax" in cookie
-    client.cookies.set("ragweave_key", secret)
-    assert (await client.get("/api/me")).json()["caller"] == "owner"
+    assert secret not in answer.headers["set-cookie"]
+    assert (await client.get("/api/me")).json()["name"] == "page"
     foreign = {"origin": "http://evil.example"}
     assert (await client.post("/api/threads", json={}, headers=foreign)).status_code == 403
 

@@ -190,3 +190,12 @@ def test_threads_are_kept_within_bounds() -> None:
     for n in range(TURNS + 5):
         threads.add("long", str(n), "a")
     assert len(threads.earlier("long")) == 2 * TURNS and threads.earlier("long")[-2].text == str(TURNS + 4)
+
+
+async def test_without_its_extra_the_door_says_what_to_install_and_the_others_answer(
+    client: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ragweave.serve.app.find_spec", lambda name: None)
+    told = await client.post("/langserve/agent/invoke", json={"input": {"question": "When?"}})
+    assert told.status_code == 501 and "[langserve]" in told.text
+    assert (await client.get("/v1/models")).status_code == 200

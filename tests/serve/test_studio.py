@@ -9,7 +9,7 @@ import pytest
 
 from ragweave.corpora.store.library import open_library
 from ragweave.serve import studio
-from ragweave.serve.access import Keys
+from ragweave.serve.keys import Keys
 from ragweave.serve.store import Store
 
 BASE = "http://127.0.0.1:2024"

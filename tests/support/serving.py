@@ -63,11 +63,11 @@ def direct_client(app: FastAPI, **options: Any) -> httpx.AsyncClient:
 
 
 @asynccontextmanager
-async def on_loopback(app: FastAPI) -> AsyncIterator[str]:
+async def on_loopback(app: FastAPI, proxies: str = "") -> AsyncIterator[str]:
     """Serve an app on a free port and yield its address; streams arrive as they are sent."""
     listener = listen("127.0.0.1", 0)
     port = listener.getsockname()[1]
-    server = uvicorn.Server(config_of(app, 2))
+    server = uvicorn.Server(config_of(app, 2, proxies))
     # The signals belong to the test run.
     task = asyncio.create_task(server._serve(sockets=[listener]))
     try:

@@ -71,7 +71,7 @@ function draw() {
   const all = shown.length < sources.length ? t("sources.some", { few: shown.length, n: sources.length }) : some(sources.length, "source");
   told.textContent = !sources.length ? t("sources.empty") : only.size ? t("sources.only", { few: only.size, n: sources.length }) : failed ? t("sources.failed", { sources: all, n: failed }) : all;
   const button = (text, click, look = "") => h(`button.button.small${look}`, { type: "button", text, on: { click } });
-  fill(doing, only.size ? button(t("sources.all"), () => setOnlySources([])) : null, only.size ? button(t("sources.remove.n", { n: only.size }), () => remove(sources.filter((s) => only.has(s.id))), ".danger") : null);
+  fill(doing, only.size ? button(t("sources.all"), () => setOnlySources([])) : null, only.size && sources.every((s) => s.removable || !only.has(s.id)) ? button(t("sources.remove.n", { n: only.size }), () => remove(sources.filter((s) => only.has(s.id))), ".danger") : null);
   const groups = kinds.map((name) => [name, shown.filter((s) => groupOf(s) === name)]).filter(([, rows]) => rows.length);
   fill(list, ...groups.map(([name, rows]) => group(name, rows, only)), sources.length && !shown.length ? h("p.fine", { text: t("sources.none") }) : null);
   if (focused) list.querySelector(`[data-key="${CSS.escape(focused)}"]`)?.focus();
@@ -89,7 +89,7 @@ function group(name, rows, only) {
   const fold = h("button.fold", { type: "button", "aria-expanded": String(!shut), "aria-controls": id, on: { click: () => (folded.set(name, !shut), draw()) } }, h("span", { text: title }), h("span.fine.number", { text: number(rows.length) }), icon("down"));
   all.dataset.key = `all ${name}`;
   fold.dataset.key = `fold ${name}`;
-  const clear = able.length ? null : iconButton(icon("trash"), t("sources.remove.n", { n: rows.length }), () => remove(rows), "bare.small");
+  const clear = able.length || !rows.every((s) => s.removable) ? null : iconButton(icon("trash"), t("sources.remove.n", { n: rows.length }), () => remove(rows), "bare.small");
   return h("div.group", {}, h("div.group-head", {}, all, h("h3", {}, fold), clear), h("div", { id, hidden: shut }, ...(shut ? [] : lists(rows, (s) => row(s, only), list, title))));
 }
 
@@ -104,7 +104,7 @@ function row(source, only) {
   open.dataset.key = `open ${source.id}`;
   const wrong = source.reason && h("p.wrong", { text: said(source.reason), dir: "auto" });
   const warned = ok && source.warnings.length && h("p.warned.fine", { text: source.warnings.slice(0, 3).map(said).join("; "), dir: "auto" });
-  return h("li", { class: leaves ? "leaves" : source.status }, box, h("div.words", {}, open, wrong || null, warned || null), leaves ? h("span.spin") : iconButton(icon("trash"), t("sources.remove", { name: source.name }), () => remove([source]), "bare.small"));
+  return h("li", { class: leaves ? "leaves" : source.status }, box, h("div.words", {}, open, wrong || null, warned || null), leaves ? h("span.spin") : source.removable && iconButton(icon("trash"), t("sources.remove", { name: source.name }), () => remove([source]), "bare.small"));
 }
 
 function tick(ids, is) {

@@ -108,7 +108,7 @@ def test_sources_are_listed_shown_and_removed(main: Any, indexed: Path) -> None:
     assert (indexed / "notes" / "ferry.md").exists()
     assert "ferry.md" not in main("sources")[1]
     assert "; the files are where they were.\n" in main("sources", "remove", "notes", "--yes")[1]
-    assert main("sources")[1].startswith("0 sources") and any((indexed / "notes").iterdir())
+    assert "holds nothing yet" in main("sources")[1] and any((indexed / "notes").iterdir())
 
 
 def test_libraries_are_made_renamed_and_deleted(main: Any) -> None:
@@ -192,3 +192,39 @@ def test_the_summary_counts_reasons_and_names_files_only_where_it_is_asked_to() 
         assert isinstance(out.file, io.StringIO)
         lines = [line for line in out.file.getvalue().splitlines() if line.startswith("  ")]
         assert lines == expected if isinstance(expected, list) else len(lines) == expected + 1
+
+
+def test_a_folder_without_a_file_to_read_ends_with_a_sentence(main: Any, tmp_path: Path, monkeypatch: Any) -> None:
+    (empty := tmp_path / "empty").mkdir()
+    code, _, told = main("index", str(empty))
+    assert code == 2 and "there is no file to read in" in told and str(empty) in told
+    (empty / ".hidden.md").write_text("# Hidden\n")
+    code, out, told = main("index", str(empty))
+    assert code == 2 and "hidden" in out and "named above" in told
+    scandir = os.scandir
+
+    def closed(path: Any) -> Any:
+        if Path(path) == empty:
+            raise PermissionError(13, "Permission denied")
+        return scandir(path)
+
+    monkeypatch.setattr("ragweave.corpora.ingest.walk.os.scandir", closed)
+    code, _, told = main("index", str(empty))
+    assert code == 2 and "could not be read" in told and "Permission denied" in told and "right to read it" in told
+
+
+def test_a_run_after_which_all_files_are_gone_is_no_mistake(main: Any, tmp_path: Path) -> None:
+    (folder := tmp_path / "notes").mkdir()
+    (folder / "a.md").write_text("# A\n\nA note.\n")
+    assert main("index", str(folder))[0] == 0
+    (folder / "a.md").unlink()
+    assert main("index", str(folder))[0] == 0
+
+
+def test_an_empty_library_names_the_next_command(main: Any) -> None:
+    assert main("library", "create", "my notes")[0] == 0
+    next_one = "ragweave index FOLDER --library 'my notes'"
+    assert next_one in main("search", "harbour", "--library", "my notes")[1]
+    assert next_one in main("sources", "--library", "my notes")[1]
+    code, out, told = main("ask", "Where is the harbour?", "--library", "my notes")
+    assert code == 3 and "ragweave index FOLDER" in out + told

@@ -164,12 +164,20 @@ async def test_a_deleted_library_leaves_the_disk(notes, home):
 
 
 @pytest.mark.chroma
-async def test_a_removed_source_leaves_the_index_as_well(notes, home):
+async def test_the_text_of_a_removed_source_leaves_the_disk_at_once_and_its_vectors_with_the_next_index(notes, home):
     library, source, needles = await diary(notes)
     close_stores()
     assert list(home.glob("libraries/*/indexes/*"))
     library = await open_library()
     await library.remove(source.id)
+    close_stores()
+    *texts, _, _ = needles
+    assert on_disk(home, *texts) == set()
+    library = await open_library()
+    [lists] = await library.search("paragraph", ["zyzzyva brooch"])
+    found = await library.items([hit.id for hit in lists.dense])
+    assert source.id not in {item.source for item in found.values()}
+    await repair()
     close_stores()
     assert on_disk(home, *needles) == set()
     [lists] = await (await open_library()).search("paragraph", ["lighthouse"])

@@ -1,0 +1,126 @@
+"""What it takes to remove one source of many, and what is left of it on the disk.
+
+    python benchmarks/removing.py
+    python benchmarks/removing.py --sources 500 --paragraphs 60
+    python benchmarks/removing.py --database postgresql+psycopg://USER@HOST/NAME
+
+Texts are made by a seeded generator. Printed are the processor's seconds of this process and of those that it starts,
+the seconds that pass, those for which an upload to the same library waits, the megabytes of text and of the home, and
+how many files still hold a word of the source that was removed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import random
+import resource
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+WORD = "Quizzacious"
+_LETTERS = "abcdefghijklmnopqrstuvwxyz"
+
+
+def texts(count: int, paragraphs: int, seed: int = 7) -> dict[str, str]:
+    """Return Markdown files of random words whose frequencies fall as in a language."""
+    pick = random.Random(seed)
+    words = ["".join(pick.choices(_LETTERS, k=pick.randint(3, 10))) for _ in range(20_000)]
+    weights = [1 / (n + 10) for n in range(len(words))]
+    files = {}
+    for n in range(count):
+        parts = [f"# File {n}"]
+        for p in range(paragraphs):
+            if p % 8 == 0:
+                parts.append(f"## Part {p // 8}")
+            parts.append(" ".join(pick.choices(words, weights, k=60)).capitalize() + ".")
+        if n == count // 2:
+            parts.append(f"The word {WORD} is in this file alone. {WORD} it is.")
+        files[f"file{n:04}.md"] = "\n\n".join(parts) + "\n"
+    return files
+
+
+def processor() -> float:
+    """Return the processor's seconds of this process and of those it started and waited for."""
+    kinds = (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
+    return sum(u.ru_utime + u.ru_stime for u in map(resource.getrusage, kinds))
+
+
+def holding(home: Path, words: tuple[str, ...]) -> list[str]:
+    """Return the files below a home that hold one of some words, in any case."""
+    found = []
+    for path in sorted(p for p in home.rglob("*") if p.is_file()):
+        data = path.read_bytes().lower()
+        if any(word.lower().encode() in data for word in words):
+            found.append(str(path.relative_to(home)))
+    return found
+
+
+def megabytes(home: Path) -> float:
+    """Return what the files of a home take."""
+    return sum(p.stat().st_size for p in home.rglob("*") if p.is_file()) / 1e6
+
+
+def main() -> None:
+    """Index, remove, print."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--sources", type=int, default=500)
+    parser.add_argument("--paragraphs", type=int, default=40)
+    parser.add_argument("--database", default="")
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory() as place:
+        os.environ |= {"RAGWEAVE_HOME": f"{place}/home", "RAGWEAVE_DATABASE_URL": given.database}
+        files = texts(given.sources, given.paragraphs)
+        folder = Path(place) / "files"
+        folder.mkdir()
+        for name, text in files.items():
+            (folder / name).write_text(text)
+        asyncio.run(measure(folder, Path(place) / "home", sum(len(t.encode()) for t in files.values()) / 1e6))
+
+
+async def measure(folder: Path, home: Path, text: float) -> None:
+    """Remove one source in the middle, with somebody who waits for the library."""
+    from ragweave.corpora.ingest.run import index
+    from ragweave.corpora.store import locks
+    from ragweave.corpora.store.library import open_library
+
+    began, cpu = time.monotonic(), processor()
+    await index([folder], "default")
+    print(f"indexing {text:.1f} MB: {time.monotonic() - began:.1f} s, {processor() - cpu:.1f} s of the processor")
+    print(f"home: {megabytes(home):.1f} MB, {megabytes(home) / text:.1f} for a megabyte of text", flush=True)
+    library = await open_library("default")
+    sources = await library.sources()
+    middle = next(s for s in sources if s.path.endswith(f"file{len(sources) // 2:04}.md"))
+    print(f"files that hold the word before: {len(holding(home, (WORD,)))}")
+    longest = 0.0
+    done = threading.Event()
+
+    def wait() -> None:
+        nonlocal longest
+        while not done.wait(0.05):
+            at = time.monotonic()
+            with locks.writer(library.id, "default"):
+                longest = max(longest, time.monotonic() - at)
+
+    other = threading.Thread(target=wait)
+    other.start()
+    began, cpu = time.monotonic(), processor()
+    await library.remove(middle.id)
+    took, used = time.monotonic() - began, processor() - cpu
+    done.set()
+    other.join()
+    print(f"removing one of {len(sources)}: {took:.2f} s, {used:.2f} s of the processor; uploads wait {longest:.2f} s")
+    began, cpu = time.monotonic(), processor()
+    (folder / f"file{len(sources) // 2:04}.md").unlink()
+    (folder / "file0001.md").write_text("# File 1\n\nIt was changed.\n")
+    await index([folder], "default")
+    took, used = time.monotonic() - began, processor() - cpu
+    print(f"a run after it, one file changed: {took:.2f} s, {used:.2f} s of the processor")
+    print(f"home: {megabytes(home):.1f} MB; files that hold the word: {holding(home, (WORD, WORD[:11])) or 'none'}")
+
+
+if __name__ == "__main__":
+    main()

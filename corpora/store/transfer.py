@@ -1,0 +1,153 @@
+"""Copying a library between the files of a home and a database, with its ids and vectors."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Connection, Table, func, select, text
+
+from ragweave.corpora.settings import corpora_settings
+from ragweave.corpora.store import lexical, locks, postgres
+from ragweave.corpora.store.catalog import LibraryRow, check_name
+from ragweave.corpora.store.embedded import Files
+from ragweave.corpora.store.folders import catalog_of, folder_of, unwritable
+from ragweave.corpora.store.migrations import Fill
+from ragweave.corpora.store.schema import about, add, indexes, items, metadata, sources, vectors
+from ragweave.corpora.store.stores import stores
+from ragweave.corpora.types import CORPORA
+from ragweave.models.errors import InputError, LibraryError
+
+FILES = "sqlite"
+"""Names the files of the home as the place to copy to."""
+_PAGE = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Copied:
+    """What was copied, and the id that the library has in both places."""
+
+    id: str
+    sources: int
+    items: int
+    vectors: int
+
+
+async def copy_library(name: str, to: str, replace: bool = False) -> Copied:
+    """Copy a library to a database (`postgresql://...`), or from the database that is set to the home (`sqlite`).
+
+    Media stay in the home, which both share. The Chroma index is not copied: the next run makes it. `replace` puts the
+    library in the place of an earlier copy of it.
+
+    Raises:
+        InputError: the address is of another kind, or leads to where the library is.
+        LibraryError: the other place has a library of that name or id, or cannot be used.
+    """
+    return await asyncio.to_thread(_copy, check_name(name), to, replace)
+
+
+def _copy(name: str, to: str, replace: bool) -> Copied:
+    settings = corpora_settings()
+    target = _address(to)
+    if target == _address(settings.database or FILES):
+        raise InputError(f"the library {name!r} is there already", "set --to to another place")
+    held = stores()
+    row = held.catalog.library(name)
+    with locks.writer(row.id, name), held.catalog.reading(row.id) as source:
+
+        def fill(connection: Connection) -> None:
+            _fill(source, connection)
+
+        if target == FILES:
+            _into_file(settings.home, row, fill, replace)
+        else:
+            _into_database(target, settings.home, row, fill, replace)
+        counted = [source.execute(select(func.count()).select_from(t)).scalar_one() for t in (sources, items, vectors)]
+    return Copied(row.id, *counted)
+
+
+def _address(given: str) -> str:
+    if given == FILES or given.startswith("postgresql+psycopg://"):
+        return given
+    if given.startswith("postgresql://"):
+        return given.replace("postgresql://", "postgresql+psycopg://", 1)
+    raise InputError("a library is copied to postgresql://USER@HOST/NAME, or to sqlite", "give one of them as --to")
+
+
+def _into_database(url: str, home: Path, row: LibraryRow, fill: Fill, replace: bool) -> None:
+    with closing(postgres.Server(url)) as server:
+        taken = {}
+        for id_ in server.ids():
+            with server.reading(id_) as connection:
+                taken[id_] = str(connection.execute(select(about.c.name)).scalar_one())
+        _check_free(row, taken, replace)
+        if row.id in taken:
+            server.drop(row.id)
+        server.make(row.id, folder_of(home, row.id), _named(row), fill)
+        server.compact(row.id)
+
+
+def _into_file(home: Path, row: LibraryRow, fill: Fill, replace: bool) -> None:
+    to, part = catalog_of(home, row.id), folder_of(home, f".{row.id}.copy")
+    files = Files(home)
+    taken = {}
+    for id_ in files.ids():
+        if catalog_of(home, id_).exists():
+            with files.reading(id_) as connection:
+                taken[id_] = str(connection.execute(select(about.c.name)).scalar_one())
+    files.close()
+    _check_free(row, taken, replace)
+    try:
+        shutil.rmtree(part, ignore_errors=True)
+        part.mkdir(parents=True)
+        files.make(row.id, part, _named(row), fill)
+        to.parent.mkdir(exist_ok=True)
+        os.replace(part / to.name, to)
+    except OSError as error:
+        raise unwritable(part, error) from error
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
+
+
+def _check_free(row: LibraryRow, taken: dict[str, str], replace: bool) -> None:
+    if row.id in taken and not replace:
+        what = f"The library {row.name!r} was copied there before, as {taken[row.id]!r}"
+        raise LibraryError(what, "add --replace to put this one in its place")
+    if row.name in (name for id_, name in taken.items() if id_ != row.id):
+        remedy = "rename one of them: ragweave library rename"
+        raise LibraryError(f"Another library named {row.name!r} is there", remedy)
+
+
+def _named(row: LibraryRow) -> dict[str, Any]:
+    return {name: value for name, value in asdict(row).items() if name != "id"}
+
+
+def _fill(source: Connection, target: Connection) -> None:
+    """Copy every row but those of the index, which is made of the others."""
+    for table in metadata.sorted_tables:
+        if table not in (about, indexes):
+            for page in _pages(source, table):
+                add(target, table, page)
+    if target.dialect.name == "postgresql":
+        # Rows came with their numbers; the next one that is made goes on after them.
+        for table in metadata.sorted_tables:
+            for column in {"n", "key"} & set(table.c.keys()):
+                named = f"pg_get_serial_sequence('{table.name}', '{column}')"
+                most = f"SELECT setval({named}, max({column})) FROM {table.name} WHERE {named} IS NOT NULL"
+                target.execute(text(most))
+    for corpus in CORPORA:
+        words = text(f"SELECT rowid, title, heading, text FROM {lexical.table(corpus)} ORDER BY rowid")
+        for some in source.execute(words).partitions(_PAGE):
+            lexical.put(target, corpus, [(row[0], row[1], row[2], row[3]) for row in some])
+
+
+def _pages(connection: Connection, table: Table) -> Iterator[list[dict[str, Any]]]:
+    found = connection.execution_options(yield_per=_PAGE).execute(select(table).order_by(*table.primary_key))
+    for page in found.mappings().partitions():
+        yield [dict(row) for row in page]
