@@ -16,6 +16,8 @@ TEXT_LIMIT = 2_000
 """Characters of text that one evidence row or strip may carry in the state."""
 
 Action = Literal["correct", "ambiguous", "incorrect"]
+Step = Literal["correct", "ambiguous", "incorrect", "unsure", "web"]
+"""Edges behind a verdict: the three actions of CRAG, an incorrect one with nothing left to repair it, and the web."""
 Origin = Literal["library", "web", "model"]
 Support = Literal[
     "verified",
@@ -200,6 +202,10 @@ class Grade(TypedDict):
     upper: float
     lower: float
     by: str
+    web: bool
+    """Whether the web may be searched, asked or not."""
+    again: bool
+    """Whether the query can still be searched in other words."""
 
 
 class Hop(TypedDict):

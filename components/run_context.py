@@ -174,8 +174,8 @@ def has_writer_model(context: Context) -> bool:
 
 
 def rewrites(context: Context) -> bool:
-    """Tell whether a hop is rewritten beside routing; a chat model asks further queries itself, unless always."""
-    return context.expand_when == "always" or not has_writer_model(context)
+    """Tell whether every round is rewritten before it is searched, and not only one that finds nothing sure."""
+    return context.expand_when == "always"
 
 
 async def within(run: RunContext) -> Scope:

@@ -22,15 +22,10 @@ from ragweave.nodes.search_web import search_web
 from ragweave.nodes.state import State
 
 
-def correct(state: State) -> list[str]:
-    """CRAG's three actions; without the web the nearest of what was found goes on also where it looks wrong.
-
-    It may say in other words what was asked. A chat model reads what was found in any case.
-    """
-    actions = after_grade(state)
-    if not actions or (state.get("whole") and "refine" not in actions):
-        return ["refine", *actions]
-    return actions
+def judged(state: State) -> list[str]:
+    """Continue as the verdict says (CRAG); what was found is read beside the web, however little it seems to hold."""
+    steps = [str(step) for step in after_grade(state)]
+    return ["unsure", "web"] if steps == ["web"] else steps
 
 
 def begun(state: State) -> list[str]:
@@ -45,7 +40,9 @@ def opened(state: State) -> list[str]:
 
 def decided(state: State) -> list[str] | str:
     """Continue as `reason` decided; another hop begins like the first."""
-    return opened(state) if state["then"] == "more" else state["then"]
+    if state["then"] == "ask on" and state.get("rewrite"):
+        return ["ask on", "reword"]
+    return state["then"]
 
 
 def build() -> Builder:
@@ -61,10 +58,13 @@ def build() -> Builder:
     builder.add_conditional_edges("plan", dispatch_recordings, ["retrieve", "retrieve_video", "generate"])
     builder.path("retrieve", "fuse", "grade")
     builder.path("retrieve_video", "fuse")
-    builder.add_conditional_edges("grade", correct, ["refine", "search_web"])
+    verdicts = {"correct": "refine", "ambiguous": "refine", "unsure": "refine"}
+    verdicts |= {"incorrect": "expand", "web": "search_web"}
+    builder.add_conditional_edges("grade", judged, verdicts)
     builder.path("refine", "reason")
     builder.path("search_web", "reason")
-    builder.add_conditional_edges("reason", decided, ["route", "expand", "recall", "generate"])
+    decisions = {"ask on": "route", "reword": "expand", "recall": "recall", "write": "generate", "answered": "check"}
+    builder.add_conditional_edges("reason", decided, decisions)
     builder.path("recall", "reason")
     builder.path("generate", "check", END)
     return builder

@@ -16,16 +16,17 @@ from ragweave.nodes.retrieve import retrieve
 from ragweave.nodes.state import State
 
 
-def carry_on(state: State) -> str:
+def decided(state: State) -> str:
     """Continue as `reason` decided; a further round goes straight to its search."""
-    return "plan" if state["then"] == "more" else state["then"]
+    return state["then"]
 
 
 def build() -> Builder:
     """Return the graph, uncompiled."""
     builder = new_graph(condense, reason, plan, retrieve, fuse, recall, generate, check)
     builder.path(START, "condense", "reason")
-    builder.add_conditional_edges("reason", carry_on, ["plan", "recall", "generate"])
+    decisions = {"ask on": "plan", "recall": "recall", "write": "generate", "answered": "check"}
+    builder.add_conditional_edges("reason", decided, decisions)
     builder.add_conditional_edges("plan", dispatch, ["retrieve", "generate"])
     builder.path("retrieve", "fuse", "reason")
     builder.path("recall", "reason")

@@ -11,6 +11,7 @@ from typing import Any, Self
 
 from langchain_core.messages import AIMessage, HumanMessage, convert_to_messages
 from langchain_core.runnables import Runnable
+from langchain_core.runnables.graph import Graph as Drawing
 from langgraph.graph import StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Overwrite
@@ -25,6 +26,20 @@ _END = object()
 
 class Graph(CompiledStateGraph[State, Context, Input, State]):
     """A compiled graph that takes a question as well as messages, and runs also where nobody awaits it."""
+
+    def get_graph(self, *args: Any, **options: Any) -> Drawing:
+        """Return the drawing of LangGraph; an edge that several words lead along bears all of them."""
+        drawn = super().get_graph(*args, **options)
+        words: dict[tuple[str, str], list[str]] = {}
+        for source, branches in self.builder.branches.items():
+            for branch in branches.values():
+                for word, target in (branch.ends or {}).items():
+                    if word != target:
+                        words.setdefault((source, str(target)), []).append(str(word))
+        for n, edge in enumerate(drawn.edges):
+            if labels := words.get((edge.source, edge.target)):
+                drawn.edges[n] = edge._replace(data=", ".join(labels))
+        return drawn
 
     async def astream(self, input: Any, *args: Any, **options: Any) -> AsyncIterator[Any]:
         """Stream as LangGraph does; a question becomes the message that asks it."""

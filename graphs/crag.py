@@ -14,12 +14,6 @@ from ragweave.nodes.plan import dispatch, plan
 from ragweave.nodes.refine import refine
 from ragweave.nodes.retrieve import retrieve
 from ragweave.nodes.search_web import search_web
-from ragweave.nodes.state import State
-
-
-def correct(state: State) -> list[str]:
-    """CRAG's three actions, with generation where there is nothing to repair with."""
-    return after_grade(state) or ["generate"]
 
 
 def build() -> Builder:
@@ -28,7 +22,9 @@ def build() -> Builder:
     builder.path(START, "condense", "plan")
     builder.add_conditional_edges("plan", dispatch, ["retrieve", "generate"])
     builder.path("retrieve", "fuse", "grade")
-    builder.add_conditional_edges("grade", correct, ["refine", "search_web", "generate"])
+    verdicts = {"correct": "refine", "ambiguous": "refine", "web": "search_web"}
+    verdicts |= {"incorrect": "generate", "unsure": "generate"}
+    builder.add_conditional_edges("grade", after_grade, verdicts)
     builder.path("refine", "generate", "check", END)
     builder.path("search_web", "generate")
     return builder

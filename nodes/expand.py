@@ -1,4 +1,4 @@
-"""Expand the hop's query into further phrasings (RAG-Fusion, step 1), where a first look says that they may help."""
+"""Expand the hop's query into further phrasings (RAG-Fusion, step 1), if its search found nothing sure."""
 
 from __future__ import annotations
 
@@ -11,6 +11,11 @@ from ragweave.nodes.state import State, Update
 _TOLD = {"gate": "the first look is strong, no rewrites", "off": "rewrites are off"}
 
 
+async def _found(run: NodeRun, query: str) -> bool:
+    """Tell whether a plain search finds what answers, so that no call is spent; without a model there is none."""
+    return not run.components.expander.alone and await strong(run, query)
+
+
 async def expand(state: State, runtime: NodeRuntime) -> Update:
     """Return further phrasings of the hop's query; the query itself is always searched and is not among them.
 
@@ -20,7 +25,7 @@ async def expand(state: State, runtime: NodeRuntime) -> Update:
     query, context = state["query"], run.context
     if context.phrasings == 0 or context.expand_when == "never":
         made: Outcome[list[str]] = Outcome([], "off")
-    elif run.components.expander.alone or context.expand_when == "always" or not await strong(run, query):
+    elif state.get("grade") or context.expand_when == "always" or not await _found(run, query):
         made = await run.components.expander(run, query)
     else:
         made = Outcome([], "gate")

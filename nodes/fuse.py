@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import chain, zip_longest
 
@@ -31,9 +31,10 @@ LATER = 6
 async def fuse(state: State, runtime: NodeRuntime) -> Update:
     """Return the hop's best items as evidence.
 
-    Dense and lexical lists of one phrasing are joined by standardised scores, phrasings and corpora by reciprocal
-    ranks, and the pool is ordered by the relevance model or a cross-encoder. The relevance model reads each item
-    once: `grade` uses the same scores. Where newer documents are preferred, age counts last.
+    Dense and lexical lists of one phrasing are joined by standardised scores, and its pool is ordered by the relevance
+    model or a cross-encoder. Phrasings take turns, the question's best first; ordered anew by the question they would
+    lose what they found. With another `fusion` they are joined by reciprocal ranks, as
+    published (RAG-Fusion). If newer documents are preferred, age counts last.
     """
     run = NodeRun("fuse", state, runtime)
     run.by = run.context.method.fusion
@@ -43,9 +44,12 @@ async def fuse(state: State, runtime: NodeRuntime) -> Update:
     confidence: Mapping[str, float] | None = None
     if routed is not None and routed["by"] != "unified" and {row["corpus"] for row in found} - {*TEXTUAL}:
         confidence = routed["confidence"] or dict.fromkeys(routed["corpora"], 1.0)
-    ordered = [await _order(run, library, query, [row for row in found if row["query"] not in also], confidence)]
-    ordered += [await _order(run, library, q, [row for row in found if row["query"] == q], confidence) for q in also]
-    # The best of each query in turns, each item once.
+    # One path for all phrasings, rewrites and queries of the reasoner alike: the best of each in turns, each item once.
+    alone = [query, *also] if run.context.method.fusion != "scores" else _phrasings(query, found)
+    ordered = []
+    for q in alone:
+        lists = [row for row in found if row["query"] == q or (q == query and row["query"] not in alone)]
+        ordered.append(await _order(run, library, q, lists, confidence))
     taken: dict[str, Evidence] = {}
     for row in filter(None, chain.from_iterable(zip_longest(*ordered))):
         taken.setdefault(row["id"], row)
@@ -89,6 +93,11 @@ async def fuse(state: State, runtime: NodeRuntime) -> Update:
     ids = [r["id"] for r in rows]
     data = {"items": ids, "of": found_all, "newer": bool(aged)}
     return run.done(summary, data=data, evidence=[*again, *rows], candidates=ids, found=Overwrite([]))
+
+
+def _phrasings(query: str, found: Sequence[RankedList]) -> list[str]:
+    """Return what was searched, the question of the round first."""
+    return list(dict.fromkeys([query, *(row["query"] for row in found)]))
 
 
 async def _order(

@@ -73,7 +73,7 @@ def written(builder: AnswerBuilder) -> Update:
 async def generate(state: State, runtime: NodeRuntime) -> Update:
     """Return the sentences with their citations; an empty draft carries the reason.
 
-    What the reasoning turn said while it was written is shown already.
+    What `reason` said while it was written is shown already, and the run does not come here.
     """
     run = NodeRun("generate", state, runtime)
     question, strips = state["question"], known(state, run.context.shown)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from ragweave.components.component import Outcome
 from ragweave.components.context import Context
-from ragweave.components.evidence import Action, Evidence, Grade
+from ragweave.components.evidence import Action, Evidence, Grade, Step
 from ragweave.components.llm.look import look_first
 from ragweave.components.picture_relevance import worth_a_look
 from ragweave.components.protocols import Graded
+from ragweave.components.run_context import has_writer_model
 from ragweave.models import relevance
-from ragweave.nodes.refine import shown_whole
 from ragweave.nodes.run import NodeRun, NodeRuntime
-from ragweave.nodes.state import State, Update, asked_together
+from ragweave.nodes.state import State, Update, asked_together, of_hop
 
 
 async def grade(state: State, runtime: NodeRuntime) -> Update:
@@ -36,9 +36,21 @@ async def grade(state: State, runtime: NodeRuntime) -> Update:
     unreadable = made.fallback is not None and made.fallback.kind == "unreadable"
     action = "ambiguous" if unreadable else verdict(best, upper, lower)
     graded = [Evidence(**{**e, "relevance": round(s, 4)}) for e, s in zip(items, scores, strict=True)]
-    row: Grade = {"hop": run.hop, "action": action, "best": best, "upper": upper, "lower": lower, "by": made.by}
+    before = state.get("grade")
+    if before is not None and before["hop"] == run.hop and before["action"] == "incorrect":
+        # Rewrites were searched since. Their passages look better than they are: the first verdict holds.
+        action = "incorrect"
+    row: Grade = {
+        "hop": run.hop,
+        "action": action,
+        "best": best,
+        "upper": upper,
+        "lower": lower,
+        "by": made.by,
+        "web": run.context.web != "off",
+        "again": of_hop(state.get("queries"), run.hop) is None and _rewrites(run.context),
+    }
     update: Update = {"grade": row, "evidence": graded}
-    update |= {"open_web": run.context.web != "off", "whole": shown_whole(run.context)}
     return run.done(f"{action}, best {best:+.2f} of {len(graded)}", made, data={"grade": row}, **update)
 
 
@@ -57,9 +69,19 @@ def verdict(best: float, upper: float, lower: float) -> Action:
     return "ambiguous" if best >= lower else "incorrect"
 
 
-def after_grade(state: State) -> list[str]:
-    """Return CRAG's repairs: use what was found, the web as well, the web instead; empty where neither helps."""
-    grade = state.get("grade")
-    action = grade["action"] if grade else "ambiguous"
-    web = ["search_web"] if state.get("open_web") and action != "correct" else []
-    return web if action == "incorrect" else ["refine", *web]
+def _rewrites(context: Context) -> bool:
+    """Tell whether a chat model may write other words for a query."""
+    return has_writer_model(context) and context.expand_when != "never" and context.phrasings > 0
+
+
+def after_grade(state: State) -> list[Step]:
+    """Return what the verdict leads to, in the words of the graph's edges (CRAG, section 4.3).
+
+    An incorrect one is searched once more in other words, if the web is not searched. What was found goes on even then:
+    in two of three such rounds it holds what the question needs.
+    """
+    grade = state["grade"]
+    assert grade is not None
+    if grade["action"] == "incorrect":
+        return ["web"] if grade["web"] else ["incorrect"] if grade["again"] else ["unsure"]
+    return [grade["action"], "web"] if grade["web"] and grade["action"] == "ambiguous" else [grade["action"]]

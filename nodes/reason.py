@@ -78,16 +78,22 @@ async def reason(state: State, runtime: NodeRuntime) -> Update:
     repeated = not (opening or decision.again) and known.asked(decision.query)
     if repeated or (spent and not opening):
         decision = replace(decision, query="", more=())
-    then: Then = "generate" if not decision.query else "more" if can_search else "recall" if can_recall else "generate"
+    then: Then = "write"
+    if decision.query and can_search:
+        then = "ask on"
+    elif decision.query and can_recall:
+        then = "recall"
     update: Update = {"then": then, "enough": not (decision.query or spent or repeated), "also": []}
-    if decision.answer and then == "generate":
+    if decision.answer and then == "write":
         update["reply"] = Reply(text=decision.answer, shown=list(decision.shown))
     if builder is not None:
         builder.close()
         update |= written(builder)
+        if then == "write" and builder.sentences:
+            update |= {"then": "answered", "mode": "llm"}
     asked = " | ".join([decision.query, *decision.more])
     done = "asked only what was asked before" if repeated else "enough"
-    told = {"more": f"next: {asked}", "recall": f"recall: {decision.query}", "generate": done}[then]
+    told = {"ask on": f"next: {asked}", "recall": f"recall: {decision.query}"}.get(then, done)
     if results:
         update |= {"knowledge": whole, "evidence": placed, "hops": hops[len(state.get("hops", [])) :]}
     if opening:
@@ -102,16 +108,16 @@ async def reason(state: State, runtime: NodeRuntime) -> Update:
         row |= {"learnt": decision.learnt, "missing": decision.missing, "next": decision.query}
         row["by"] = made.by
         update |= {"knowledge": whole, "evidence": placed, "hops": hops[len(state.get("hops", [])) :]}
-        if then == "generate" and "reply" not in update and any(h["query"] != state["question"] for h in hops):
+        if then == "write" and "reply" not in update and any(h["query"] != state["question"] for h in hops):
             update["knowledge"] = [*whole, *_selected(placed, strips)]
-        if then == "more":
+        if then == "ask on":
             update |= {"hop": state["hop"] + 1, "rewrite": rewrites(context), "candidates": [], "grade": None}
-        elif then == "generate" and spent and "reply" not in update:
+        elif then == "write" and spent and "reply" not in update:
             told = f"stopped by the limit of {spent}"
-    if then != "generate" or opening:
+    if then != "write" or opening:
         update |= {"query": decision.query or state["query"], "also": list(decision.more)}
     told = "; ".join([*(e["query"] for e in results), told])
-    data = {"then": then, "query": decision.query, "learnt": decision.learnt, "missing": decision.missing}
+    data = {"then": update["then"], "query": decision.query, "learnt": decision.learnt, "missing": decision.missing}
     return run.done("; ".join(filter(None, (decision.learnt, decision.missing, told))), made, data=data, **update)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ragweave.components.component import Outcome
 from ragweave.components.context import Context
-from ragweave.components.evidence import TEXT_LIMIT, Strip
+from ragweave.components.evidence import TEXT_LIMIT, Action, Strip
 from ragweave.components.passages import as_read, as_seen, as_strip
 from ragweave.components.recency import faded
 from ragweave.components.run_context import has_writer_model
@@ -15,6 +15,8 @@ from ragweave.models.text import counted
 from ragweave.nodes.run import NodeRun, NodeRuntime
 from ragweave.nodes.state import State, Update, asked_together, bound, whole_documents
 
+SHOWN: dict[Action, int] = {"correct": 4, "ambiguous": 5, "incorrect": 5}
+"""Passages that a chat model is shown by the verdict over the first round."""
 NEAREST = 3
 """Items that are kept where none looks relevant: which is said of them, is told by their sentences."""
 
@@ -35,6 +37,8 @@ async def refine(state: State, runtime: NodeRuntime) -> Update:
         said = [e for e in found if e["text"].strip() or e.get("seen") != "" or e["relevance"] >= lower]
         if run.hop > 1:
             said = [e for e in said if e["relevance"] >= lower] or said[:1]
+        elif grade := state.get("grade"):
+            said = said[: SHOWN[grade["action"]]]
         whole = [s for e in said for s in (as_strip(e), *as_seen(e))]
         run.by = "rule"
         return run.done(

@@ -31,7 +31,7 @@ from ragweave.nodes.answer import Answer, NodeUsage
 
 R = TypeVar("R", Route, Phrasings)
 _TEXTS = ("paragraph", "document")
-Then = Literal["more", "recall", "generate"]
+Then = Literal["ask on", "recall", "write", "answered"]
 Consent = Literal["granted", "refused", "unavailable"]
 
 
@@ -126,10 +126,6 @@ class State(Input, RoundState, VideoResult, total=False):
     """Ids of the current hop's best items, best first."""
     grade: Grade | None
     """Verdict over the current hop."""
-    open_web: bool
-    """Whether this run may search the web, asked or not; set with `grade`, for the edges after it."""
-    whole: bool
-    """Whether items stay whole because a chat model reads them; set with `grade`."""
     knowledge: Annotated[list[Strip], merge_strips]
     """Strips kept so far."""
     plan: list[str]

@@ -8,6 +8,7 @@ from typing import Any
 from pydantic import BaseModel, field_validator
 
 from ragweave.components.run_context import RunContext
+from ragweave.corpora.meta import NAMES, guess_language
 from ragweave.models.chat_json import read_json
 from ragweave.models.chat_reply import without_thoughts
 from ragweave.models.text import script, words
@@ -15,6 +16,7 @@ from ragweave.prompts import load
 
 PUBLISHED = ("seed", "article")
 """Phrasings that are asked for by a quoted prompt."""
+_SAME = "Keep the language of the question."
 _LONGEST = 300
 """Characters of a rewrite; a longer line is prose."""
 
@@ -76,9 +78,19 @@ async def expand(run: RunContext, query: str) -> list[str] | None:
         anywhere = form == "article"
         text = await run.text(messages, good=lambda text: bool(clean(Rewrites.read(text), query, count, anywhere)))
         return clean(Rewrites.read(text), query, count, anywhere)
-    messages = load(form, count=count, question=query)
-    reply = await run.json(messages, Rewrites, good=lambda read: bool(clean(read.queries, query, count)))
-    return None if reply is None else clean(reply.queries, query, count)
+    other = await _other_language(run, query)
+    language = f"Write one of them in {other}, the others in the language of the question." if other else _SAME
+    messages = load(form, count=count, question=query, language=language)
+    anywhere = bool(other)
+    reply = await run.json(messages, Rewrites, good=lambda read: bool(clean(read.queries, query, count, anywhere)))
+    return None if reply is None else clean(reply.queries, query, count, anywhere)
+
+
+async def _other_language(run: RunContext, query: str) -> str:
+    """Return the name of the most frequent language of the library in which the query is not written, or ""."""
+    held = await (await run.library()).languages()
+    mine = guess_language(query) or (held[0] if held else "")
+    return next((NAMES[code] for code in held if code != mine and code in NAMES), "")
 
 
 def clean(rewrites: list[str], query: str, limit: int, anywhere: bool = False) -> list[str]:

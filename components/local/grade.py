@@ -11,13 +11,17 @@ from ragweave.components.run_context import RunContext
 from ragweave.models import relevance
 from ragweave.models.relevance import Passage
 
+CORRECT = 0.0
+"""Relevance of the best item from which a round is correct: from here on its gold is among the first four passages as
+often as from higher scores."""
+
 
 async def grade(run: RunContext, query: str, items: Sequence[Evidence], reread: Collection[str]) -> Graded:
     """Return the relevance of each item; read again are only those whose text has changed."""
     again = [e for e in items if e["id"] in reread]
     read = await relevances(await run.library(), query, [reading(e) for e in again]) if again else []
     found = {e["id"]: score for e, score in zip(again, read, strict=True)}
-    return Graded([found.get(e["id"], e["relevance"]) for e in items], relevance.UPPER, relevance.LOWER)
+    return Graded([found.get(e["id"], e["relevance"]) for e in items], CORRECT, relevance.LOWER)
 
 
 async def passages(run: RunContext, query: str, passages: Sequence[Passage]) -> list[float]:

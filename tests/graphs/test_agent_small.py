@@ -68,11 +68,16 @@ async def test_steps_are_told_as_typed_events() -> None:
     nodes = [e["node"] for e in events if e["type"] == "step"]
     assert nodes[0] == "condense"
     assert nodes[-2:] == ["generate", "check"]
-    assert {"route", "expand", "plan", "retrieve", "fuse", "grade", "refine", "reason"} <= set(nodes)
+    assert {"route", "plan", "retrieve", "fuse", "grade", "refine", "reason"} <= set(nodes)
     told = [e for e in events if e["type"] == "sentence"]
     assert [c["n"] for e in told for c in e["citations"]] == list(range(1, len(told) + 1))
     assert {(e["support"], e["sign"]) for e in told} == {("quoted", ">")}
     assert "1931" in told[0]["text"][slice(*told[0]["marked"])]
+
+
+def test_the_drawing_bears_the_words_of_the_verdicts() -> None:
+    drawn = {e.target: e.data for e in graph.get_graph().edges if e.source == "grade"}
+    assert drawn == {"refine": "correct, ambiguous, unsure", "expand": "incorrect", "search_web": "web"}
 
 
 def test_drawing_shows_every_edge_of_the_design() -> None:
@@ -91,6 +96,7 @@ def test_drawing_shows_every_edge_of_the_design() -> None:
         ("retrieve_video", "fuse"),
         ("fuse", "grade"),
         ("grade", "refine"),
+        ("grade", "expand"),
         ("grade", "search_web"),
         ("refine", "reason"),
         ("search_web", "reason"),

@@ -16,7 +16,7 @@ from ragweave.tests.support import ScriptedServer, build_library
 
 SAID = "In {year} the harbour wall of stone was raised by {year} stones, and the clerk wrote of it. "
 FILES = {
-    f"note{n}.md": f"# Harbour note {n}\n\n" + "".join(SAID.format(year=1_000 + 60 * n + m) for m in range(60))
+    f"note{n}.md": f"# Harbour note {n}\n\n" + "".join(SAID.format(year=1_000 + 60 * n + m) for m in range(100))
     for n in range(6)
 }
 QUESTION = "What did the clerk write of the harbour wall of stone?"

@@ -23,6 +23,9 @@ class Shelf:
     async def about(self) -> LibraryRow:
         return self.row
 
+    async def languages(self) -> list[str]:
+        return ["en"]
+
     async def items(self, ids: Iterable[str]) -> dict[str, Item]:
         return {i: self.held[i] for i in ids if i in self.held}
 

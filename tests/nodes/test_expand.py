@@ -7,8 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragweave.components.context import Context
+from ragweave.components.llm import expand as llm_expand
 from ragweave.components.llm.expand import clean
+from ragweave.components.run_context import RunContext, TurnState
 from ragweave.models.chat import override
+from ragweave.models.meter import Meter
 from ragweave.models.text import words
 from ragweave.nodes.expand import expand
 from ragweave.nodes.plan import dispatch_recordings
@@ -57,6 +60,16 @@ class _Runtime:
     def __init__(self, **knobs: Any) -> None:
         self.context = knobs_of(expand_when="always", **knobs)
         self.stream_writer = lambda event: None
+
+
+@pytest.fixture(autouse=True)
+def _one_language(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have a library in the language of the question."""
+
+    async def none(run: Any, query: str) -> str:
+        return ""
+
+    monkeypatch.setattr("ragweave.components.llm.expand._other_language", none)
 
 
 async def _phrasings(model: ScriptedChat, *, cached: bool = False, **knobs: Any) -> dict[str, Any]:
@@ -150,3 +163,20 @@ def test_rewrites_are_searched_in_the_recordings_too() -> None:
         ("retrieve_video", None),
         ("retrieve", ["rewritten"]),
     ]
+
+
+async def test_a_library_in_another_language_is_asked_in_it_too(shelf: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.undo()
+    monkeypatch.setattr(shelf, "languages", _french)
+    run = RunContext("expand", knobs_of(), TurnState(Meter(), shelf))
+    model = ScriptedChat(replies=[{"queries": ["Quand le bac part-il ?", "ferry timetable"]}])
+    with override(writer=model):
+        assert await llm_expand.expand(run, "When does the ferry sail from the island?") == [
+            "Quand le bac part-il ?",
+            "ferry timetable",
+        ]
+    assert "Write one of them in French" in model.calls[0].prompt
+
+
+async def _french() -> list[str]:
+    return ["en", "fr"]

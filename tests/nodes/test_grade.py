@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from ragweave.components.evidence import Action, Evidence
 from ragweave.components.llm import grade as llm_grade
 from ragweave.components.llm.grade import PassageVerdicts
+from ragweave.components.local.grade import CORRECT
 from ragweave.models import relevance
 from ragweave.models.chat import override
 from ragweave.models.chat_json import read_json
@@ -168,7 +169,7 @@ async def test_a_missing_or_broken_checkpoint_is_noted_and_the_small_evaluator_d
     use_checkpoint(monkeypatch, scores)
     update = await grade(state_of(scored("a", 0.7), scored("b", 0)), runtime(grade_by="checkpoint"))
     assert update["grade"]["action"] == "correct"
-    assert (update["grade"]["upper"], update["grade"]["lower"]) == (relevance.UPPER, relevance.LOWER)
+    assert (update["grade"]["upper"], update["grade"]["lower"]) == (CORRECT, relevance.LOWER)
     assert note in update["notes"][0]
 
 
@@ -193,11 +194,11 @@ async def test_strips_are_graded_by_the_evaluator_that_was_chosen(
 @pytest.mark.parametrize(
     ("action", "web", "then"),
     [
-        ("correct", "auto", ["refine"]),
-        ("ambiguous", "auto", ["refine", "search_web"]),
-        ("ambiguous", "off", ["refine"]),
-        ("incorrect", "ask", ["search_web"]),
-        ("incorrect", "off", []),
+        ("correct", "auto", ["correct"]),
+        ("ambiguous", "auto", ["ambiguous", "web"]),
+        ("ambiguous", "off", ["ambiguous"]),
+        ("incorrect", "ask", ["web"]),
+        ("incorrect", "off", ["unsure"]),
     ],
 )
 async def test_each_action_has_its_repair(runtime: Any, action: Action, web: str, then: list[str]) -> None:
@@ -205,6 +206,15 @@ async def test_each_action_has_its_repair(runtime: Any, action: Action, web: str
     update = await grade(state_of(scored("a", score)), runtime(web=web, upper=0.5, lower=-0.5))
     assert update["grade"]["action"] == action
     assert after_grade(update) == then  # type: ignore[arg-type]
+
+
+async def test_an_incorrect_round_is_searched_once_more_in_other_words_and_not_judged_again(runtime: Any) -> None:
+    with override(writer=ScriptedChat()):
+        first = (await grade(state_of(scored("a", -0.95)), runtime()))["grade"]
+        assert (first["action"], after_grade({"grade": first})) == ("incorrect", ["incorrect"])
+        rewritten = {"queries": [{"hop": 1, "query": "q", "rewrites": ["r"], "by": "llm"}], "grade": first}
+        again = (await grade({**state_of(scored("a", 0.9)), **rewritten}, runtime()))["grade"]
+    assert (again["action"], after_grade({"grade": again})) == ("incorrect", ["unsure"])
 
 
 @pytest.mark.parametrize(("hop", "best", "kept"), [(1, 0.3, "abc"), (1, -1.0, "abc"), (2, 0.3, "bc"), (2, -1.0, "a")])

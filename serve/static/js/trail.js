@@ -74,7 +74,7 @@ export class Trail {
     else if (name !== "retrieve_video") last.append(detail(step));
     else if (["merge", "judge"].includes(step.node)) last.querySelector(".said").replaceWith(detail(step));
     if (this.sign.className === "spin") {
-      const more = step.node === "reason" && step.data?.then === "more";
+      const more = step.node === "reason" && step.data?.then === "ask on";
       this.line.textContent = more ? t("trail.further", { query: step.data.query }) : known(`step.${step.node}.next`, step.next) || titleOf(step);
     }
   }
@@ -171,7 +171,7 @@ function verdict(grade, summary) {
 }
 
 function reasoned(data, summary) {
-  const rows = [[t("trail.learnt"), data.learnt], [t("refusal.missing"), data.missing], [t("trail.next"), data.then === "more" ? data.query : ""]];
+  const rows = [[t("trail.learnt"), data.learnt], [t("refusal.missing"), data.missing], [t("trail.next"), data.then === "ask on" ? data.query : ""]];
   const shown = rows.filter(([, text]) => text);
   if (!shown.length) return said(summary);
   const out = h("dl.reasoned", { id: uid("reason") });
