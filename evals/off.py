@@ -66,7 +66,8 @@ async def _by_vector(state: State, runtime: Runtime[Context], node: Node) -> Upd
 async def _all_correct(state: State, runtime: Runtime[Context], node: Node) -> Update:
     rows = {e["id"]: e for e in state.get("evidence", [])}
     best = max((rows[i]["relevance"] for i in state.get("candidates", []) if i in rows), default=-1.0)
-    grade: Grade = {"hop": state["hop"], "action": "correct", "best": best, "upper": -1.0, "lower": -1.0, "by": "off", "web": False, "again": False}
+    least = {"upper": -1.0, "lower": -1.0, "web": False, "again": False}
+    grade = {"hop": state["hop"], "action": "correct", "best": best, "by": "off", **least}
     return {"grade": grade}
 
 
@@ -121,7 +122,7 @@ def _without_action(name: Action) -> Callable[[State, Runtime[Context], Node], A
         if grade["action"] == name:
             middle = (grade["upper"] + grade["lower"]) / 2
             alone: Action = "correct" if grade["best"] >= middle else "incorrect"
-            update["grade"] = {**grade, "action": alone if name == "ambiguous" else "ambiguous", "by": "off", "web": False, "again": False}
+            update["grade"] = {**grade, "action": alone if name == "ambiguous" else "ambiguous", "by": "off"}
         return update
 
     return graded

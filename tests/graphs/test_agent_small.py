@@ -104,6 +104,7 @@ def test_drawing_shows_every_edge_of_the_design() -> None:
         ("reason", "expand"),
         ("reason", "recall"),
         ("reason", "generate"),
+        ("reason", "check"),
         ("recall", "reason"),
         ("generate", "check"),
         ("check", "__end__"),
