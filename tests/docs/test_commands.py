@@ -21,7 +21,7 @@ ALONE = {*"index ask search show sources library graph export doctor keys".split
 """Commands that need no server, no model, no data set and no other machine."""
 ELSEWHERE = re.compile(
     r"--ray|--web|--preset|--video|--choice|--loader slack|--sheet|--film|video_rag|--set (?!corpora|sentences)"
-    r"|\$|revoke|library copy|keys (?:edit|rotate|give)"
+    r"|\$|revoke|library copy|keys (?:edit|rotate|give|logout)"
 )
 """What needs a model, a recording, an export, a service or an id of the reader's own."""
 
