@@ -215,6 +215,8 @@ class Hop(TypedDict):
     query: str
     also: NotRequired[list[str]]
     """Further queries of the same turn, searched in the same round."""
+    rewrites: NotRequired[list[str]]
+    """Other words for the query, searched because the round found nothing sure."""
     corpora: list[str]
     evidence: list[str]
     """Ids of the candidates graded in this hop."""

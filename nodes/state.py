@@ -192,10 +192,13 @@ def ended(state: State) -> Hop:
     else:
         web = [e["id"] for e in rows if e["origin"] == "web" and e["hop"] == state["hop"]]
         ids = [*state.get("candidates", []), *web]
+    phrased = of_hop(state.get("queries"), state["hop"])
+    rewrites = phrased["rewrites"] if phrased else []
     return {
         "n": state["hop"],
         "query": state["query"] if recalling or not tasks else tasks[0]["queries"][0],
         "also": [] if recalling else state.get("also", []),
+        "rewrites": [] if recalling else rewrites,
         "corpora": ["model"] if recalling else [t["corpus"] for t in tasks],
         "evidence": ids,
         "action": grade["action"] if grade and not recalling else "",

@@ -17,6 +17,7 @@ from ragweave.prompts import Messages, load, passage, quote
 
 NOTHING = "No new document was found."
 RECALLED = "From your own memory, not from the library"
+UNSURE = "The search found nothing sure, also in other words: "
 _SHORTEST = 120
 """Characters to which documents are cut, at most, when even the last round does not fit."""
 _LEFT_OUT = " […] "
@@ -41,6 +42,7 @@ class Round:
         weak: the grade calls all of them irrelevant.
         grown: numbers of documents of earlier rounds that it found again, and that are whole in their place.
         left: (number, title) of documents that are not sent again.
+        rewrites: other words for the query that were searched.
         tables: tables that a document shows a part of, by its number.
     """
 
@@ -55,6 +57,7 @@ class Round:
     weak: bool = False
     grown: tuple[int, ...] = ()
     left: tuple[tuple[int, str], ...] = ()
+    rewrites: tuple[str, ...] = ()
     tables: dict[int, Sequence[TablePart]] = field(default_factory=dict)
 
 
@@ -80,7 +83,7 @@ def rounds(known: Knowledge, most: int) -> list[Round]:
         weak = not grown and (not fresh or hop.get("action") == "incorrect")
         made = Round(hop["query"], learnt, missing, documents, recalled, also, tuple(fresh), files, weak, grown)
         tables = {before + n: known.tables[i] for n, i in enumerate(fresh, 1) if i in known.tables}
-        out.append(replace(made, tables=tables))
+        out.append(replace(made, tables=tables, rewrites=tuple(hop.get("rewrites", ()))))
         before += len(fresh)
         learnt, missing = hop["learnt"], hop["missing"]
     return out
@@ -171,6 +174,8 @@ def documents_message(
         return f"Retrieved Document_{published}:\n{quote(texts)}"
     left = [*((n, title) for n, title, _ in r.documents if folded), *r.left]
     head = f"{RECALLED}:\n" if r.recalled and not folded else ""
+    if r.rewrites and not folded:
+        head = f"{UNSURE}{'; '.join(r.rewrites)}\n"
     lines = [] if folded else _numbered(r, length, {} if tables is None else tables)
     if r.grown:
         lines.append(f"{''.join(f'[{n}]' for n in r.grown)} above: read whole")

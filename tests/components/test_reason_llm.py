@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from ragweave.components.evidence import Strip
 from ragweave.components.knowledge import Knowledge
-from ragweave.components.llm.conversation import Round, conversation, rounds
+from ragweave.components.llm.conversation import UNSURE, Round, conversation, rounds
 from ragweave.components.llm.turn import read_turn
 from ragweave.models.chat_reply import tokens_of
 from ragweave.tests.support.rows import strip
@@ -181,3 +181,10 @@ def test_an_answer_that_names_a_table_is_an_answer(reply: str) -> None:
     assert turn.enough
     assert turn.answer
     assert turn.statement == ""
+
+
+def test_the_model_is_told_what_was_searched_in_vain() -> None:
+    rows: Any = [{"id": "a", "hop": 1, "corpus": "paragraph", "date": "", "locator": {"file": "/minutes.md"}}]
+    tried: Any = {**hop(1, "first", ["a"]), "rewrites": ["other words", "noch ein Wort"]}
+    messages = conversation("q?", rounds(Knowledge("q?", (tried,), rows, [strip("a", BEES)]), 5), 5_000)
+    assert f"{UNSURE}other words; noch ein Wort\n[1]" in messages[-1][1]
