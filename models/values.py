@@ -93,7 +93,7 @@ def units_named(text: str) -> frozenset[Unit]:
 def _in_word(text: str, m: re.Match[str]) -> bool:
     """Tell whether digits are part of a name, as in K2 or GPT-4."""
     before = text[max(0, m.start() - 2) : m.start()]
-    return bool(re.search(r"[A-Za-z]$|[^\W\d_]-$", before))
+    return bool(re.search(r"(?:[A-Za-z]|[^\W\d_]-)\Z", before))
 
 
 def _of_date(m: re.Match[str]) -> Iterator[Value]:

@@ -70,3 +70,8 @@ def test_separators_of_thousands_change_nothing(number: int) -> None:
 @given(st.text(max_size=200))
 def test_any_text_is_read(text: str) -> None:
     assert all(v.readings for v in values(text))
+
+
+def test_a_number_that_opens_a_line_counts_though_the_line_above_ends_in_a_letter():
+    held = values("grade | pages\n2026 | Moss on weirs")
+    assert "2026" in {value.text for value in held}
