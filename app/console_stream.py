@@ -122,7 +122,6 @@ class _Voice:
             numbers = [int(c["n"]) for c in event["citations"]]
             self._texts[event["n"]] = event["text"]
             self.cited |= {int(c["n"]): c for c in event["citations"]}
-            self._marks[event["n"]] = event["support"]
             self._flow.sentence(event["text"], numbers, event["support"], event.get("sign", ""))
         elif event["type"] == "mark" and self.spoke:
             self.cited |= {int(c["n"]): c for c in event["citations"]}

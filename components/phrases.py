@@ -61,7 +61,7 @@ def mark(support: Support, says: str = "", against: Sequence[int] = ()) -> str:
 
 
 def counted_marks(supports: Iterable[Support]) -> str:
-    """Return how many sentences bear each mark, in words: “2 stand in the source, 1 not found in the sources”."""
+    """Return how many sentences bear each mark: “stands in the source: 2, not found in the sources: 1”."""
     counts = Counter(s for s in supports if s not in _SILENT)
     ordered = [(s, counts[s]) for s in MEANINGS if counts[s]]
-    return ", ".join(f"{n} {MEANINGS[s]}" for s, n in ordered)
+    return ", ".join(f"{MEANINGS[s]}: {n}" for s, n in ordered)

@@ -71,7 +71,7 @@ def test_a_flow_never_runs_over_the_width_where_words_fit(texts: list[str], widt
         longest = max((len(w) for w in line.split() if w.isascii()), default=0)
         assert cell_len(line) <= max(width, longest)
     flat = "".join(printed(out).split())
-    assert flat == "".join("".join(t.split()) + f"[{n}]" for n, t in enumerate(texts, 1))
+    assert flat == "".join("".join(t.split()) + f"[{n}]✓" for n, t in enumerate(texts, 1))
 
 
 @given(
@@ -171,9 +171,9 @@ def test_what_the_check_finds_after_a_sentence_is_shown_stands_below_it(capsys: 
     flow = Flow(Console(width=60))
     flow.sentence("It was lit in 1870.", [1], "pending")
     flow.sentence("It is red.", [1], "pending")
-    flow.mark("It was lit in 1870.", [2], "contradicted", "The lamp was first lit in 1874.")
+    flow.mark("It was lit in 1870.", [2], "contradicted", "The lamp was first lit in 1874.", [2])
     flow.mark("It is red.", [1], "verified", "")
     assert " ".join(capsys.readouterr().out.split()) == (
         "It was lit in 1870. [1] It is red. [1] "
-        "≠ “It was lit in 1870.” [2] (contradicted; the source says: “The lamp was first lit in 1874.”)"
+        "“It was lit in 1870.” [2] (contradicted; [2] says: “The lamp was first lit in 1874.”)"
     )

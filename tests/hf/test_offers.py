@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ragweave.app import offered
+from ragweave.models import offered
 from ragweave.models.embed import encoder
 from ragweave.models.image_text import text_model
 from ragweave.models.offers import OFFERS, TABLE, Offer

@@ -113,8 +113,18 @@ async def test_marks_follow_the_sentences_and_stand_in_the_message_at_the_end() 
         for n, (text, _, _) in enumerate(said, 1):
             yield {"type": "sentence", "n": n, "text": text, "support": "pending", "sign": "", "citations": [place]}
         for n, (_, support, says) in enumerate(said, 1):
-            yield {"type": "mark", "n": n, "support": support, "says": says, "citations": [other if n == 1 else place]}
-        rows = [{"text": t, "support": s, "says": w, "citations": [3 - n]} for n, (t, s, w) in enumerate(said, 1)]
+            yield {
+                "type": "mark",
+                "n": n,
+                "support": support,
+                "says": says,
+                "against": [],
+                "citations": [other if n == 1 else place],
+            }
+        rows = [
+            {"text": t, "support": s, "says": w, "against": [], "citations": [3 - n]}
+            for n, (t, s, w) in enumerate(said, 1)
+        ]
         told = {"sentences": rows, "citations": [other], "abstained": False, "notes": [], "usage": [], "text": ""}
         yield {"type": "answer", "answer": told}
 
@@ -123,7 +133,7 @@ async def test_marks_follow_the_sentences_and_stand_in_the_message_at_the_end() 
     text = message["content"]
     assert text.startswith("It has 9 wheels. [[1]](http://x/#/open/x) It is red. [[1]](http://x/#/open/x)\n\n")
     assert "“It has 9 wheels.” [[2]](http://x/#/open/x) (contradicted; the source says: “It has two wheels.”)" in text
-    assert "“It is red.” (unverified)" in text
+    assert "“It is red.” [[1]](http://x/#/open/x) (not found in the sources)" in text
     assert (
         "1. [Mill](http://x/#/open/x)\n2. [Kiln](http://x/#/open/x)" in text
     )  # a number that is shown keeps its source
@@ -131,4 +141,4 @@ async def test_marks_follow_the_sentences_and_stand_in_the_message_at_the_end() 
         (1, "contradicted", [2]),
         (2, "unverified", [1]),
     ]
-    assert [a["url_citation"]["title"] for a in message["annotations"]] == ["Mill", "Mill", "Kiln"]
+    assert [a["url_citation"]["title"] for a in message["annotations"]] == ["Mill", "Mill", "Kiln", "Mill"]

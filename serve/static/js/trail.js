@@ -5,6 +5,10 @@ import { known, t } from "./i18n.js";
 import { icon } from "./icons.js";
 import { corpusName, host, hundredths, lasted, share, some } from "./words.js";
 
+const ENDS = ["recall", "write", "answered"];
+/** Whether a step of reasoning asks on. */
+const asksOn = (data) => Boolean(data?.then) && !ENDS.includes(data.then);
+
 const CORPORA = ["paragraph", "document", "image", "clip", "video"];
 const PARTS = Object.fromEntries(["rewrite", "retrieve_clips", "merge", "judge", "look"].map((node) => [node, "retrieve_video"]));
 const VERDICTS = { correct: "good", ambiguous: "warn", incorrect: "bad" };
@@ -74,7 +78,7 @@ export class Trail {
     else if (name !== "retrieve_video") last.append(detail(step));
     else if (["merge", "judge"].includes(step.node)) last.querySelector(".said").replaceWith(detail(step));
     if (this.sign.className === "spin") {
-      const more = step.node === "reason" && step.data?.then === "ask on";
+      const more = step.node === "reason" && asksOn(step.data);
       this.line.textContent = more ? t("trail.further", { query: step.data.query }) : known(`step.${step.node}.next`, step.next) || titleOf(step);
     }
   }
@@ -171,7 +175,7 @@ function verdict(grade, summary) {
 }
 
 function reasoned(data, summary) {
-  const rows = [[t("trail.learnt"), data.learnt], [t("refusal.missing"), data.missing], [t("trail.next"), data.then === "ask on" ? data.query : ""]];
+  const rows = [[t("trail.learnt"), data.learnt], [t("refusal.missing"), data.missing], [t("trail.next"), asksOn(data) ? data.query : ""]];
   const shown = rows.filter(([, text]) => text);
   if (!shown.length) return said(summary);
   const out = h("dl.reasoned", { id: uid("reason") });

@@ -18,7 +18,7 @@ from ragweave.nodes.answer import Answer
 def test_an_answer_names_its_sources_and_json_is_the_answer_object_and_nothing_else(main: Any, agent: Any) -> None:
     code, out, err = main("ask", "When was it lit?")
     assert (code, err) == (0, "")
-    assert out == "It was lit in 1874. [1]\n\nSources\n  [1] /notes/lighthouse.md, History  p1\n"
+    assert out == "It was lit in 1874. [1] ✓\n\nSources\n  [1] /notes/lighthouse.md, History  p1\n"
     code, out, _ = main("ask", "When was it lit?", "--json", "--trace")
     assert code == 0 and Answer.model_validate_json(out) == agent.answer
 

@@ -169,7 +169,7 @@ def test_what_is_no_model_server_is_one_sentence(how: str, main: Any, server: Sc
         how
     ]
     server.pages = {"/v1/models": ["no", "list"]} if how == "list" else {}
-    server.queue(Fault("html"))
+    server.queue(*[Fault("html")] * 12)  # in each of the ways in which a server is asked
     code, _, err = main("setup", "chat", "--model", "qwen3:4b", "--url", url, "--yes")
     assert code == 2 and err.count("\n") == 1 and not user_file().exists()
     words = {

@@ -92,7 +92,7 @@ async def test_a_library_follows_an_export_that_changes_and_goes(kind: str, tmp_
     second = await index([path.parent])  # the loader is remembered
     assert second.indexed == 1 and "under the boat" in texts(second) and "under the mat" not in texts(second)
     path.unlink()
-    assert (await index([path.parent])).removed == 1
+    assert (await index([path.parent], forgets=True)).removed == 1
     assert (await (await open_library("default")).sources()) == []
 
 

@@ -43,20 +43,17 @@ def file_of(catalog, tmp_path, name):
 
 
 @pytest.mark.sqlite
-@pytest.mark.parametrize(
-    ("step", "told"), [(1, r"newer Ragweave.*[Uu]pgrade"), (-1, r"earlier Ragweave.*index the files again")]
-)
-def test_a_library_of_another_version_is_refused_with_the_remedy_and_the_others_open(catalog, tmp_path, step, told):
+def test_a_library_of_a_newer_version_is_refused_with_the_remedy_and_the_others_open(catalog, tmp_path):
     catalog.create("old", "enc", 3)
     catalog.create("new", "enc", 3)
     path = file_of(catalog, tmp_path, "new")
     catalog.close()
     with sqlite3.connect(path) as raw:
-        raw.execute(f"PRAGMA user_version = {SCHEMA_VERSION + step}")
+        raw.execute(f"PRAGMA user_version = {SCHEMA_VERSION + 1}")
     raw.close()
     assert [row.name for row in catalog.libraries()] == ["old"]
     assert catalog.library("old")
-    with pytest.raises(LibraryError, match=told):
+    with pytest.raises(LibraryError, match=r"newer Ragweave.*[Uu]pgrade"):
         Catalog(tmp_path / "home").library("new")
 
 
