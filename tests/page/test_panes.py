@@ -102,15 +102,15 @@ def test_the_three_states_of_a_sentence_are_seen_and_read(window: Any) -> None:
     turn = page.locator(".turn.over")
     turn.wait_for()
     assert turn.get_by_role("list", name="Check of the sentences").get_by_role("listitem").all_inner_texts() == [
-        "1 sentence verified",
-        "1 sentence unverified",
+        "1 stands in the source",
         "1 sentence contradicted",
+        "1 not found in the sources",
         "1 from the model itself",
     ]
-    assert turn.locator(".sentence.unverified .flag").inner_text().strip() == "unverified"
+    assert turn.locator(".sentence.unverified .flag").inner_text().strip() == "not found in the sources"
     assert turn.locator(".sentence.contradicted .flag").inner_text().strip() == "contradicted"
     labels = [chip.get_attribute("aria-label").split(":")[0] for chip in turn.locator(".answer .cite").all()]
-    assert labels == ["Verified by source 1", "Contradicted by source 1"]
+    assert labels == ["It stands in source 1", "Contradicted by source 1"]
     style = "e => (({ textDecorationLine: line, textDecorationStyle: how }) => `${line} ${how}`)(getComputedStyle(e))"
     shown = {state: turn.locator(f".sentence.{state} .said").evaluate(style) for state in STATES}
     assert shown == STATES

@@ -42,10 +42,11 @@ def asked(messages: Sent) -> tuple[dict[int, str], dict[int, str]]:
 def honest(messages: Sent, **by_hand: dict[str, Any]) -> dict[str, Any]:
     """Return the verdicts of a reader; those on sentences that contain a key of `by_hand` are given."""
     passages, sentences = asked(messages)
-    rows = []
+    rows: list[dict[str, Any]] = []
     for n, sentence in sentences.items():
-        given = next((row for words, row in by_hand.items() if words in sentence), None) or _written(sentence, passages)
-        rows.append({"n": n, **(given or _verdict(sentence, passages))})
+        given = [row for words, row in by_hand.items() if words in sentence][:1]
+        made = given or _known(sentence, passages) or [_verdict(sentence, passages)]
+        rows += [{"n": n, **row} for row in made]
     return {"verdicts": rows}
 
 
@@ -55,20 +56,27 @@ def reader(**by_hand: dict[str, Any]) -> Any:
 
 
 @cache
-def _stock() -> list[dict[str, str]]:
-    stock: list[dict[str, str]] = json.loads(files("ragweave.components").joinpath("data/controls.json").read_text())
-    return stock
+def _written() -> list[tuple[str, str, list[dict[str, Any]]]]:
+    """Return the sentences of the stock of controls and of the exam: text of a passage, sentence, rows."""
+    folder = files("ragweave.components").joinpath("data")
+    found: list[tuple[str, str, list[dict[str, Any]]]] = []
+    for row in json.loads(folder.joinpath("controls.json").read_text(encoding="utf-8")):
+        found.append((row["text"], row["true"], [{"verdict": "supported", "words": row["supports"]}]))
+        found.append((row["text"], row["false"], [{"verdict": "contradicted", "words": row["contradicts"]}]))
+    for case in json.loads(folder.joinpath("exam.json").read_text(encoding="utf-8")):
+        for item in case["sentences"]:
+            rows = [{"verdict": item["verdict"], "passage": n, "words": words} for n, words in item["rests"]]
+            found.append((case["passages"][0]["text"], item["text"], rows or [{"verdict": item["verdict"]}]))
+    return found
 
 
-def _written(sentence: str, passages: dict[int, str]) -> dict[str, Any] | None:
-    """Return the verdict on a control of the written stock, None for any other sentence."""
-    for row in _stock():
-        number = next((n for n, text in passages.items() if row["text"] in text), 0)
-        if number and sentence == row["true"]:
-            return {"verdict": "supported", "passage": number, "words": row["supports"]}
-        if number and sentence == row["false"]:
-            return {"verdict": "contradicted", "passage": number, "words": row["contradicts"]}
-    return None
+def _known(sentence: str, passages: dict[int, str]) -> list[dict[str, Any]]:
+    """Return the rows on a sentence that was written with its verdict, none for any other."""
+    for text, written, rows in _written():
+        number = next((n for n, shown in passages.items() if text in shown), 0)
+        if number and sentence == written:
+            return [{"passage": number, **row} for row in rows]
+    return []
 
 
 def _verdict(sentence: str, passages: dict[int, str]) -> dict[str, Any]:
