@@ -51,8 +51,9 @@ async def test_every_deciding_node_reaches_the_model_and_most_can_read_it(tmp_pa
                 state = part["data"]
         answer = state["answer"]
         answers.append(answer)
-        # Marks that come later stand below the text that was pushed, and in the text of the answer.
-        assert bool(pushed) != answer.abstained and all(s.text in pushed for s in answer.sentences)
+        # Marks come below the text that was pushed, and in the text of the answer. Quotes are pushed as Markdown.
+        assert bool(pushed) != answer.abstained
+        assert all(s.text in pushed for s in answer.sentences if s.support != "quoted")
 
     # A model of this size misses a form now and then; a second round tells that from a node it never reaches.
     for _ in range(2):
