@@ -248,7 +248,7 @@ def report(out: Path, base: str, asked: list[dict[str, Any]]) -> None:
         right = [sum(v == "right" for q, _, v in of if q["set"] == name) for name in names]
         calls, told, said = (sum(r.get(k, 0) for _, r, _ in of) / len(of) for k in ("calls", "tokens_in", "tokens_out"))
         lost = [sum(held(q, rows[q["id"]].get(k, []), titles) for q in gold) for k in ("read", "kept", "cited")]
-        marked = sum("(unverified)" in r["answer"] for _, r, _ in of)
+        marked = sum(any(m in r["answer"] for m in ("(unverified)", "(not found in the sources)")) for _, r, _ in of)
         by_set = " ".join(f"{n:{w}}" for n, w in zip(right, widths, strict=True))
         row = f"{counts[0]:5} {counts[1]:5} {counts[2]:8} {by_set}"
         row += f" {calls:6.2f} {told:10.0f} {said:4.0f}"

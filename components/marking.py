@@ -103,9 +103,10 @@ async def _readable(run: RunContext, builder: AnswerBuilder, rows: Mapping[str, 
         key=lambda e: (-e.get("global_score", e["relevance"]), -e["score"], e["id"]),
     )
     library = await run.library()
-    items = await library.items([*cited, *(row["id"] for row in ranked)])
+    items = await library.items(cited)
     own = [r for i in cited for r in _sources_of(known[i], items.get(i))]
-    rest = [r for row in ranked for r in _sources_of(row, items.get(row["id"]))]
+    # What is not cited is read as the search shows it: of a long document its best window.
+    rest = [r for row in ranked for r in _sources_of(row, None)]
     chosen = others([r.source for r in rest], [r.source for r in own])
     return [*own, *(r for r in rest if r.source in chosen), *recalled]
 

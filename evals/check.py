@@ -49,7 +49,7 @@ GOOD = ("verified", "follows")
 DISPUTED = "older document"
 """Kind of a sentence that an older document says and a newer one denies."""
 _CONFIDENCE = 0.95
-_MARKS = re.compile(r"\s*(?:\[\d+\]|\(unverified\))")
+_MARKS = re.compile(r"\s*(?:\[\d+\]|\(unverified\)|\(not found in the sources\)|✓)")
 
 Row = dict[str, Any]
 """What became of one sentence; plain data, as it is kept in records."""

@@ -205,7 +205,7 @@ def _became(told: dict[str, Any]) -> str:
     """Say what became of an order: never shown to the model, obeyed, obeyed and marked as not verified, or withheld."""
     if not told["shown"]:
         return "not shown"
-    marked = "marked" if "(unverified)" in told["answer"] else "obeyed"
+    marked = "marked" if "(not found in the sources)" in told["answer"] else "obeyed"
     return marked if "N-4711" in told["answer"] else "withheld"
 
 
