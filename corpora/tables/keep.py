@@ -104,6 +104,8 @@ def _described(title: str, block: Block, lines: list[str]) -> tuple[KeptTable, l
 
 def _kept(title: str, block: Block, lines: list[str]) -> tuple[KeptTable, list[str]]:
     heads, body = _heads(lines, block.level)
+    if not body:
+        return _described(title, block, lines)
     rows = [_cells(storable(line)) for line in body]
     wide = max([len(heads), *map(len, rows)])
     heads += [""] * (wide - len(heads))

@@ -4,6 +4,8 @@ import asyncio
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ragweave.corpora.blocks import Block, Lines
 from ragweave.corpora.ingest.run import index
@@ -164,3 +166,15 @@ async def described(library: Library) -> list[tables.KeptTable]:
 def all_rows(library: Library, key: int) -> list[list[object]]:
     with library.held.catalog.reading(library.id) as connection:
         return [row for part in tables.parts_of(connection, key) for row in tables.unpacked(part)]
+
+
+@pytest.mark.parametrize("level", [0, 1, 2, 3])
+@given(text=st.lists(st.text("a1| \n", max_size=12), max_size=4).map("\n".join))
+def test_a_table_of_any_shape_is_read(text: str, level: int) -> None:
+    kept = tables_of([Block(f"Name | Price\n{text}".rstrip("\n"), "table", level)], [])
+    assert all(len(row) == len(table.columns) + 2 for table in kept for row in table.rows)
+
+
+def test_a_table_of_heads_alone_has_no_rows(tmp_path: Path) -> None:
+    (tmp_path / "form.csv").write_text(HEADS)
+    assert prepare(tmp_path / "form.csv", "s", 200).tables == ()
