@@ -4,7 +4,7 @@ Reads the documents that lie in the installed packages, in the public data (RAGW
 named, at most so many of each format, and compares what becomes of each file with a plain extraction of its text:
 PDFium's of a PDF, the words between the tags of a zipped or marked-up file, the lines of any other. A line of that is
 lost where more than a fifth of its words stand nowhere in what was read. What is left out on purpose counts as lost as
-well: numbers of pages, navigation, front matter, orders to assistants. `--show` prints what is lost from one format.
+well: numbers of pages, navigation, front matter. `--show` prints what is lost from one format.
 """
 
 from __future__ import annotations
