@@ -21,11 +21,13 @@ from ragweave.components.verdicts import Said, ShownPassage, Verdict
 from ragweave.models import tables
 from ragweave.models.text import content_terms, terms
 
-WHOLE = 6_000
-"""Characters of a passage that the model reads whole; a longer one is cut around what the sentences say."""
+WHOLE = 3_000
+"""Characters of a cited passage that the model reads whole; a longer one is cut around what the sentences say."""
+PART = 1_000
+"""Characters that it reads of a passage that no sentence cites: those around what the sentences say."""
 OTHERS = (3, 5)
 """Passages that no sentence cites and that are read: at least, and at most if they are short."""
-_OTHERS_LENGTH = 4_000
+_OTHERS_LENGTH = 2_500
 """Characters of these passages together."""
 _TRIES = 2
 """Calls for one answer: a second one with fresh controls if those of the first fail."""
@@ -209,11 +211,12 @@ def _read(question: str, said: Sequence[Claim], sources: Sequence[CheckSource]) 
     """Return what the model reads of each source: all of it, or of a long one what bears on the sentences."""
     out = []
     for n, source in enumerate(sources, 1):
-        if len(source.text) <= WHOLE:
+        citing = [s.text for s in said if n in s.cited]
+        limit = WHOLE if citing else PART
+        if len(source.text) <= limit:
             out.append(source.text)
             continue
-        citing = [s.text for s in said if n in s.cited] or [s.text for s in said]
-        out.append(cut(source.text, citing, question, WHOLE))
+        out.append(cut(source.text, citing or [s.text for s in said], question, limit))
     return out
 
 
@@ -266,7 +269,7 @@ def others(ranked: Sequence[CheckSource], cited: Sequence[CheckSource]) -> list[
         flat = " ".join(source.text.split())
         if any(flat in text for text in known) or any(source.id == s.id for s in cited):
             continue
-        length += min(len(source.text), WHOLE)
+        length += min(len(source.text), PART)
         if len(chosen) >= OTHERS[0] and length > _OTHERS_LENGTH:
             break
         chosen.append(source)

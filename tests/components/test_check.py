@@ -142,7 +142,7 @@ def test_a_long_passage_is_cut_at_sentences_and_keeps_what_is_said() -> None:
 
 
 def test_three_to_five_others_are_read_and_none_twice() -> None:
-    ranked = [CheckSource(str(n), f"T{n}", f"Passage number {n} says this. " * 20) for n in range(9)]
+    ranked = [CheckSource(str(n), f"T{n}", f"Passage number {n} says this. " * 15) for n in range(9)]
     assert [s.id for s in others(ranked, [ranked[0]])] == ["1", "2", "3", "4", "5"]
     long = [s._replace(text=s.text * 10) for s in ranked]
     assert [s.id for s in others(long, [])] == ["0", "1", "2"]

@@ -1,0 +1,62 @@
+"""Tokens that a question sends, for its answer and for the check: `python benchmarks/tokens.py [SET ...]`.
+
+A script stands in for the model: it answers each question of a set with two sentences that cite the first two
+documents. What is counted are the prompts, so that the words of the answer hardly matter.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from ragweave.tests.support.server import ScriptedServer
+
+HERE = Path(__file__).parent
+SETS = ("fieldlab", "canalboat")
+QUESTIONS = 30
+ANSWER = "Final Answer: The papers speak of this at some length and name who did it [1]. Another one adds a detail [2]."
+
+
+def react(request: Any) -> str:
+    """Answer a question, and judge what another version of the check asks for."""
+    if "numbered documents" in request.prompt:
+        return ANSWER
+    return json.dumps({"verdicts": [{"n": n, "passage": 0, "words": "", "verdict": "not stated"} for n in range(1, 6)]})
+
+
+async def measured(name: str, server: ScriptedServer) -> tuple[float, float, float]:
+    """Return the tokens of an answer and of a call of the check, and the calls of a question but for the check."""
+    import ragweave
+
+    rows = (HERE / name / "questions.jsonl").read_text(encoding="utf-8").splitlines()[:QUESTIONS]
+    await ragweave.aindex([HERE / name / "library"], name)
+    start = len(server.requests)
+    for row in rows:
+        await ragweave.aask(json.loads(row)["question"], library=name)
+    sent = [*server.requests[start:], *getattr(server, "checks", [])]
+    if hasattr(server, "checks"):
+        server.checks.clear()
+    answers = [len(r.prompt) // 4 for r in sent if "numbered documents" in r.prompt]
+    checks = [len(r.prompt) // 4 for r in sent if "sentences of" in r.prompt.lower() and "You check" in r.prompt]
+    return sum(answers) / len(rows), sum(checks) / max(1, len(checks)), len(answers) / len(rows)
+
+
+async def main(names: list[str]) -> None:
+    """Print a row a set."""
+    print("| set | tokens of the answer | tokens of a call of the check | together | calls but for the check |")
+    print("|---|---|---|---|---|")
+    with ScriptedServer(react=react) as server, tempfile.TemporaryDirectory() as home:
+        given = {"HOME": home, "CHAT": "openai:small", "CHAT_URL": server.base_url, "CHAT_CACHE": "false"}
+        os.environ.update({f"RAGWEAVE_{key}": value for key, value in given.items()})
+        for name in names:
+            answer, check, calls = await measured(name, server)
+            print(f"| {name} | {answer:,.0f} | {check:,.0f} | {answer + check:,.0f} | {calls:.2f} |")
+
+
+if __name__ == "__main__":
+    asyncio.run(main(sys.argv[1:] or list(SETS)))
