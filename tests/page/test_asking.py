@@ -140,7 +140,10 @@ def test_nothing_is_searched_on_the_web_before_consent_which_waits_through_a_rel
 def test_while_a_model_writes_what_was_found_is_shown_and_then_what_its_sentences_rest_on(
     window: Any, ask: Any, site: Any
 ) -> None:
-    site.script.answer = ["The lamp was first lit on 3 October 1874 [1]. ", "Three families shared the watch [1]."]
+    site.script.answer = [
+        "The lamp of the lighthouse was first lit on 3 October 1874 [1]. ",
+        "The tower was ordered after two boats were lost on the reef [1].",
+    ]
     page = window(keep={"settings": LLM})
     with site.slowly(*site.script.answer, pause=0.3):
         turn = ask(page, QUESTION, wait=False)
