@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from langchain_core.messages import AIMessage
 
-from ragweave.components.answer_builder import AnswerBuilder
+from ragweave.components.answer_builder import SHOWN_IF_STRICT, AnswerBuilder
 from ragweave.components.evidence import Citation, Sentence
 from ragweave.components.marking import mark_answer
 from ragweave.components.phrases import ABSTAIN, QUOTED, SET_UP, UNCHECKED, UNSUPPORTED, WITHHELD, counted_marks
@@ -65,7 +65,7 @@ async def _marked(run: NodeRun, state: State) -> AnswerBuilder:
     waiting = [n for n, s in enumerate(builder.sentences, 1) if s.support == "pending"]
     await mark_answer(run, state["question"], builder, rows)
     if run.context.strict and waiting:
-        builder.release([n for n in waiting if builder.sentences[n - 1].support not in ("verified", "computed")])
+        builder.release([n for n in waiting if builder.sentences[n - 1].support not in SHOWN_IF_STRICT])
         if not builder.sentences:
             builder.nearest()
     return builder
