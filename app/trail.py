@@ -63,11 +63,12 @@ class Trail:
 
     def _where(self) -> str:
         """Say which corpora were searched, in how many phrasings, and in short why these."""
-        plan, route = self._data.get("plan", {}), self._data.get("route", {}).get("route", {})
-        phrasings = len(plan.get("queries", ()))
+        searched, route = self._data.get("retrieve", {}), self._data.get("route", {}).get("route", {})
+        phrasings = len(searched.get("queries", ()))
         ways = f" in {phrasings} phrasings" if phrasings > 1 else ""
         why = f" ({clean(route['why'])})" if route.get("why") and len(route.get("corpora", ())) == 1 else ""
-        return f"{listed(plan['corpora'])}{ways}{why}: " if plan.get("corpora") else ""
+        corpora = route.get("corpora") or searched.get("corpora")
+        return f"{listed(corpora)}{ways}{why}: " if corpora else ""
 
 
 def _line(node: str, facts: Sequence[str], summary: str) -> Text:

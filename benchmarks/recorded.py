@@ -174,7 +174,7 @@ async def shown(name: str, questions: Sequence[Any]) -> dict[str, float]:
             context = Context(mode="extractive", library=library_of(name), method={"chunk_tokens": length})
             state = await graph.ainvoke({"messages": [("human", q.text)]}, context=context)
             read = {e["id"]: e["text"] for e in state.get("evidence", [])}
-            items = await library.items(state.get("chunks", []))
+            items = await library.items([i for row in state["found"] if row["kind"] == "beside" for i in row["ids"]])
             text = "\n".join([*read.values(), *(i.text for i in items.values() if i.id not in read)])
             found += any(fold(a) in fold(text) for a in q.answers)
             tokens += tokens_of(text)

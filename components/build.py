@@ -43,7 +43,7 @@ def build(context: Context) -> Components:
         ModelError: if a language model is asked for and none is configured.
     """
     recaller = either(context, recall.nothing, recall.recall, role="writer")
-    rewrites = "auto" if context.expand_when == "always" else "local"
+    rewrites = "auto" if context.method.form == "video-rag" or context.effort == "high" else "local"
     by, sees = context.grade_by, context.look == "auto" and chosen("vision", context) is not None
     graded, passages, keep = local_grade.grade, local_grade.passages, local_clips.keep
     return Components(

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, model_validator
 
-from ragweave.components.method import Depth, Method, Preset, with_preset
-from ragweave.corpora.types import MAX_HALF_LIFE, Corpus, Recency
+from ragweave.components.method import Effort, Method, Preset, with_preset
+from ragweave.corpora.types import Corpus, Recency
 from ragweave.models.errors import InputError
 
 T = TypeVar("T")
@@ -50,10 +50,10 @@ class Context(BaseModel):
         description="Chat model that answers, of RAGWEAVE_CHATS; empty: RAGWEAVE_CHAT.",
     )
     fresh: bool = Field(False, description="Call the chat model for every step, also where a reply of it is kept.")
-    depth: Depth = Field(
-        "fast",
-        description="fast answers as soon as it can; thorough has a chat model plan, rewrite, grade, filter strips "
-        "and ask on, for several times the calls. Knobs that are set besides win.",
+    effort: Effort = Field(
+        "normal",
+        description="low searches one round and never in other words; high has a chat model grade, rewrites also what "
+        "looks ambiguous, shows more passages and asks on for up to five rounds. Knobs that are set besides win.",
     )
     preset: Preset = Field(
         "none", description="Settings of a published run of one method; knobs that are set besides win."
@@ -88,20 +88,9 @@ class Context(BaseModel):
     top_k: int | None = Field(
         None, ge=1, le=50, description="Items kept per hop after fusion, none of them a part of another; empty: 8."
     )
-    phrasings: int = Field(4, ge=0, le=10, description="Rewrites beside the question (RAG-Fusion).")
-    expand_when: Literal["auto", "always", "never"] = Field(
-        "auto",
-        description="Rewrite always, never, or when the first look is weak; the agent rewrites only with always.",
-    )
     rerank: bool = Field(True, description="Order the pool with the relevance model, or the one RAGWEAVE_RERANK names.")
     recency: Recency = Field(
         "auto", description="Prefer newer documents always, never, or (auto) as the library and the question ask."
-    )
-    half_life: float | None = Field(
-        None,
-        gt=0,
-        le=MAX_HALF_LIFE,
-        description="Days after which a document is half as new; empty: as the library says, or 7.",
     )
     max_hops: int = Field(3, ge=0, le=ROUNDS, description="Rounds of retrieval (Auto-RAG T).")
     max_recalls: int = Field(

@@ -16,8 +16,9 @@ TEXT_LIMIT = 2_000
 """Characters of text that one evidence row or strip may carry in the state."""
 
 Action = Literal["correct", "ambiguous", "incorrect"]
-Step = Literal["correct", "ambiguous", "incorrect", "unsure", "web"]
-"""Edges behind a verdict: the three actions of CRAG, an incorrect one with nothing left to repair it, and the web."""
+Step = Literal["correct", "ambiguous", "incorrect", "reword", "unsure", "web"]
+"""Edges behind a verdict: the three actions of CRAG, an ambiguous one that is searched in other words, an incorrect one
+with nothing left to repair it, and the web."""
 Origin = Literal["library", "web", "model"]
 Support = Literal[
     "verified",
@@ -148,10 +149,13 @@ class Strip(TypedDict):
     """Calibrated relevance to `query` in [-1, 1]."""
     also: NotRequired[list[Locator]]
     """Other places of the same picture, where it was not found as evidence."""
+    whole: NotRequired[bool]
+    """The text is all that its document says."""
 
 
-ListKind = Literal["dense", "lexical", "visual", "pooled"]
-"""By the text encoder, by the words, by the image-text encoder, or by several channels at once."""
+ListKind = Literal["dense", "lexical", "visual", "pooled", "seen", "beside"]
+"""By the text encoder, by the words, by the image-text encoder, or by several channels at once. The last two are not
+ranked: clips that a vision model looked at, and clips whose transcript is read beside the evidence."""
 
 
 class RankedList(TypedDict):
@@ -164,6 +168,8 @@ class RankedList(TypedDict):
     scores: list[float]
     verdicts: NotRequired[list[float]]
     """Relevance to the query in [-1, 1], where the evaluator has judged the items already."""
+    seen: NotRequired[list[str]]
+    """What a vision model saw in each item; empty: nothing."""
 
 
 class Route(TypedDict):
@@ -178,6 +184,8 @@ class Route(TypedDict):
     """Maker that decided."""
     why: str
     """Reason, in words."""
+    recordings: NotRequired[bool]
+    """Whether a recording may be in question, so that all retrievers of recordings are asked."""
 
 
 class Phrasings(TypedDict):
@@ -186,6 +194,8 @@ class Phrasings(TypedDict):
     hop: int
     query: str
     """The hop's own query."""
+    also: list[str]
+    """Further queries that the same reasoning turn wrote."""
     rewrites: list[str]
     """Further phrasings, without the query itself."""
     by: str
@@ -204,8 +214,8 @@ class Grade(TypedDict):
     by: str
     web: bool
     """Whether the web may be searched, asked or not."""
-    again: bool
-    """Whether the query can still be searched in other words."""
+    again: list[Action]
+    """Verdicts upon which the query is searched once more, in other words; none if that was done or cannot be."""
 
 
 class Hop(TypedDict):
@@ -228,6 +238,8 @@ class Hop(TypedDict):
     next: str
     """Next query, or empty."""
     by: str
+    shown: NotRequired[list[str]]
+    """Ids of the documents that the model was shown for the first time in this round, in the order of their numbers."""
 
 
 class Citation(BaseModel):

@@ -9,6 +9,8 @@ from statistics import fmean
 from ragweave.components.context import Context
 from ragweave.components.evidence import RankedList
 
+ALPHA = 0.8
+"""Weight of what a picture shows beside what is written about it (UniversalRAG, section 3.3)."""
 Ranking = list[tuple[str, float]]
 """(item id, score), best first."""
 
@@ -94,12 +96,12 @@ def fused(found: list[RankedList], query: str, context: Context) -> Ranking:
         weight = context.method.original_weight if several and key[1] == query else 1.0
         seen = shown.get(key, [])
         if context.method.fusion == "rrf":
-            text = 1 - context.method.alpha if seen else 1.0
+            text = 1 - ALPHA if seen else 1.0
             joined.extend((weight * text * own, ranking) for own, ranking, _ in lists)
-            joined += [(weight * context.method.alpha, seen)] if seen else []
+            joined += [(weight * ALPHA, seen)] if seen else []
         else:
             # One dense list keeps its cosines.
             plain = context.method.fusion == "dense" and len(lists) == 1
             both = lists[0][1] if plain else fuse_scores(lists)
-            joined.append((weight, mix(both, seen, context.method.alpha, cosines=plain) if seen else both))
+            joined.append((weight, mix(both, seen, ALPHA, cosines=plain) if seen else both))
     return joined[0][1] if len(joined) == 1 else fuse_ranks(joined, context.method.rrf_k)

@@ -174,15 +174,23 @@ def has_writer_model(context: Context) -> bool:
 
 
 def rewrites(context: Context) -> bool:
-    """Tell whether every round is rewritten before it is searched, and not only one that finds nothing sure."""
-    return context.expand_when == "always"
+    """Tell whether a chat model may write other words for a query."""
+    return has_writer_model(context) and context.effort != "low"
 
 
 async def within(run: RunContext) -> Scope:
-    """Return what the run may search; where nothing of that is in the library, a scope that holds nothing."""
+    """Return what the run may search; a scope that holds nothing if nothing of that is in the library."""
     context = run.context
     scope, _ = await scope_of(await run.library(), context.sources, context.videos, context.collection)
     return replace(scope or Scope(("",)), start=context.from_time, end=context.to_time)
+
+
+async def searched_within(run: RunContext) -> Scope | None:
+    """Return what the run may search, None if nothing of that is in the library; what cannot be found is noted."""
+    context = run.context
+    scope, notes = await scope_of(await run.library(), context.sources, context.videos, context.collection)
+    run.notes += notes
+    return scope
 
 
 async def idf_of(run: RunContext, text: str) -> Callable[[str], float]:

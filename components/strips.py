@@ -11,6 +11,8 @@ from ragweave.corpora.types import Item
 from ragweave.models import tables
 from ragweave.models.text import content_terms, fold, terms, words
 
+THRESHOLD = -0.5
+"""Relevance below which a strip is dropped (CRAG, section 4.4)."""
 GROUP = 3
 """Sentences per strip."""
 _SHORT = 5
@@ -72,6 +74,8 @@ def select(made: Sequence[Strip], method: Method) -> list[Strip]:
 
     They stand in source order.
     """
+    if method.strip_mode == "all":
+        return [*made]
     first: dict[str, Strip] = {}
     for strip in made:
         best = first.get(strip["evidence"])
@@ -79,7 +83,7 @@ def select(made: Sequence[Strip], method: Method) -> list[Strip]:
             first[strip["evidence"]] = strip
     always = {s["id"] for s in first.values()} if method.strip_each else ()
     able = sorted(
-        (s for s in made if s["score"] >= method.strip_threshold or s["id"] in always),
+        (s for s in made if s["score"] >= THRESHOLD or s["id"] in always),
         key=lambda s: (-s["score"], s["id"]),
     )
     unique: dict[str, Strip] = {}

@@ -90,7 +90,7 @@ class MixedBench:
 
     def __init__(self, library: Library, context: Context) -> None:
         self.library = library
-        self.base = {**context.model_dump(exclude_unset=True), "library": library.name, "expand_when": "never"}
+        self.base = {**context.model_dump(exclude_unset=True), "library": library.name}
 
     async def routed(self, question: str, **knobs: Any) -> tuple[list[str], list[str], float]:
         """Return the rows found, the corpora searched, and milliseconds of CPU, as the graph does it.

@@ -17,7 +17,7 @@ from ragweave.components.run_context import RunContext
 from ragweave.graphs.base import Builder, new_graph
 from ragweave.models.errors import InputError
 from ragweave.nodes.run import NodeRun
-from ragweave.nodes.state import State, Update
+from ragweave.nodes.state import State, Update, searched
 
 Node = Callable[..., Awaitable[Update]]
 Off = Literal[
@@ -66,7 +66,7 @@ async def _by_vector(state: State, runtime: Runtime[Context], node: Node) -> Upd
 async def _all_correct(state: State, runtime: Runtime[Context], node: Node) -> Update:
     rows = {e["id"]: e for e in state.get("evidence", [])}
     best = max((rows[i]["relevance"] for i in state.get("candidates", []) if i in rows), default=-1.0)
-    least = {"upper": -1.0, "lower": -1.0, "web": False, "again": False}
+    least = {"upper": -1.0, "lower": -1.0, "web": False, "again": list[Action]()}
     grade = {"hop": state["hop"], "action": "correct", "best": best, "by": "off", **least}
     return {"grade": grade}
 
@@ -80,7 +80,7 @@ async def _whole(state: State, runtime: Runtime[Context], node: Node) -> Update:
 
 
 async def _one_round(state: State, runtime: Runtime[Context], node: Node) -> Update:
-    if not (state.get("tasks") or state.get("routes")):
+    if not state.get("routes"):
         # Auto-RAG's own graph reasons before its first search as well.
         return await node(state, runtime)
     run = NodeRun("reason", state, runtime)
@@ -89,7 +89,7 @@ async def _one_round(state: State, runtime: Runtime[Context], node: Node) -> Upd
     row: Hop = {
         "n": state["hop"],
         "query": state["query"],
-        "corpora": sorted({t["corpus"] for t in state.get("tasks", [])}),
+        "corpora": sorted(str(c) for c in searched(state)),
         "evidence": list(state.get("candidates", [])),
         "action": grade["action"] if grade else "",
         "learnt": "",
@@ -97,7 +97,7 @@ async def _one_round(state: State, runtime: Runtime[Context], node: Node) -> Upd
         "next": "",
         "by": "off",
     }
-    return run.done("left out", then="write", enough=True, hops=[row])
+    return run.done("left out", then="write", hops=[row])
 
 
 async def _as_asked(state: State, runtime: Runtime[Context], node: Node) -> Update:
@@ -111,7 +111,7 @@ async def _as_asked(state: State, runtime: Runtime[Context], node: Node) -> Upda
 
 async def _unselected(state: State, runtime: Runtime[Context], node: Node) -> Update:
     context = Context.of(runtime)
-    method = context.method.model_copy(update={"strips": 50, "strip_threshold": -1.0})
+    method = context.method.model_copy(update={"strip_mode": "all"})
     return await node(state, runtime.override(context=context.model_copy(update={"method": method})))
 
 

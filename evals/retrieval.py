@@ -134,7 +134,7 @@ async def by_graph(prepared: PreparedLibrary, query: str, method: Method, hops: 
     sent: Any = {"messages": [("human", query)]}
     base = {"library": prepared.library.name, "corpora": ("paragraph",)}
     if method == "fusion":
-        state = await search.ainvoke(sent, context=Context(**base, expand_when="always", top_k=20))
+        state = await search.ainvoke(sent, context=Context(**base, top_k=20))
         return list(state["candidates"])
     state = await agent.ainvoke(sent, context=Context(**base, max_hops=hops, top_k=10))
     return [e["id"] for e in by_global_score(state["evidence"])]

@@ -9,7 +9,6 @@ from ragweave.nodes.check import check
 from ragweave.nodes.condense import condense
 from ragweave.nodes.fuse import fuse
 from ragweave.nodes.generate import generate
-from ragweave.nodes.plan import dispatch, plan
 from ragweave.nodes.reason import reason
 from ragweave.nodes.recall import recall
 from ragweave.nodes.retrieve import retrieve
@@ -23,11 +22,10 @@ def decided(state: State) -> str:
 
 def build() -> Builder:
     """Return the graph, uncompiled."""
-    builder = new_graph(condense, reason, plan, retrieve, fuse, recall, generate, check)
+    builder = new_graph(condense, reason, retrieve, fuse, recall, generate, check)
     builder.path(START, "condense", "reason")
-    decisions = {"ask on": "plan", "recall": "recall", "write": "generate", "answered": "check"}
+    decisions = {"ask on": "retrieve", "recall": "recall", "write": "generate", "answered": "check"}
     builder.add_conditional_edges("reason", decided, decisions)
-    builder.add_conditional_edges("plan", dispatch, ["retrieve", "generate"])
     builder.path("retrieve", "fuse", "reason")
     builder.path("recall", "reason")
     builder.path("generate", "check", END)

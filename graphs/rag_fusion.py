@@ -10,16 +10,13 @@ from ragweave.nodes.condense import condense
 from ragweave.nodes.expand import expand
 from ragweave.nodes.fuse import fuse
 from ragweave.nodes.generate import generate
-from ragweave.nodes.plan import dispatch, plan
 from ragweave.nodes.retrieve import retrieve
 
 
 def build() -> Builder:
     """Return the graph, uncompiled."""
-    builder = new_graph(condense, expand, plan, retrieve, fuse, generate, check)
-    builder.path(START, "condense", "expand", "plan")
-    builder.add_conditional_edges("plan", dispatch, ["retrieve", "generate"])
-    builder.path("retrieve", "fuse", "generate", "check", END)
+    builder = new_graph(condense, expand, retrieve, fuse, generate, check)
+    builder.path(START, "condense", "expand", "retrieve", "fuse", "generate", "check", END)
     return builder
 
 

@@ -7,22 +7,18 @@ from langgraph.graph import END, START
 from ragweave.graphs.base import Builder, new_graph
 from ragweave.graphs.video_rag import build_retrieval
 from ragweave.nodes.condense import condense
-from ragweave.nodes.expand import expand
 from ragweave.nodes.fuse import fuse
-from ragweave.nodes.plan import dispatch_recordings, plan
 from ragweave.nodes.retrieve import retrieve
-from ragweave.nodes.route import route
+from ragweave.nodes.route import route, to_corpora
 
 
 def build() -> Builder:
     """Return the graph, uncompiled."""
-    verbs = (condense, route, expand, plan, retrieve, fuse)
-    builder = new_graph(*verbs, retrieve_video=build_retrieval().compile(name="retrieve_video"))
-    builder.path(START, "condense", "route", "plan")
-    builder.path("condense", "expand", "plan")
-    builder.add_conditional_edges(
-        "plan", dispatch_recordings, {"retrieve": "retrieve", "retrieve_video": "retrieve_video", "generate": END}
-    )
+    search_videos = build_retrieval().compile(name="retrieve_video")
+    builder = new_graph(condense, route, retrieve, fuse, retrieve_video=search_videos)
+    builder.path(START, "condense", "route")
+    ends = {"search": "retrieve", "recordings": "retrieve_video", "no search": END}
+    builder.add_conditional_edges("route", to_corpora, ends)
     builder.path("retrieve", "fuse", END)
     builder.path("retrieve_video", "fuse")
     return builder

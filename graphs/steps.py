@@ -19,9 +19,8 @@ class Step(NamedTuple):
 
 STEPS: dict[str, Step] = {
     "condense": Step("Understood the question", "Choosing where to look"),
-    "route": Step("Chose where to look", "Looking"),
-    "expand": Step("Asked in other words", "Looking"),
-    "plan": Step("Planned the search", "Searching"),
+    "route": Step("Chose where to look", "Searching"),
+    "expand": Step("Asked in other words", "Searching"),
     "retrieve": Step("Searched", "Putting in order what came back"),
     "retrieve_video": Step("Searched the recordings", "Putting in order what came back"),
     "rewrite": Step("Put the question into the words of recordings", "Searching the recordings"),

@@ -9,16 +9,15 @@ from ragweave.nodes.check import check
 from ragweave.nodes.condense import condense
 from ragweave.nodes.fuse import fuse
 from ragweave.nodes.generate import generate
-from ragweave.nodes.plan import dispatch, plan
 from ragweave.nodes.retrieve import retrieve
-from ragweave.nodes.route import route
+from ragweave.nodes.route import route, to_each
 
 
 def build() -> Builder:
     """Return the graph, uncompiled."""
-    builder = new_graph(condense, route, plan, retrieve, fuse, generate, check)
-    builder.path(START, "condense", "route", "plan")
-    builder.add_conditional_edges("plan", dispatch, ["retrieve", "generate"])
+    builder = new_graph(condense, route, retrieve, fuse, generate, check)
+    builder.path(START, "condense", "route")
+    builder.add_conditional_edges("route", to_each, {"search": "retrieve", "no search": "generate"})
     builder.path("retrieve", "fuse", "generate", "check", END)
     return builder
 

@@ -15,8 +15,6 @@ from ragweave.nodes.generate import generate
 from ragweave.nodes.judge import judge
 from ragweave.nodes.look import look
 from ragweave.nodes.merge import merge
-from ragweave.nodes.plan import dispatch_recordings, plan_recordings
-from ragweave.nodes.retrieve import retrieve
 from ragweave.nodes.retrieve_clips import retrieve_clips
 from ragweave.nodes.rewrite import retrievers, rewrite
 from ragweave.nodes.run import RETRY
@@ -30,19 +28,16 @@ def build_retrieval() -> StateGraph[VideoState, Context, VideoTask, VideoResult]
     one_by_one: list[Any] = [retrieve_clips, merge, judge, look]
     builder.add_sequence(one_by_one)
     builder.add_edge(START, "rewrite")
-    builder.add_conditional_edges("rewrite", Path(retrievers), ["retrieve_clips"])
+    builder.add_conditional_edges("rewrite", Path(retrievers), {"search": "retrieve_clips", "no search": END})
     builder.add_edge("look", END)
     return builder
 
 
 def build() -> Builder:
     """Return the whole, uncompiled."""
-    others = {"plan": plan_recordings, "retrieve_video": build_retrieval().compile(name="retrieve_video")}
-    builder = new_graph(condense, retrieve, fuse, generate, check, **others)
-    builder.path(START, "condense", "plan")
-    builder.add_conditional_edges("plan", dispatch_recordings, ["retrieve_video", "retrieve", "generate"])
-    builder.path("retrieve", "fuse", "generate", "check", END)
-    builder.path("retrieve_video", "fuse")
+    search_videos = build_retrieval().compile(name="retrieve_video")
+    builder = new_graph(condense, fuse, generate, check, retrieve_video=search_videos)
+    builder.path(START, "condense", "retrieve_video", "fuse", "generate", "check", END)
     return builder
 
 

@@ -8,6 +8,7 @@ from langchain_core.messages import AIMessage
 
 from ragweave.components.answer_builder import SHOWN_IF_STRICT, AnswerBuilder
 from ragweave.components.evidence import Citation, Sentence
+from ragweave.components.llm.prose import split, tell
 from ragweave.components.marking import mark_answer
 from ragweave.components.phrases import ABSTAIN, QUOTED, SET_UP, UNCHECKED, UNSUPPORTED, WITHHELD, counted_marks
 from ragweave.components.run_context import chosen
@@ -17,7 +18,7 @@ from ragweave.models.chat import chat
 from ragweave.nodes.answer import Answer, Kind, told
 from ragweave.nodes.generate import open_builder
 from ragweave.nodes.run import NodeRun, NodeRuntime
-from ragweave.nodes.state import State, Update, message_id
+from ragweave.nodes.state import State, Update, known, message_id, numbered
 
 _UNJUDGED = ("unchecked", "quoted")
 """Support of sentences whose confidence says nothing."""
@@ -26,10 +27,11 @@ _UNJUDGED = ("unchecked", "quoted")
 async def check(state: State, runtime: NodeRuntime) -> Update:
     """Return the answer of this turn: its sentences, their marks and citations, or why there are none."""
     run = NodeRun("check", state, runtime, by="rule")
-    draft = await _marked(run, state)
+    foreign = _foreign(state)
+    draft = await _marked(run, state, foreign)
     citations = _cited(draft, state)
-    question = state["question"]
-    why = "" if draft.sentences else state.get("abstain", "") or UNSUPPORTED
+    question, kept = state["question"], state.get("draft")
+    why = "" if draft.sentences else (kept["why"] if kept else "") or UNSUPPORTED
     _note(run, draft)
     quotes = any(s.support == "quoted" for s in draft.sentences)
     kind: Kind = "quotes" if quotes else "answer" if draft.sentences else "closest" if citations else "nothing"
@@ -46,21 +48,37 @@ async def check(state: State, runtime: NodeRuntime) -> Update:
         abstained=not draft.sentences,
         kind=kind,
         why=why,
-        mode=state.get("mode", "extractive"),
+        mode="llm" if foreign else kept["by"] if kept else "extractive",
         model=f"{writer.name} at {writer.host}" if writer is not None else "",
         preset=run.context.preset if run.context.preset != "none" else "",
         dropped=draft.dropped,
         notes=tuple(dict.fromkeys(notes)),
-        searched=searched(state),
+        searched=where_searched(state),
         usage=(*state.get("usage", []), *update["usage"]),
     )
+    message = AIMessage(text, id=foreign.id if foreign else message_id(state))
     # What was answered is no edit of the next turn.
-    return {**update, "posed": question, "answer": answer, "messages": [AIMessage(text, id=message_id(state))]}
+    return {**update, "turn": {**state["turn"], "posed": question}, "answer": answer, "messages": [message]}
 
 
-async def _marked(run: NodeRun, state: State) -> AnswerBuilder:
+def _foreign(state: State) -> AIMessage | None:
+    """Return the answer that another node than ours has written as a message, if the draft holds none."""
+    draft, messages = state.get("draft"), state.get("messages", [])
+    if (draft and (draft["sentences"] or draft["why"])) or not messages:
+        return None
+    last = messages[-1]
+    return last if isinstance(last, AIMessage) and last.text.strip() else None
+
+
+async def _marked(run: NodeRun, state: State, foreign: AIMessage | None) -> AnswerBuilder:
     """Return the draft of this turn with its marks; of a strict one what no source says is withheld."""
-    builder = await open_builder(run, state)
+    strips = known(state, run.context.shown)
+    builder = await open_builder(run, state, strips if foreign else ())
+    if foreign:
+        documents = [[s for s in strips if s["evidence"] == i] for i in numbered(state)]
+        for raw in split(foreign.text):
+            tell(raw, documents, builder)
+        builder.close()
     rows = {e["id"]: e for e in state.get("evidence", [])}
     waiting = [n for n, s in enumerate(builder.sentences, 1) if s.support == "pending"]
     await mark_answer(run, state["question"], builder, rows)
@@ -102,10 +120,7 @@ def _summary(draft: Sequence[Sentence], sources: int, why: str) -> str:
     return f"{said}: {marks}" if marks else said
 
 
-def searched(state: State) -> tuple[str, ...]:
-    """Say where each round looked and why; a graph without a router always looks in the same places."""
-    routes = state.get("routes", [])
-    routed = [f"{', '.join(sorted(r['corpora'], key=LABELS.index)) or 'nothing'}: {r['why']}" for r in routes]
-    asked = list(dict.fromkeys(t["corpus"] for t in state.get("tasks", [])))
-    fixed = [f"{', '.join(asked)}: this graph asks no router"] if asked else []
-    return tuple(dict.fromkeys(routed or fixed))
+def where_searched(state: State) -> tuple[str, ...]:
+    """Say where each round looked and why."""
+    routed = [f"{', '.join(sorted(r['corpora'], key=LABELS.index)) or 'nothing'}: {r['why']}" for r in state["routes"]]
+    return tuple(dict.fromkeys(routed))

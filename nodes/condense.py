@@ -11,10 +11,9 @@ from langgraph.types import Overwrite
 from ragweave.components.attachments import attached, said
 from ragweave.components.component import Outcome
 from ragweave.components.protocols import Talk
-from ragweave.components.run_context import has_writer_model, rewrites
 from ragweave.models.errors import InputError
 from ragweave.nodes.run import NodeRun, NodeRuntime
-from ragweave.nodes.state import State, Update, anew
+from ragweave.nodes.state import State, Turn, Update, new_turn
 
 QUESTION_LIMIT = 8_000
 """Characters a question may have."""
@@ -42,8 +41,6 @@ async def condense(state: State, runtime: NodeRuntime) -> Update:
     if pictures := attached(messages[last]):
         made = await run.components.seer(run, made.value, pictures)
     question = made.value
-    if run.context.depth == "thorough" and not has_writer_model(run.context):
-        run.note("The depth “thorough” needs a chat model, and none answers here; the depth is “fast”.")
     reworded: Update = {"messages": [messages[last]]} if edited else {}
     if any(map(_no_text, messages[last].content)):
         # Pixels do not stay in the state.
@@ -52,16 +49,11 @@ async def condense(state: State, runtime: NodeRuntime) -> Update:
     told = question if question == asked else f"“{asked}” read as “{question}”"
     update = run.done(told, made, data={"question": question})
     return {
-        **anew(),
+        **new_turn(),
         **reworded,
-        "turn": turn,
-        "knobs": run.context.set_knobs(),
+        "turn": Turn(id=turn, posed=question, knobs=run.context.set_knobs(), consent=None, plan=[]),
         "question": question,
-        "posed": question,
         "query": question,
-        "rewrite": rewrites(run.context),
-        "plans": run.context.method.plan_first and has_writer_model(run.context),
-        "also": [],
         "usage": Overwrite(update["usage"]),
         "notes": Overwrite(update.get("notes", [])),
     }
@@ -70,7 +62,7 @@ async def condense(state: State, runtime: NodeRuntime) -> Update:
 def _with_edit(state: State) -> tuple[list[AnyMessage], bool]:
     """Return the messages, and whether the question of a state that was edited has taken the place of the last."""
     messages, edited = state.get("messages", []), state.get("question")
-    left = state.get("posed", edited if "turn" in state else "")  # of an older Ragweave it is not known
+    left = state["turn"]["posed"] if "turn" in state else ""
     if not edited or edited == left:
         return messages, False
     if not messages or not isinstance(messages[-1], HumanMessage):

@@ -11,14 +11,23 @@ from langgraph.graph.message import push_message
 from ragweave.components.answer_builder import AnswerBuilder
 from ragweave.components.attachments import said
 from ragweave.components.choices import offered
-from ragweave.components.component import Outcome
 from ragweave.components.evidence import Citation, Evidence, Sentence, Strip
 from ragweave.components.llm.documents import read_whole
 from ragweave.components.protocols import GenerationInput
 from ragweave.components.run_context import has_writer_model
 from ragweave.nodes.answer import behind, following
 from ragweave.nodes.run import NodeRun, NodeRuntime
-from ragweave.nodes.state import State, Update, bound, known, message_id, of_hop, whole_documents
+from ragweave.nodes.state import (
+    Draft,
+    State,
+    Update,
+    bound,
+    known,
+    message_id,
+    of_hop,
+    phrasings_of,
+    whole_documents,
+)
 
 
 async def open_builder(run: NodeRun, state: State, strips: Sequence[Strip] = ()) -> AnswerBuilder:
@@ -51,9 +60,10 @@ async def open_builder(run: NodeRun, state: State, strips: Sequence[Strip] = ())
             push_message(AIMessageChunk(content=content, id=message_id(state)), state_key=None)
 
     builder = AnswerBuilder(emit, rows, items, mark, run.context.strict, run.context.check_by != "off")
-    builder.sentences = [Sentence.model_validate(s) for s in state.get("draft", [])]
-    builder.citations = [Citation.model_validate(c) for c in state.get("citations", [])]
-    builder.dropped = state.get("dropped", 0)
+    if draft := state.get("draft"):
+        builder.sentences = [Sentence.model_validate(s) for s in draft["sentences"]]
+        builder.citations = [Citation.model_validate(c) for c in draft["citations"]]
+        builder.dropped = draft["dropped"]
     return builder
 
 
@@ -65,49 +75,62 @@ def _is_streamed() -> bool:
         return False
 
 
-def written(builder: AnswerBuilder) -> Update:
+def written(builder: AnswerBuilder) -> Draft:
     """Return what is kept of a page."""
-    return {"draft": builder.sentences, "citations": builder.citations, "dropped": builder.dropped}
+    return {
+        "sentences": builder.sentences,
+        "citations": builder.citations,
+        "by": "extractive",
+        "dropped": builder.dropped,
+        "why": "",
+        "reply": None,
+    }
 
 
 async def generate(state: State, runtime: NodeRuntime) -> Update:
-    """Return the sentences with their citations; an empty draft carries the reason.
-
-    What `reason` said while it was written is shown already, and the run does not come here.
-    """
+    """Return the draft of an answer that nobody has written yet; an empty one carries the reason."""
     run = NodeRun("generate", state, runtime)
+    model = has_writer_model(run.context)
+    given, strips = await _given(run, state, model)
+    builder = await open_builder(run, state, strips)
+    made = await run.components.writer(run, given, builder)
+    why = "" if builder.sentences else made.value
+    if why and not builder.citations and made.by == "llm":
+        builder.nearest()
+    if run.meter.refused and not builder.sentences and model:
+        why = f"{run.meter.refused} was spent before an answer could be written"
+    seen = [Evidence(**{**given.rows[i], "seen": text}) for i, text in builder.seen.items() if i in given.rows]
+    draft: Draft = {**written(builder), "by": "llm" if made.by == "llm" else "extractive", "why": why}
+    return run.done(_summary(builder, why), made, draft=draft, evidence=seen)
+
+
+async def _given(run: NodeRun, state: State, model: bool) -> tuple[GenerationInput, list[Strip]]:
+    """Return what the writer writes from; a chat model reads documents whole that passages are not enough of."""
     question, strips = state["question"], known(state, run.context.shown)
     asked, choices = offered(run.context, question)
-    routed, phrased = of_hop(state.get("routes"), run.hop), of_hop(state.get("queries"), run.hop)
+    routed, draft = of_hop(state.get("routes"), run.hop), state.get("draft")
     rows = {e["id"]: e for e in state.get("evidence", [])}
-    builder = await open_builder(run, state, strips)
-    told = bool(builder.sentences)
-    if has_writer_model(run.context) and not told:
+    if model:
         ranked = [h["evidence"] for h in state.get("hops", [])] or [state.get("candidates", [])]
-        strips = await read_whole(run, strips, rows, ranked, whole_documents(state, run.context.method.whole), question)
+        strips = await read_whole(run, strips, rows, ranked, whole_documents(state), question)
     given = GenerationInput(
         question=asked,
         strips=strips,
         rows=rows,
         choices=choices,
-        reply=state.get("reply"),
+        reply=draft["reply"] if draft else None,
         turn=next((said(m) for m in reversed(state.get("messages", [])) if isinstance(m, HumanMessage)), ""),
         lower=bound(state),
-        chunks=state.get("chunks", []),
+        chunks=[i for row in state.get("found", []) if row["kind"] == "beside" for i in row["ids"]],
         searched=routed is None or routed["corpora"] != ["none"],
-        queries=phrased["rewrites"] if phrased else (),
+        queries=phrasings_of(state)["rewrites"],
     )
-    made = Outcome("", "llm") if told else await run.components.writer(run, given, builder)
-    why = "" if builder.sentences else made.value
-    if why and not builder.citations and made.by == "llm":
-        builder.nearest()
-    if run.meter.refused and not builder.sentences and has_writer_model(run.context):
-        why = f"{run.meter.refused} was spent before an answer could be written"
-    n, noun = len(builder.sentences), "quote" if any(s.support == "quoted" for s in builder.sentences) else "sentence"
+    return given, strips
+
+
+def _summary(builder: AnswerBuilder, why: str) -> str:
+    """Say in words what was written."""
+    n = len(builder.sentences)
+    noun = "quote" if any(s.support == "quoted" for s in builder.sentences) else "sentence"
     summary = f"{n} {noun}{'s' * (n > 1)}" if n else f"nothing: {why}"
-    seen = [Evidence(**{**rows[i], "seen": text}) for i, text in builder.seen.items() if i in rows]
-    if builder.dropped:
-        summary += f", {builder.dropped} left out"
-    return run.done(
-        summary, made, mode="llm" if made.by == "llm" else "extractive", **written(builder), evidence=seen, abstain=why
-    )
+    return f"{summary}, {builder.dropped} left out" if builder.dropped else summary

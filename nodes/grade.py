@@ -8,10 +8,10 @@ from ragweave.components.evidence import Action, Evidence, Grade, Step
 from ragweave.components.llm.look import look_first
 from ragweave.components.picture_relevance import worth_a_look
 from ragweave.components.protocols import Graded
-from ragweave.components.run_context import has_writer_model
+from ragweave.components.run_context import rewrites
 from ragweave.models import relevance
 from ragweave.nodes.run import NodeRun, NodeRuntime
-from ragweave.nodes.state import State, Update, asked_together, of_hop
+from ragweave.nodes.state import State, Update, asked_together, phrasings_of
 
 
 async def grade(state: State, runtime: NodeRuntime) -> Update:
@@ -37,9 +37,9 @@ async def grade(state: State, runtime: NodeRuntime) -> Update:
     action = "ambiguous" if unreadable else verdict(best, upper, lower)
     graded = [Evidence(**{**e, "relevance": round(s, 4)}) for e, s in zip(items, scores, strict=True)]
     before = state.get("grade")
-    if before is not None and before["hop"] == run.hop and before["action"] == "incorrect":
+    if before is not None and before["hop"] == run.hop:
         # Rewrites were searched since. Their passages look better than they are: the first verdict holds.
-        action = "incorrect"
+        action = before["action"]
     row: Grade = {
         "hop": run.hop,
         "action": action,
@@ -48,7 +48,7 @@ async def grade(state: State, runtime: NodeRuntime) -> Update:
         "lower": lower,
         "by": made.by,
         "web": run.context.web != "off",
-        "again": of_hop(state.get("queries"), run.hop) is None and _rewrites(run.context),
+        "again": _again(run.context) if not phrasings_of(state)["by"] else [],
     }
     update: Update = {"grade": row, "evidence": graded}
     return run.done(f"{action}, best {best:+.2f} of {len(graded)}", made, data={"grade": row}, **update)
@@ -69,19 +69,24 @@ def verdict(best: float, upper: float, lower: float) -> Action:
     return "ambiguous" if best >= lower else "incorrect"
 
 
-def _rewrites(context: Context) -> bool:
-    """Tell whether a chat model may write other words for a query."""
-    return has_writer_model(context) and context.expand_when != "never" and context.phrasings > 0
+def _again(context: Context) -> list[Action]:
+    """Return the verdicts upon which a chat model writes other words for a query."""
+    if not rewrites(context):
+        return []
+    return ["incorrect", "ambiguous"] if context.effort == "high" else ["incorrect"]
 
 
 def after_grade(state: State) -> list[Step]:
     """Return what the verdict leads to, in the words of the graph's edges (CRAG, section 4.3).
 
     An incorrect one is searched once more in other words, if the web is not searched. What was found goes on even then:
-    in two of three such rounds it holds what the question needs.
+    in two of three such rounds it holds what the question needs. With high effort an ambiguous one is searched in other
+    words as well.
     """
     grade = state["grade"]
     assert grade is not None
     if grade["action"] == "incorrect":
-        return ["web"] if grade["web"] else ["incorrect"] if grade["again"] else ["unsure"]
+        return ["web"] if grade["web"] else ["incorrect"] if "incorrect" in grade["again"] else ["unsure"]
+    if grade["action"] in grade["again"]:
+        return ["reword"]
     return [grade["action"], "web"] if grade["web"] and grade["action"] == "ambiguous" else [grade["action"]]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ragweave.components.evidence import RankedList
 from ragweave.models.text import counted
 from ragweave.nodes.run import NodeRun, NodeRuntime
 from ragweave.nodes.state import Update, VideoState
@@ -16,4 +17,12 @@ async def look(state: VideoState, runtime: NodeRuntime) -> Update:
     made = await run.components.looker(run, state["query"], state["forms"]["keywords"], kept)
     shown = sum(map(bool, made.value.values()))
     told = f"{counted(shown, 'clip')} with something in view" if shown else "nothing was seen"
-    return run.done(told, made, data={"looked": made.value}, looked=made.value)
+    row: RankedList = {
+        "corpus": "clip",
+        "query": state["query"],
+        "kind": "seen",
+        "ids": [*made.value],
+        "scores": [],
+        "seen": [*made.value.values()],
+    }
+    return run.done(told, made, data={"looked": made.value}, found=[row] if made.value else [])

@@ -17,6 +17,8 @@ from ragweave.nodes.state import Retriever, Update, VideoState
 
 WEIGHTS: Mapping[Retriever, float] = {"speech": 1.0, "chunk": 0.45, "entity": 0.5, "visual": 0.5}
 """Weight of a retriever's list; words that were said or shown say most (docs/video.md)."""
+CLIPS = 12
+"""Clips that the lists of all retrievers are pooled to."""
 RECORDING = 0.2
 """Weight of the recording beside its clip, which has the rest (UniversalRAG mixes whole and part as 0.2 and 0.8)."""
 
@@ -27,22 +29,23 @@ async def merge(state: VideoState, runtime: NodeRuntime) -> Update:
     The union counts: a retriever that found nothing takes nothing away from the others.
     """
     run = NodeRun("merge", state, runtime, by="rrf")
-    lists = {row["retriever"]: row["ids"] for row in state.get("lists", [])}
+    lists = {row["retriever"]: row["ids"] for row in state.get("ranked", [])}
     joined = fuse_ranks([(WEIGHTS[r], [(i, 0.0) for i in ids]) for r, ids in lists.items() if r in WEIGHTS])
     library = await run.library()
     items = await library.items([i for i, _ in joined])
     whole = await library.items(lists.get("video", []))
     recordings = [i for i in lists.get("video", []) if i in whole]
-    best = mixed(joined, items, [(whole[i].source, whole[i].title) for i in recordings])[: run.context.method.clips]
+    best = mixed(joined, items, [(whole[i].source, whole[i].title) for i in recordings])[:CLIPS]
     found: list[RankedList] = []
     if "video" in state.get("corpora", []) and recordings:
         scores = [1.0 / n for n in range(1, len(recordings) + 1)]
         found = [{"corpus": "video", "query": state["query"], "kind": "pooled", "ids": recordings, "scores": scores}]
-    chunked = await _chunked(run, library, lists.get("chunk", []))
+    if chunked := await _chunked(run, library, lists.get("chunk", [])):
+        found.append({"corpus": "clip", "query": state["query"], "kind": "beside", "ids": chunked, "scores": []})
     retrievers = counted(len(lists.keys() & WEIGHTS.keys()), "retriever")
     told = f"{len(best)} of {counted(len(joined), 'clip')}, from {retrievers}"
     clips, worth = [i for i, _ in best], [round(s, 6) for _, s in best]
-    return run.done(told, data={"clips": clips}, clips=clips, scores=worth, found=found, chunks=chunked)
+    return run.done(told, data={"clips": clips}, clips=clips, scores=worth, found=found)
 
 
 async def _chunked(run: NodeRun, library: Library, ranking: Sequence[str]) -> list[str]:

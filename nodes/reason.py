@@ -3,128 +3,231 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 from ragweave.components.answer_builder import AnswerBuilder
 from ragweave.components.component import Outcome
-from ragweave.components.evidence import Evidence, Reply, Route, Strip
+from ragweave.components.evidence import Evidence, Hop, Phrasings, Reply, Route, Strip
 from ragweave.components.hop_rank import scored
 from ragweave.components.knowledge import Decision, Knowledge
+from ragweave.components.llm.conversation import with_shown
 from ragweave.components.llm.documents import read_whole
 from ragweave.components.llm.prose import tell
 from ragweave.components.passages import as_strip
-from ragweave.components.run_context import chosen, has_writer_model, rewrites
+from ragweave.components.run_context import chosen, has_writer_model
 from ragweave.components.table_query import with_results
 from ragweave.components.tables import parts_of
 from ragweave.nodes.generate import open_builder, written
 from ragweave.nodes.route import fallback_corpora
 from ragweave.nodes.run import NodeRun, NodeRuntime
-from ragweave.nodes.state import State, Then, Update, bound, ended, merge_strips, whole_documents
+from ragweave.nodes.state import State, Then, Update, bound, ended, merge_strips, recalls, whole_documents
 
 SELECTED = 5
 """Best items over all hops that an answer always sees."""
 
 
-async def reason(state: State, runtime: NodeRuntime) -> Update:
-    """Return the trace of this round, and either the next query or that the answer can be written.
+@dataclass
+class Reading:
+    """What the rounds so far have brought, as it is read now.
 
-    Rounds are counted here; when all are spent, or a limit is reached, what is there has to do. The sentences of a chat
-    model's answer are shown as it writes them.
+    Attributes:
+        opening: nothing was searched or recalled yet.
+        hops: the rounds; the last one has just ended.
+        strips: what is known; documents that are read whole stand in it as wholes.
+        whole: items of this round that become knowledge because the graph does not refine.
+        placed: what was found, best first over all rounds.
+        results: what statements over tables gave, added while the model reasons.
+        page: where the model's answer is shown while it writes; None until it begins.
+    """
+
+    opening: bool
+    hops: list[Hop]
+    strips: list[Strip]
+    whole: list[Strip]
+    placed: list[Evidence]
+    results: list[Evidence] = field(default_factory=list)
+    page: AnswerBuilder | None = None
+
+    def say(self, raw: str, ids: Sequence[str], cites: bool) -> None:
+        """Show a sentence of the answer; `ids` are what its numbers mean."""
+        assert self.page is not None
+        strips = [*self.strips, *map(as_strip, self.results)]
+        tell(raw, [[s for s in strips if s["evidence"] == i] for i in ids], self.page, cites=cites)
+
+
+async def reason(state: State, runtime: NodeRuntime) -> Update:
+    """Return the trace of this round, and the next query, the answer, or that what is there has to do.
+
+    Rounds are counted here. The sentences of a chat model's answer are shown as it writes them.
     """
     run = NodeRun("reason", state, runtime)
-    context = run.context
-    opening = not (state.get("tasks") or state.get("routes") or state.get("recalls"))
+    reading = await _read(run, state)
+    made, limit = await _decided(run, state, reading)
+    decision = made.value
+    if _repeats(reading, state, decision) or (limit and not reading.opening):
+        decision = replace(decision, query="", more=())
+    then = _next(run, state, reading, decision)
+    update = _kept(state, reading, decision, made.by)
+    page = reading.page
+    if page is not None:
+        page.close()
+        update["draft"] = {**written(page), "by": "llm"}
+        then = "answered" if then == "write" and page.sentences else then
+    update["then"] = then
+    if then == "write" and decision.answer:
+        reply = Reply(text=decision.answer, shown=list(decision.shown))
+        update["draft"] = {**(update.get("draft") or written(await open_builder(run, state))), "reply": reply}
+    elif then == "write" and any(h["query"] != state["question"] for h in reading.hops):
+        update["knowledge"] = [*reading.whole, *_selected(reading.placed, reading.strips)]
+    if then in ("ask on", "recall"):
+        update |= _next_round(state, reading, decision, then)
+    elif reading.opening:
+        update |= _unsearched(run, state, made)
+    said = _summary(reading, made.value, decision, then, limit)
+    data = {"then": then, "query": decision.query, "learnt": decision.learnt, "missing": decision.missing}
+    return run.done("; ".join(filter(None, (decision.learnt, decision.missing, said))), made, data=data, **update)
+
+
+async def _read(run: NodeRun, state: State) -> Reading:
+    """Return what the rounds so far have brought."""
+    opening = not state.get("routes") and state.get("then") != "recall"
     rows = {e["id"]: e for e in state.get("evidence", [])}
-    whole = [] if state.get("grade") else [as_strip(rows[i]) for i in state.get("candidates", []) if i in rows]
+    whole: list[Strip] = []
+    if not state.get("grade"):
+        whole = [as_strip(rows[i]) for i in state.get("candidates", []) if i in rows]
     strips = merge_strips(state.get("knowledge"), whole)
     hops = [] if opening else [*state.get("hops", []), ended(state)]
-    if has_writer_model(context):
+    if has_writer_model(run.context):
         ranked = [h["evidence"] for h in hops]
-        documents = whole_documents(state, context.method.whole)
-        strips = await read_whole(run, strips, rows, ranked, documents, state["question"])
-    library, found = await run.library(), [e for e in rows.values() if e["origin"] != "model"]
-    # What one round found is in order already.
-    placed = await scored(library, state["question"], found, hops) if len(hops) > 1 else found
-    others = not context.corpora and bool(fallback_corpora(state, state["query"], await run.held()))
-    can_search = context.max_hops > (0 if opening else state["hop"])
-    can_recall = state.get("recalls", 0) < context.max_recalls and run.components.recaller is not None
-    last = not (opening or can_search or can_recall)
-    builder: AnswerBuilder | None = None
-    results: list[Evidence] = []
+        strips = await read_whole(run, strips, rows, ranked, whole_documents(state), state["question"])
+    placed = [e for e in rows.values() if e["origin"] != "model"]
+    if len(hops) > 1:  # what one round found is in order already
+        placed = await scored(await run.library(), state["question"], placed, hops)
+    return Reading(opening, hops, strips, whole, placed)
+
+
+async def _decided(run: NodeRun, state: State, reading: Reading) -> tuple[Outcome[Decision], str]:
+    """Return what the reasoner decides, and the limit that leaves nothing to go on with, or ""."""
+    known = await _known(run, state, reading)
+    model, limit = has_writer_model(run.context), _limit(run)
+    if limit or (known.last and not model):
+        query = known.question if reading.opening else ""
+        return Outcome(Decision(query=query), "budget" if limit else "rule"), limit
+    ask = run.components.reasoner
+    if _asks_tables(run):
+        made, known = await with_results(run, known, ask, reading.results)
+        reading.hops, reading.placed = [*known.hops], [*known.rows]
+        reading.whole = [*reading.whole, *map(as_strip, reading.results)]
+    else:
+        made = await ask(run, known)
+    if model:
+        reading.hops = with_shown(known, run.context.method.turn_passages)
+    return made, _limit(run)
+
+
+async def _known(run: NodeRun, state: State, reading: Reading) -> Knowledge:
+    """Return what the reasoner is given."""
+    library = await run.library()
+    model, cites = has_writer_model(run.context), run.context.method.form == "own"
 
     async def say(raw: str, shown: Sequence[str]) -> None:
-        nonlocal builder
-        if builder is None:
-            held = State(**{**state, "evidence": [*state.get("evidence", []), *results]})
-            builder = await open_builder(run, held, strips)
-        said = [*strips, *map(as_strip, results)]
-        rows = [[s for s in said if s["evidence"] == i] for i in shown]
-        tell(raw, rows, builder, cites=context.method.form == "own")
+        if reading.page is None:
+            held = State(**{**state, "evidence": [*state.get("evidence", []), *reading.results]})
+            reading.page = await open_builder(run, held, reading.strips)
+        reading.say(raw, shown, cites)
 
-    # A query that was edited counts.
-    first = state["query"] if opening and not has_writer_model(context) else state["question"]
-    reads = has_writer_model(context) and context.method.form == "own"
-    tables = await parts_of(library, [*{s["evidence"] for s in strips}]) if reads else {}
-    known = Knowledge(first, hops, placed, strips, others, last, say, state.get("plan", []), bound(state), tables)
-    spent = _spent(run)
-    if not spent and (has_writer_model(context) or not last):
-        ask = run.components.reasoner
-        made, known = await with_results(run, known, ask, results) if reads else (await ask(run, known), known)
-        hops, placed, whole = [*known.hops], [*known.rows], [*whole, *map(as_strip, results)]
-        spent = _spent(run)
-    else:
-        made = Outcome(Decision(query=first if opening else ""), "budget" if spent else "rule")
-    decision = made.value
-    repeated = not (opening or decision.again) and known.asked(decision.query)
-    if repeated or (spent and not opening):
-        decision = replace(decision, query="", more=())
-    then: Then = "write"
-    if decision.query and can_search:
-        then = "ask on"
-    elif decision.query and can_recall:
-        then = "recall"
-    update: Update = {"then": then, "enough": not (decision.query or spent or repeated), "also": []}
-    if decision.answer and then == "write":
-        update["reply"] = Reply(text=decision.answer, shown=list(decision.shown))
-    if builder is not None:
-        builder.close()
-        update |= written(builder)
-        if then == "write" and builder.sentences:
-            update |= {"then": "answered", "mode": "llm"}
-    asked = " | ".join([decision.query, *decision.more])
-    done = "asked only what was asked before" if repeated else "enough"
-    told = {"ask on": f"next: {asked}", "recall": f"recall: {decision.query}"}.get(then, done)
-    if results:
-        update |= {"knowledge": whole, "evidence": placed, "hops": hops[len(state.get("hops", [])) :]}
-    if opening:
-        update["plan"] = [decision.learnt, decision.missing]
-        if not decision.query:
-            told = "no search is needed"
-            update["routes"] = [Route(hop=state["hop"], corpora=["none"], confidence={}, by=made.by, why=told)]
-        elif not can_search:
-            run.note("Nothing was searched: this run allows no round of retrieval (max_hops is 0).")
-    else:
-        row = hops[-1]
-        row |= {"learnt": decision.learnt, "missing": decision.missing, "next": decision.query}
-        row["by"] = made.by
-        update |= {"knowledge": whole, "evidence": placed, "hops": hops[len(state.get("hops", [])) :]}
-        if then == "write" and "reply" not in update and any(h["query"] != state["question"] for h in hops):
-            update["knowledge"] = [*whole, *_selected(placed, strips)]
-        if then == "ask on":
-            update |= {"hop": state["hop"] + 1, "rewrite": rewrites(context), "candidates": [], "grade": None}
-        elif then == "write" and spent and "reply" not in update:
-            told = f"stopped by the limit of {spent}"
-    if then != "write" or opening:
-        update |= {"query": decision.query or state["query"], "also": list(decision.more)}
-    told = "; ".join([*(e["query"] for e in results), told])
-    data = {"then": update["then"], "query": decision.query, "learnt": decision.learnt, "missing": decision.missing}
-    return run.done("; ".join(filter(None, (decision.learnt, decision.missing, told))), made, data=data, **update)
+    tables = await parts_of(library, [*{s["evidence"] for s in reading.strips}]) if _asks_tables(run) else {}
+    # Without a model the query is asked that was edited.
+    question = state["query"] if reading.opening and not model else state["question"]
+    others = not run.context.corpora and bool(fallback_corpora(state, state["query"], await run.held()))
+    last = not (reading.opening or _can_search(run, state, reading) or _can_recall(run, state))
+    return Knowledge(
+        question, reading.hops, reading.placed, reading.strips, others, last, say, state["turn"]["plan"], bound(state),
+        tables,
+    )  # fmt: skip
 
 
-def _spent(run: NodeRun) -> str:
+def _asks_tables(run: NodeRun) -> bool:
+    return has_writer_model(run.context) and run.context.method.form == "own"
+
+
+def _can_search(run: NodeRun, state: State, reading: Reading) -> bool:
+    return run.context.max_hops > (0 if reading.opening else state["hop"])
+
+
+def _can_recall(run: NodeRun, state: State) -> bool:
+    done = recalls(state) + (state.get("then") == "recall")
+    return done < run.context.max_recalls and run.components.recaller is not None
+
+
+def _limit(run: NodeRun) -> str:
     """Return the limit that leaves nothing to go on with; without a model only time counts."""
     late = run.meter.out_of_time() or run.meter.refused or chosen("reasoner", run.context) is None
     return run.meter.refused if late else run.meter.exhausted
+
+
+def _repeats(reading: Reading, state: State, decision: Decision) -> bool:
+    """Tell whether the decision asks only what was asked before."""
+    known = Knowledge(state["question"], reading.hops)
+    return not (reading.opening or decision.again) and known.asked(decision.query)
+
+
+def _next(run: NodeRun, state: State, reading: Reading, decision: Decision) -> Then:
+    """Return where the run goes: to another search, to the model's memory, or to the answer."""
+    if decision.query and _can_search(run, state, reading):
+        return "ask on"
+    if decision.query and _can_recall(run, state):
+        return "recall"
+    return "write"
+
+
+def _kept(state: State, reading: Reading, decision: Decision, by: str) -> Update:
+    """Return what is kept of the round that has ended: its trace, and what was read in it."""
+    if reading.opening:
+        return {"turn": {**state["turn"], "plan": [decision.learnt, decision.missing]}} | (
+            {"knowledge": reading.whole, "evidence": reading.placed, "hops": reading.hops} if reading.results else {}
+        )
+    row = reading.hops[-1]
+    row |= {"learnt": decision.learnt, "missing": decision.missing, "next": decision.query}
+    row["by"] = by
+    new = reading.hops[len(state.get("hops", [])) :]
+    return {"knowledge": reading.whole, "evidence": reading.placed, "hops": new}
+
+
+def _next_round(state: State, reading: Reading, decision: Decision, then: Then) -> Update:
+    """Return what another round begins with."""
+    query = decision.query or state["query"]
+    hop = state["hop"] + (then == "ask on" and not reading.opening)
+    row = Phrasings(hop=hop, query=query, also=list(decision.more), rewrites=[], by="")
+    update: Update = {"query": query, "hop": hop, "queries": [row]}
+    if then == "ask on" and not reading.opening:
+        update |= {"candidates": [], "grade": None}
+    return update
+
+
+def _unsearched(run: NodeRun, state: State, made: Outcome[Decision]) -> Update:
+    """Return the route of a turn in which nothing is searched."""
+    if made.value.query:
+        run.note("Nothing was searched: this run allows no round of retrieval (max_hops is 0).")
+        return {}
+    why = "no search is needed"
+    return {"routes": [Route(hop=state["hop"], corpora=["none"], confidence={}, by=made.by, why=why)]}
+
+
+def _summary(reading: Reading, wanted: Decision, decision: Decision, then: Then, limit: str) -> str:
+    """Say what was asked of tables, and what comes next."""
+    said = "enough"
+    if then == "ask on":
+        said = f"next: {' | '.join([decision.query, *decision.more])}"
+    elif then == "recall":
+        said = f"recall: {decision.query}"
+    elif reading.opening and not wanted.query:
+        said = "no search is needed"
+    elif limit and not (reading.opening or decision.answer):
+        said = f"stopped by the limit of {limit}"
+    elif wanted.query and not decision.query:
+        said = "asked only what was asked before"
+    return "; ".join([*(e["query"] for e in reading.results), said])
 
 
 def _selected(ordered: list[Evidence], strips: list[Strip]) -> list[Strip]:

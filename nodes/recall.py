@@ -7,7 +7,7 @@ from ragweave.components.evidence import TEXT_LIMIT, Evidence
 from ragweave.components.passages import as_strip
 from ragweave.models.text import clip
 from ragweave.nodes.run import NodeRun, NodeRuntime
-from ragweave.nodes.state import State, Update
+from ragweave.nodes.state import State, Update, recalls
 
 TITLE = "The model's own knowledge"
 
@@ -15,13 +15,12 @@ TITLE = "The model's own knowledge"
 async def recall(state: State, runtime: NodeRuntime) -> Update:
     """Return one parametric passage. It is marked as the model's own, ordered last, and never cited as a source."""
     run = NodeRun("recall", state, runtime)
-    count = state.get("recalls", 0) + 1
     ask = run.components.recaller
     made = await ask(run, state["question"], state["query"]) if ask is not None else Outcome("", "local")
     if not made.value:
-        return run.done("the model knows nothing about it", made, recalls=count)
+        return run.done("the model knows nothing about it", made)
     row: Evidence = {
-        "id": f"model-{state['turn'][:8]}-{count}",
+        "id": f"model-{state['turn']['id'][:8]}-{recalls(state) + 1}",
         "corpus": "model",
         "origin": "model",
         "title": TITLE,
@@ -33,4 +32,4 @@ async def recall(state: State, runtime: NodeRuntime) -> Update:
         "relevance": 0.0,
         "date": "",
     }
-    return run.done(clip(made.value, 120), made, recalls=count, evidence=[row], knowledge=[as_strip(row)])
+    return run.done(clip(made.value, 120), made, evidence=[row], knowledge=[as_strip(row)])

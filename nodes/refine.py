@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from ragweave.components.component import Outcome
 from ragweave.components.context import Context
-from ragweave.components.evidence import TEXT_LIMIT, Action, Strip
+from ragweave.components.evidence import TEXT_LIMIT, Action, Evidence, Strip
+from ragweave.components.method import Effort
 from ragweave.components.passages import as_read, as_seen, as_strip
 from ragweave.components.recency import faded
 from ragweave.components.run_context import has_writer_model
 from ragweave.components.strips import cut, select, strip_of
+from ragweave.corpora.types import Item
 from ragweave.models.text import counted
 from ragweave.nodes.run import NodeRun, NodeRuntime
 from ragweave.nodes.state import State, Update, asked_together, bound, whole_documents
 
-SHOWN: dict[Action, int] = {"correct": 4, "ambiguous": 5, "incorrect": 5}
-"""Passages that a chat model is shown by the verdict over the first round."""
+SHOWN: dict[Effort, dict[Action, int]] = {
+    "low": {"correct": 3, "ambiguous": 4, "incorrect": 4},
+    "normal": {"correct": 4, "ambiguous": 5, "incorrect": 5},
+    "high": {"correct": 6, "ambiguous": 8, "incorrect": 8},
+}
+"""Passages that a chat model is shown, by the verdict over the first round."""
 NEAREST = 3
-"""Items that are kept where none looks relevant: which is said of them, is told by their sentences."""
+"""Items that are kept if none looks relevant; their sentences then say how little that is."""
 
 
 async def refine(state: State, runtime: NodeRuntime) -> Update:
@@ -29,56 +35,72 @@ async def refine(state: State, runtime: NodeRuntime) -> Update:
     for, and never a long document that is read whole.
     """
     run = NodeRun("refine", state, runtime)
-    lower = bound(state)
     rows = {e["id"]: e for e in state.get("evidence", [])}
     found = [rows[i] for i in state.get("candidates", []) if i in rows]
     if shown_whole(run.context):
-        # A picture without words, of which a look says nothing, holds nothing to read.
-        said = [e for e in found if e["text"].strip() or e.get("seen") != "" or e["relevance"] >= lower]
-        if run.hop > 1:
-            said = [e for e in said if e["relevance"] >= lower] or said[:1]
-        elif grade := state.get("grade"):
-            said = said[: SHOWN[grade["action"]]]
-        whole = [s for e in said for s in (as_strip(e), *as_seen(e))]
-        run.by = "rule"
-        return run.done(
-            f"{counted(len(whole), 'passage')}, whole", data={"strips": [s["id"] for s in whole]}, knowledge=whole
-        )
+        kept = _for_a_model(run, state, found)
+        return _uncut(run, kept, f"{counted(len(kept), 'passage')}, whole")
+    lower = bound(state)
     kept = [e for e in found if e["relevance"] >= lower] or found[: NEAREST if run.hop == 1 else 1]
     if run.context.method.strip_mode == "auto":
         # Quotes read the items themselves.
-        run.by = "rule"
-        whole = [s for e in kept for s in (as_strip(e), *as_seen(e))]
-        told = f"skipped: no model reads strips; {len(kept)} of {counted(len(found), 'passage')} kept"
-        return run.done(told, data={"strips": [s["id"] for s in whole]}, knowledge=whole)
+        return _uncut(
+            run, kept, f"skipped: no model reads strips; {len(kept)} of {counted(len(found), 'passage')} kept"
+        )
+    return await _cut(run, state, kept)
+
+
+def shown_whole(context: Context) -> bool:
+    """Tell whether items stay whole because a chat model reads them."""
+    return context.method.strip_mode == "auto" and has_writer_model(context)
+
+
+def _for_a_model(run: NodeRun, state: State, found: Sequence[Evidence]) -> list[Evidence]:
+    """Return the items that a chat model is shown, as many as the verdict allows."""
+    lower, grade = bound(state), state.get("grade")
+    # A picture without words, of which a look says nothing, holds nothing to read.
+    said = [e for e in found if e["text"].strip() or e.get("seen") != "" or e["relevance"] >= lower]
+    if run.hop > 1:
+        return [e for e in said if e["relevance"] >= lower] or said[:1]
+    return said[: SHOWN[run.context.effort][grade["action"]]] if grade else said
+
+
+def _uncut(run: NodeRun, kept: Sequence[Evidence], summary: str) -> Update:
+    """Close the node with items as they are, and what was seen in them."""
+    run.by = "rule"
+    strips = [s for e in kept for s in (as_strip(e), *as_seen(e))]
+    return run.done(summary, data={"strips": [s["id"] for s in strips]}, knowledge=strips)
+
+
+async def _cut(run: NodeRun, state: State, kept: Sequence[Evidence]) -> Update:
+    """Close the node with the strips of items that the evaluator finds relevant."""
     items = await (await run.library()).items([e["id"] for e in kept if e["origin"] == "library"])
-    whole_read = whole_documents(state, run.context.method.whole) if state.get("routes") else set()
-    long = {i for i in whole_read & items.keys() if len(items[i].text) > TEXT_LIMIT}
+    wholes = whole_documents(state) if state.get("routes") else set()
+    long = {i for i in wholes & items.keys() if len(items[i].text) > TEXT_LIMIT}
     uncut = [as_strip(e) for e in kept if e["id"] in long]
+    cuttable = [e for e in kept if e["id"] not in long]
     query = asked_together(state)
-    made = [
-        strip_of(e, items[e["id"]], a, b, run.hop)
-        for e in kept
-        if e["id"] in items and e["id"] not in long
-        for a, b in cut(items[e["id"]].text, run.context.method.strip_mode, query)
-    ]
-    made += [s for e in kept for s in as_seen(e)]
-    fresh = {e["id"]: e.get("fresh", 1.0) for e in kept}
+    made = _strips(run, cuttable, items, query)
     judged = await score_strips(run, query, made)
+    fresh = {e["id"]: e.get("fresh", 1.0) for e in kept}
     scored = [Strip(**{**s, "score": round(faded(s["score"], fresh[s["evidence"]]), 4)}) for s in judged.value]
     chosen = select(scored, run.context.method)
-    removed = 1 - sum(len(s["text"]) for s in chosen) / (
-        sum(len(i.text) for i in items.values() if i.id not in long) or 1
-    )
+    before = sum(len(items[e["id"]].text) for e in cuttable if e["id"] in items)
+    removed = 1 - sum(len(s["text"]) for s in chosen) / (before or 1)
     summary = f"{len(chosen)} of {counted(len(made), 'part')} kept, {removed:.0%} of the text removed"
     summary += f"; documents whole: {len(uncut)}" if uncut else ""
     chosen = [*uncut, *chosen]
     return run.done(summary, judged, data={"strips": [s["id"] for s in chosen], "of": len(made)}, knowledge=chosen)
 
 
-def shown_whole(context: Context) -> bool:
-    """Tell whether items stay whole because a chat model reads them."""
-    return context.method.strip_mode == "auto" and has_writer_model(context)
+def _strips(run: NodeRun, kept: Sequence[Evidence], items: Mapping[str, Item], query: str) -> list[Strip]:
+    """Cut items into strips; what was seen in an item is one of its own."""
+    made: list[Strip] = []
+    for row in kept:
+        item = items.get(row["id"])
+        spans = cut(item.text, run.context.method.strip_mode, query) if item else []
+        made += [strip_of(row, item, a, b, run.hop) for a, b in spans if item]
+    return made + [s for row in kept for s in as_seen(row)]
 
 
 async def score_strips(run: NodeRun, query: str, made: Sequence[Strip]) -> Outcome[list[Strip]]:

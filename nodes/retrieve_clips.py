@@ -33,7 +33,7 @@ async def retrieve_clips(task: ClipTask, runtime: NodeRuntime) -> Update:
         return run.done(str(error), data={"retriever": name, "clips": []})
     told = counted(len(ids), "recording" if name == "video" else "clip")
     data = {"retriever": name, "clips": ids}
-    return run.done(told, data=data, lists=[{"retriever": name, "ids": ids}] if ids else [])
+    return run.done(told, data=data, ranked=[{"retriever": name, "ids": ids}] if ids else [])
 
 
 async def _ids(run: NodeRun, library: Library, task: ClipTask, scope: Scope) -> list[str]:

@@ -4,24 +4,40 @@ from __future__ import annotations
 
 from langgraph.types import Send
 
+from ragweave.components.evidence import Route
+from ragweave.components.run_context import searched_within
+from ragweave.corpora.video.scope import named_scope
+from ragweave.nodes.route import RECORDINGS
 from ragweave.nodes.run import NodeRun, NodeRuntime
-from ragweave.nodes.state import Retriever, Update, VideoState, VideoTask
+from ragweave.nodes.state import NO_ROUTER, ClipSearch, Retriever, Update, VideoState
 
 
 async def rewrite(state: VideoState, runtime: NodeRuntime) -> Update:
-    """Return the statement, the scene and the keywords of the hop's query."""
+    """Return the statement, the scene and the keywords of the hop's query, and where in the recordings to look."""
     run = NodeRun("rewrite", state, runtime)
+    held = await run.held()
+    corpora = [c for c in state.get("corpora") or run.context.corpora or RECORDINGS if c in RECORDINGS and c in held]
+    routes: list[Route] = []
+    if "corpora" not in state:
+        why = "this graph asks no router"
+        routes = [Route(hop=run.hop, corpora=[*corpora], confidence={}, by=NO_ROUTER, why=why)]
+    scope = await searched_within(run) if corpora and run.context.max_hops else None
+    if scope is None:
+        if not corpora:
+            run.note("The library holds no recordings; index a video, a sound file or a transcript with times.")
+        return run.done("nothing to search", ways=[], routes=routes)
+    scope = await named_scope(await run.library(), state["query"], scope)
     made = await run.components.rewriter(run, state["query"])
     forms = made.value
     told = f"{forms['statement']} | {forms['scene']} | {', '.join(forms['keywords'])}"
-    method = run.context.method
-    ways: list[Retriever] = [*method.channels, "video"]
-    if method.chunk_tokens and "chunk" not in ways:
+    ways: list[Retriever] = [*run.context.method.channels, "video"]
+    if run.context.method.chunk_tokens and "chunk" not in ways:
         ways.append("chunk")  # what a writer reads as well lies around the clips that it finds
-    return run.done(told, made, data={"forms": forms}, forms=forms, ways=ways)
+    within = {"corpora": corpora, "sources": [*scope.sources], "titles": [*scope.titles]}
+    return run.done(told, made, data={"forms": forms}, forms=forms, ways=ways, routes=routes, **within)
 
 
-def retrievers(state: VideoState) -> list[Send]:
+def retrievers(state: VideoState) -> list[Send] | str:
     """Send one task per retriever: those of the context, and the recordings."""
-    task = {key: value for key, value in state.items() if key in VideoTask.__annotations__}
-    return [Send("retrieve_clips", {**task, "retriever": name}) for name in state["ways"]]
+    task = {key: value for key, value in state.items() if key in ClipSearch.__annotations__}
+    return [Send("retrieve_clips", {**task, "retriever": name}) for name in state["ways"]] or "no search"

@@ -46,10 +46,11 @@ class NodeRun(RunContext):
         self, node: str, state: Mapping[str, Any], runtime: NodeRuntime, turn: str = "", by: str = "local"
     ) -> None:
         # The node that opens a turn is set by its run alone: nothing of the turn before may reach into it.
-        context = Context.of(runtime, None if turn else state.get("knobs"))
-        named = turn or state.get("turn", "")
+        begun = {} if turn else state.get("turn", {})
+        context = Context.of(runtime, begun.get("knobs"))
+        named = turn or begun.get("id", "")
         opened = partial(_opened, context, () if turn else state.get("usage", ()))
-        # A task that `plan` sends knows no turn, and so not what it has spent; it shares nothing with other turns.
+        # A node that is called alone knows no turn; it shares nothing with other turns.
         shared = context.turn(named, opened) if named else opened()
         super().__init__(node, context, shared, 0 if turn else state.get("hop", 0))
         self.by, self.event = by, runtime.stream_writer

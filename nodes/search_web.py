@@ -6,7 +6,7 @@ import asyncio
 import re
 
 from ragweave.components.evidence import Evidence, Strip
-from ragweave.components.strips import cut, select
+from ragweave.components.strips import THRESHOLD, cut, select
 from ragweave.components.web_evidence import key_of, web_row, web_strip
 from ragweave.corpora.web.plain import inert
 from ragweave.corpora.web.providers import make
@@ -36,9 +36,10 @@ async def search_web(state: State, runtime: NodeRuntime) -> Update:
     if obstacle:
         run.note(f"The web was not searched: {obstacle}")
         return run.done(f"not searched: {obstacle}")
-    said = state.get("consent")
+    turn = state["turn"]
+    said = turn["consent"]
     consent, written, usage = (said, None, []) if said else await reader.ask(run, state["query"], provider)
-    told: Update = {"consent": consent, "usage": usage}
+    told: Update = {"turn": {**turn, "consent": consent}, "usage": usage}
     if consent != "granted":
         why = "you declined it" if consent == "refused" else "this run cannot ask for consent"
         run.note(f"The web was not searched: {why}.")
@@ -96,7 +97,7 @@ async def _grade(run: NodeRun, query: str, pages: list[WebPage]) -> tuple[list[E
         for a, b in cut(text, method.strip_mode, query)
     ]
     made = (await score_strips(run, query, cuts)).value
-    kept = [s for s in select(made, method) if s["score"] >= min(relevance.LOWER, method.strip_threshold)]
+    kept = [s for s in select(made, method) if s["score"] >= min(relevance.LOWER, THRESHOLD)]
     best = {s["evidence"]: max(t["score"] for t in made if t["evidence"] == s["evidence"]) for s in kept}
     rows = [web_row(p, text, best[key_of(p)], query, run.hop) for p, text in texts if key_of(p) in best]
     return rows, kept

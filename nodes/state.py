@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Sequence
-from typing import Annotated, Any, Literal, NotRequired, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 from langchain_core.messages import AnyMessage
 from langgraph.graph.message import add_messages
@@ -25,13 +25,17 @@ from ragweave.components.evidence import (
 )
 from ragweave.components.passages import as_seen, as_strip
 from ragweave.components.protocols import Forms
-from ragweave.corpora.types import Corpus
+from ragweave.corpora.types import Corpus, Label
 from ragweave.models.relevance import LOWER, UPPER
 from ragweave.nodes.answer import Answer, NodeUsage
 
 R = TypeVar("R", Route, Phrasings)
 _TEXTS = ("paragraph", "document")
-Then = Literal["ask on", "recall", "write", "answered"]
+WHOLE = 3
+"""Best items of a round, of which the documents are read whole."""
+NO_ROUTER = "graph"
+"""Who chose the corpora of a graph that has no router."""
+Then = Literal["", "ask on", "recall", "write", "answered"]
 Consent = Literal["granted", "refused", "unavailable"]
 
 
@@ -49,17 +53,36 @@ def merge_strips(old: list[Strip] | None, new: list[Strip] | None) -> list[Strip
     return list(merged.values())
 
 
-class RetrieveTask(TypedDict):
-    """Payload of one `Send`: every phrasing of one corpus."""
+class Turn(TypedDict):
+    """One turn of a conversation."""
 
-    corpus: Corpus
-    queries: list[str]
-    hop: int
-    sources: list[str]
-    titles: list[str]
-    plain: NotRequired[bool]
-    """Whether recordings are searched like any other corpus, because none is in question."""
-    knobs: NotRequired[dict[str, Any]]
+    id: str
+    """Names its meter, and the message that answers."""
+    posed: str
+    """Standalone question that the turn began with, or that it answered; an edited question differs from it."""
+    knobs: dict[str, Any]
+    """What the context set when the turn began; a run that goes on with it is set so where it does not say."""
+    consent: Consent | None
+    """Consent to web search."""
+    plan: list[str]
+    """What `reason` thought before the first search (Auto-RAG); empty in a graph that searches first."""
+
+
+class Draft(TypedDict):
+    """The answer as far as it is written."""
+
+    sentences: list[Sentence]
+    """In order, as they were shown."""
+    citations: list[Citation]
+    """The numbered sources of the sentences."""
+    by: Literal["extractive", "llm"]
+    """Who wrote it."""
+    dropped: int
+    """Sentences that were written and not shown, because only what is verified was asked for."""
+    why: str
+    """Why nothing was written, or empty."""
+    reply: Reply | None
+    """The answer of a reasoning turn that `generate` has yet to show."""
 
 
 class Input(TypedDict, total=False):
@@ -75,10 +98,8 @@ class Input(TypedDict, total=False):
 class RoundState(TypedDict, total=False):
     """What a round of search knows, in the recordings as well."""
 
-    turn: str
-    """Id of this turn; names its meter."""
-    knobs: dict[str, Any]
-    """What the context set when this turn began; a run that goes on with it is set so where it does not say."""
+    turn: Turn
+    """The turn that is answered."""
     query: str
     """The query of the current hop; hop 1 asks the question itself, without what is said around it."""
     hop: int
@@ -90,10 +111,8 @@ class VideoResult(TypedDict, total=False):
 
     found: Annotated[list[RankedList], operator.add]
     """Ranked lists of the current hop; emptied by `fuse`."""
-    looked: dict[str, str]
-    """What a vision model saw in the frames of clips, by clip id."""
-    chunks: list[str]
-    """Clips of the chunks of transcript that are read beside the evidence, by id."""
+    routes: Annotated[list[Route], operator.add]
+    """Which corpora each hop searched."""
     notes: Annotated[list[str], operator.add]
     """What could not be done, in words."""
     usage: Annotated[list[NodeUsage], operator.add]
@@ -101,25 +120,10 @@ class VideoResult(TypedDict, total=False):
 
 
 class State(Input, RoundState, VideoResult, total=False):
-    """Everything a run knows. Per-turn keys are reset by `condense`."""
+    """Everything a run knows. `condense` resets the keys of a turn."""
 
-    posed: str
-    """The standalone question as the turn was given it, and at its end as it was answered; by it one that was edited in
-    before a turn is told from one left over."""
-    also: list[str]
-    """Further queries that the same reasoning turn wrote for this hop."""
-    rewrite: bool
-    """Whether this hop's query is rewritten beside routing; edges read it here: editing a state gives no context."""
-    plans: bool
-    """Whether the reasoning model plans before the first search; read by edges, too."""
-    recalls: int
-    """Parametric passages written so far."""
-    routes: Annotated[list[Route], operator.add]
-    """One routing decision per hop."""
     queries: Annotated[list[Phrasings], operator.add]
-    """What each hop asked."""
-    tasks: list[RetrieveTask]
-    """What `plan` sends to the retrievers of the current hop; empty means that nothing is to be searched."""
+    """What each hop asked beside its query."""
     evidence: Annotated[list[Evidence], merge_evidence]
     """Everything retrieved in this turn, merged by id."""
     candidates: list[str]
@@ -128,28 +132,12 @@ class State(Input, RoundState, VideoResult, total=False):
     """Verdict over the current hop."""
     knowledge: Annotated[list[Strip], merge_strips]
     """Strips kept so far."""
-    plan: list[str]
-    """What `reason` thought before the first search, where it stands before it."""
     hops: Annotated[list[Hop], operator.add]
-    """The trace."""
-    enough: bool
-    """Set by `reason`: no further hop is wanted."""
+    """The trace: one row a round."""
     then: Then
-    """Where `reason` sends the run next."""
-    reply: Reply | None
-    """The answer of the reasoning turn, where it gave one."""
-    consent: Consent | None
-    """Consent to web search in this turn."""
-    draft: list[Sentence]
-    """Checked sentences in order, as they were emitted."""
-    citations: list[Citation]
-    """The numbered sources of the draft."""
-    mode: Literal["extractive", "llm"]
-    """Who wrote the draft."""
-    dropped: int
-    """Sentences written but not shown, because nothing supported them."""
-    abstain: str
-    """Why nothing was written, or empty."""
+    """Where `reason` sends the run next; empty before it has decided."""
+    draft: Draft | None
+    """The answer as far as it is written."""
     answer: Answer | None
     """The answer of this turn."""
 
@@ -171,9 +159,18 @@ def known(state: State, limit: int) -> list[Strip]:
     return sorted(knowledge, key=lambda s: s["origin"] == "model")
 
 
+def numbered(state: State) -> list[str]:
+    """Return the ids of the documents in the order of their numbers: `[1]` in an answer names the first.
+
+    They are those that the reasoning model was shown, or else the best items of the last hop.
+    """
+    shown = [i for hop in state.get("hops", []) for i in hop.get("shown", [])]
+    return shown or list(state.get("candidates", []))
+
+
 def asked_together(state: State) -> str:
     """Return all that this hop asks, for an evaluator that reads its items in one go."""
-    return "; ".join([state["query"], *state.get("also", [])])
+    return "; ".join([state["query"], *phrasings_of(state)["also"]])
 
 
 def bound(state: State) -> float:
@@ -182,53 +179,85 @@ def bound(state: State) -> float:
     return grade["lower"] if grade else LOWER
 
 
+def searched(state: State) -> list[Label]:
+    """Return the corpora that the current hop searches, or has searched."""
+    route = of_hop(state.get("routes"), state["hop"])
+    return [c for c in route["corpora"] if c != "none"] if route else []
+
+
+def phrasings_of(state: State) -> Phrasings:
+    """Return what the current hop asks beside its query; nothing unless somebody wrote it."""
+    written = of_hop(state.get("queries"), state["hop"])
+    return written or Phrasings(hop=state["hop"], query=state["query"], also=[], rewrites=[], by="")
+
+
+def recalls(state: State) -> int:
+    """Return how many passages of the model's own knowledge were asked for in the rounds that have ended."""
+    return sum(h["corpora"] == ["model"] for h in state.get("hops", []))
+
+
 def ended(state: State) -> Hop:
     """Return the round that has just ended, one of search or of recall, as far as it is known before it is decided."""
-    rows, grade, tasks = state.get("evidence", []), state.get("grade"), state.get("tasks", [])
-    recalling = state.get("recalls", 0) > sum(h["corpora"] == ["model"] for h in state.get("hops", []))
-    if recalling:
-        # A recalled passage has the number of its round in its id.
-        ids = [e["id"] for e in rows if e["origin"] == "model" and e["id"].endswith(f"-{state['recalls']}")]
-    else:
-        web = [e["id"] for e in rows if e["origin"] == "web" and e["hop"] == state["hop"]]
-        ids = [*state.get("candidates", []), *web]
-    phrased = of_hop(state.get("queries"), state["hop"])
-    rewrites = phrased["rewrites"] if phrased else []
-    return {
+    rows, grade = state.get("evidence", []), state.get("grade")
+    row: Hop = {
         "n": state["hop"],
-        "query": state["query"] if recalling or not tasks else tasks[0]["queries"][0],
-        "also": [] if recalling else state.get("also", []),
-        "rewrites": [] if recalling else rewrites,
-        "corpora": ["model"] if recalling else [t["corpus"] for t in tasks],
-        "evidence": ids,
-        "action": grade["action"] if grade and not recalling else "",
+        "query": state["query"],
+        "also": [],
+        "rewrites": [],
+        "corpora": ["model"],
+        "evidence": [],
+        "action": "",
         "learnt": "",
         "missing": "",
         "next": "",
         "by": "",
     }
+    if state.get("then") == "recall":
+        # A recalled passage has the number of its round in its id.
+        own = f"-{recalls(state) + 1}"
+        return {**row, "evidence": [e["id"] for e in rows if e["origin"] == "model" and e["id"].endswith(own)]}
+    web = [e["id"] for e in rows if e["origin"] == "web" and e["hop"] == state["hop"]]
+    phrased = phrasings_of(state)
+    row["also"], row["rewrites"] = phrased["also"], phrased["rewrites"]
+    row["corpora"] = [str(c) for c in searched(state)]
+    row["evidence"] = [*state.get("candidates", []), *web]
+    row["action"] = grade["action"] if grade else ""
+    return row
 
 
-def whole_documents(state: State, most: int) -> set[str]:
-    """Return the ids of the documents that are read whole, among the best `most` items of each round.
+def whole_documents(state: State) -> set[str]:
+    """Return the ids of the documents that are read whole, among the best WHOLE items of each round.
 
     They are the first document of a round and each other one that is surely relevant: of a first round that was sent to
     documents sooner than to paragraphs, and of further rounds, for which passages were too little; and what a further
-    round found again. Without a router documents are searched only where somebody asks for them.
+    round found again. Without a router documents are searched only if somebody asks for them.
     """
-    sent = {row["hop"]: row["corpora"] for row in state.get("routes", []) if row["hop"] == 1}
-    first = {hop: next((c for c in corpora if c in _TEXTS), "") for hop, corpora in sent.items()}
+    sooner = _text_corpus_of_first_round(state)
     rows = {e["id"]: e for e in state.get("evidence", []) if e["corpus"] == "document"}
     rounds = [*(h["evidence"] for h in state.get("hops", [])), state.get("candidates", [])]
-    best = [[rows[i] for i in ids[:most] if i in rows] for ids in rounds]
-    chosen = (e for found in best for n, e in enumerate(found) if not n or e["relevance"] >= UPPER)
-    again = {i for h in state.get("hops", []) for i in h["evidence"] if i in rows and rows[i]["hop"] > h["n"]}
-    return again | {e["id"] for e in chosen if first.get(e["hop"], "document") == "document"}
+    chosen: set[str] = set()
+    for ids in rounds:
+        best = [rows[i] for i in ids[:WHOLE] if i in rows]
+        for n, row in enumerate(best):
+            able = row["hop"] > 1 or sooner in ("document", "")
+            if able and (n == 0 or row["relevance"] >= UPPER):
+                chosen.add(row["id"])
+    for hop in state.get("hops", []):
+        chosen |= {i for i in hop["evidence"] if i in rows and rows[i]["hop"] > hop["n"]}
+    return chosen
+
+
+def _text_corpus_of_first_round(state: State) -> str:
+    """Return the corpus of text that the first round was sent to first; "" unless a router sent it."""
+    for route in state.get("routes", []):
+        if route["hop"] == 1 and route["by"] != NO_ROUTER:
+            return next((c for c in route["corpora"] if c in _TEXTS), "none")
+    return ""
 
 
 def message_id(state: State) -> str:
     """Return the id of the turn's answer; its chunks and the whole message share it."""
-    return f"answer-{state['turn']}"
+    return f"answer-{state['turn']['id']}"
 
 
 Retriever = Literal["chunk", "entity", "visual", "speech", "video"]
@@ -236,10 +265,15 @@ Retriever = Literal["chunk", "entity", "visual", "speech", "video"]
 
 
 class VideoTask(RoundState, total=False):
-    """What `plan` sends to the recordings."""
+    """What is asked of the recordings."""
 
     corpora: list[Corpus]
-    """`clip`, `video`, or both."""
+    """`clip`, `video`, or both; both if nothing is said."""
+
+
+class ClipSearch(VideoTask, total=False):
+    """What the retrievers of the recordings are given."""
+
     sources: list[str]
     """Source ids to stay within; empty means all."""
     titles: list[str]
@@ -248,7 +282,7 @@ class VideoTask(RoundState, total=False):
     """The query's other forms, from `rewrite`."""
 
 
-class ClipTask(VideoTask):
+class ClipTask(ClipSearch):
     """Payload of one `Send`: one retriever, with all that it asks."""
 
     retriever: Retriever
@@ -261,12 +295,12 @@ class ClipList(TypedDict):
     ids: list[str]
 
 
-class VideoState(VideoTask, VideoResult, total=False):
+class VideoState(ClipSearch, VideoResult, total=False):
     """State of the search in the recordings."""
 
     ways: list[Retriever]
-    """Retrievers of this run, from `rewrite`."""
-    lists: Annotated[list[ClipList], operator.add]
+    """Retrievers of this run, from `rewrite`; none if there is nothing to search."""
+    ranked: Annotated[list[ClipList], operator.add]
     """One list per retriever; one that found nothing has none."""
     clips: list[str]
     """Merged clips, best first."""
@@ -281,10 +315,8 @@ Update = dict[str, Any]
 """What a node returns: a partial state."""
 
 
-def anew() -> Update:
+def new_turn() -> Update:
     """Return what a turn begins with, whatever the turn before left."""
-    begun = State(hop=1, recalls=0, enough=False, looked={}, plan=[], mode="extractive", dropped=0, abstain="")
-    empty = State(candidates=[], tasks=[], chunks=[], draft=[], citations=[])
-    absent = State(grade=None, reply=None, consent=None, answer=None)
+    begun = State(hop=1, candidates=[], grade=None, then="", draft=None, answer=None)
     joined = {key: Overwrite([]) for key in ("routes", "queries", "found", "evidence", "knowledge", "hops")}
-    return {**begun, **empty, **absent, **joined}
+    return {**begun, **joined}

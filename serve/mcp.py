@@ -60,13 +60,13 @@ def build(caller_of: CallerOf, slots: Slots, app_state: PictureDesk) -> MCPServe
         library: Library = None,
         sources: Sources = None,
         pictures: Pictures = None,
-        depth: tools.DepthOfAnswer = "fast",
+        effort: tools.EffortOfAnswer = "normal",
     ) -> tools.Answered:
         with in_words():
             row, steps = await library_for(caller_of(ctx), library), itertools.count(1)
             work = tools.asked(
                 slots, row, question, sources or (), _item(row), await app_state.read(pictures or ()),
-                lambda step: ctx.report_progress(next(steps), message=step), depth,
+                lambda step: ctx.report_progress(next(steps), message=step), effort,
             )  # fmt: skip
             request = ctx.request_context.request  # none over standard input, where who leaves ends the process
             return await (unless_left(request, work) if isinstance(request, Request) else work)

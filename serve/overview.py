@@ -141,7 +141,7 @@ def _read(library: LibraryRow) -> tuple[list[str], list[Item]]:
 
 async def _answered(library: LibraryRow, written: Sequence[tuple[Item, str, int, int]]) -> list[dict[str, Any]]:
     """Return as citations the questions that find their own passage, each with the words that answer it."""
-    context = Context(library=library.name, mode="extractive", web="off", corpora=["paragraph"], expand_when="never")
+    context = Context(library=library.name, mode="extractive", web="off", corpora=["paragraph"])
     kept: list[dict[str, Any]] = []
     for item, question, start, end in written:
         hits = await graphs.asearch(question, context=context)

@@ -10,7 +10,7 @@ from pydantic import AfterValidator, BaseModel, Field
 
 from ragweave.components.attachments import Attachment, asked_with
 from ragweave.components.evidence import Support
-from ragweave.components.method import Depth
+from ragweave.components.method import Effort
 from ragweave.corpora.store.catalog import LibraryRow
 from ragweave.graphs import run as graphs
 from ragweave.graphs.settings import run_settings
@@ -34,8 +34,8 @@ SEARCH = "Return passages of the library that bear on a query, the best first, w
 WholeQuestion = Annotated[str, Field(description="A whole question, understandable by itself.")]
 Query = Annotated[str, Field(description="What to look for.")]
 Limit = Annotated[int, Field(ge=1, le=50, description="Most passages.")]
-DepthOfAnswer = Annotated[
-    Depth, Field(description="thorough: a chat model plans, rewrites, grades and asks on; several times as slow.")
+EffortOfAnswer = Annotated[
+    Effort, Field(description="low: one round; high: more rounds, passages and rewrites, up to several times as slow.")
 ]
 LIBRARY = "Name of the library; leave out for the usual one."
 
@@ -128,10 +128,10 @@ async def asked(
     uri: Uri,
     pictures: Sequence[Attachment] = (),
     told: Callable[[str], Awaitable[None]] | None = None,
-    depth: Depth = "fast",
+    effort: Effort = "normal",
 ) -> Answered:
     """Answer a question; `told` hears the words of each step."""
-    knobs = {**_only(sources), "depth": depth}
+    knobs = {**_only(sources), "effort": effort}
     run = answering(slots, row, [asked_with(question, pictures)], run_settings().graph, knobs)
     answer = await answer_of(run, told)
     rows = [{**c, "place": place(c["locator"]), "uri": uri(c)} for c in answer["citations"]]

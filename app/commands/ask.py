@@ -33,7 +33,7 @@ def ask(
     from_: given.From = None,
     to: given.To = None,
     choice: given.Choice = None,
-    depth: given.DepthOption = None,
+    effort: given.EffortOption = None,
     preset: given.PresetOption = None,
     strict: given.Strict = None,
     max_calls: given.MaxCalls = None,
@@ -53,7 +53,7 @@ def ask(
     """
     longest = given.sentences_of(length) if sentences is None else sentences
     knobs = {
-        "depth": depth,
+        "effort": effort,
         "preset": preset,
         "mode": mode,
         "web": web,

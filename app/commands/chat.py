@@ -40,7 +40,7 @@ def chat(
     as_json: Annotated[bool, typer.Option("--json", help="With --list: print JSON for programs.")] = False,
     mode: given.ModeOption = None,
     web: given.WebOption = None,
-    depth: given.DepthOption = None,
+    effort: given.EffortOption = None,
     preset: given.PresetOption = None,
     strict: given.Strict = None,
     max_calls: given.MaxCalls = None,
@@ -57,7 +57,7 @@ def chat(
     from ragweave.app import threads
 
     bounds = given.limits(strict, max_calls, max_cost, max_seconds)
-    context = given.build_context(library, set_, depth=depth, preset=preset, mode=mode, web=web, **bounds)
+    context = given.build_context(library, set_, effort=effort, preset=preset, mode=mode, web=web, **bounds)
     with threads.conversations() as (runner, saver):
         kept = runner.run(threads.list_threads(saver, 1_000)) if list_ or thread or last else []
         if list_:

@@ -47,10 +47,12 @@ PresetOption = Annotated[
     str | None,
     typer.Option("--preset", metavar="NAME", help="A paper's graph and settings: `ragweave graph --preset`."),
 ]
-DepthOption = Annotated[
+EffortOption = Annotated[
     str | None,
     typer.Option(
-        "--depth", metavar="fast|thorough", help="thorough: a chat model plans, rewrites, grades and asks on."
+        "--effort",
+        metavar="low|normal|high",
+        help="low: one round; high: more rounds, passages and rewrites, for more calls.",
     ),
 ]
 Video = Annotated[

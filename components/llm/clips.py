@@ -16,9 +16,9 @@ from ragweave.prompts import load, quote
 async def keep(run: RunContext, query: str, passages: Sequence[Passage]) -> Kept | None:
     """Return the clips that stay: what the model calls irrelevant goes, unless it calls everything so.
 
-    With `method.judge` at `each` every clip is asked about by itself, and all may go.
+    In the form of VideoRAG every clip is asked about by itself, and all may go.
     """
-    if run.context.method.judge == "each":
+    if run.context.method.form == "video-rag":
         return await _each(run, query, passages)
     scores = await grade.passages(run, query, passages)
     return None if scores is None else Kept(select(scores, 0) or select(scores), scores)

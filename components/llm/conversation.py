@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Sequence
 from dataclasses import dataclass, field, replace
 
-from ragweave.components.evidence import TEXT_LIMIT, Hop, Strip
+from ragweave.components.evidence import TEXT_LIMIT, Evidence, Hop, Strip
 from ragweave.components.knowledge import Knowledge
 from ragweave.components.llm.prose import long, marked, marks
 from ragweave.components.llm.turn import turn_of
@@ -22,6 +22,8 @@ _SHORTEST = 120
 """Characters to which documents are cut, at most, when even the last round does not fit."""
 _LEFT_OUT = " […] "
 """What stands between passages of one document."""
+_IN_ANOTHER = "[… part of a document that is read whole]"
+"""What stands for a passage whose document is shown."""
 _REPEATED = 40
 """Characters from which a passage that an earlier round showed is not shown again in its document."""
 
@@ -41,6 +43,7 @@ class Round:
         files: where each document comes from; "" where no other can hold its text.
         weak: the grade calls all of them irrelevant.
         grown: numbers of documents of earlier rounds that it found again, and that are whole in their place.
+        more: numbers of others that it found again, of which more is shown in their place.
         left: (number, title) of documents that are not sent again.
         rewrites: other words for the query that were searched.
         tables: tables that a document shows a part of, by its number.
@@ -56,6 +59,7 @@ class Round:
     files: tuple[str, ...] = ()
     weak: bool = False
     grown: tuple[int, ...] = ()
+    more: tuple[int, ...] = ()
     left: tuple[tuple[int, str], ...] = ()
     rewrites: tuple[str, ...] = ()
     tables: dict[int, Sequence[TablePart]] = field(default_factory=dict)
@@ -70,18 +74,19 @@ def rounds(known: Knowledge, most: int) -> list[Round]:
     out: list[Round] = []
     before, (learnt, missing) = 0, known.plan or ("", "")
     for hop, fresh in zip(known.hops, shown(known.hops, texts, most), strict=True):
-        documents = tuple(
-            (before + n, headed(texts[i][0]["title"], rows.get(i)), _LEFT_OUT.join(map(untitled, texts[i])))
-            for n, i in enumerate(fresh, 1)
-        )
-        recalled = bool(fresh) and all(texts[i][0]["origin"] == "model" for i in fresh)
+        documents = tuple((before + n, *_titled(texts.get(i, ()), rows.get(i))) for n, i in enumerate(fresh, 1))
+        recalled = bool(fresh) and all(i in texts and texts[i][0]["origin"] == "model" for i in fresh)
         also = tuple(hop.get("also", ()))
         files = tuple(rows[i]["locator"].get("file", "") if i in rows and is_nested(rows[i]) else "" for i in fresh)
         numbered = enumerate((i for r in out for i in r.shown), 1)
         searched = hop["corpora"] != ["table"]  # a result is of the round whose documents it is asked of
-        grown = tuple(n for n, i in numbered if searched and i in rows and rows[i]["hop"] == hop["n"])
-        weak = not grown and (not fresh or hop.get("action") == "incorrect")
-        made = Round(hop["query"], learnt, missing, documents, recalled, also, tuple(fresh), files, weak, grown)
+        found_again = [(n, i) for n, i in numbered if searched and i in rows and rows[i]["hop"] == hop["n"]]
+        grown = tuple(n for n, i in found_again if any(s.get("whole") for s in texts.get(i, ())))
+        more = tuple(n for n, _ in found_again if n not in grown)
+        weak = not found_again and (not fresh or hop.get("action") == "incorrect")
+        made = Round(
+            hop["query"], learnt, missing, documents, recalled, also, tuple(fresh), files, weak, grown, more=more
+        )
         tables = {before + n: known.tables[i] for n, i in enumerate(fresh, 1) if i in known.tables}
         out.append(replace(made, tables=tables, rewrites=tuple(hop.get("rewrites", ()))))
         before += len(fresh)
@@ -89,13 +94,28 @@ def rounds(known: Knowledge, most: int) -> list[Round]:
     return out
 
 
+def _titled(strips: Sequence[Strip], row: Evidence | None) -> tuple[str, str]:
+    """Return title and text of a document; one that another document holds by now keeps its number, and says so."""
+    if not strips:
+        return headed(row["title"] if row else "", row), _IN_ANOTHER
+    return headed(strips[0]["title"], row), _LEFT_OUT.join(map(untitled, strips))
+
+
 def shown(hops: Sequence[Hop], kept: Container[str], most: int) -> list[list[str]]:
     """Return the ids of each round's best `most` documents, of those kept, that no earlier round had shown."""
     out: list[list[str]] = []
     for hop in hops:
+        before = hop.get("shown")
         seen = {i for ids in out for i in ids}
-        out.append([i for i in hop["evidence"] if i in kept and i not in seen][:most])
+        fresh = [i for i in hop["evidence"] if i in kept and i not in seen][:most]
+        out.append(fresh if before is None else [*before])
     return out
+
+
+def with_shown(known: Knowledge, most: int) -> list[Hop]:
+    """Return the rounds with what each showed first; so a document has the same number in every later round."""
+    ids = shown(known.hops, {s["evidence"] for s in known.strips}, most)
+    return [Hop(**{**hop, "shown": own}) for hop, own in zip(known.hops, ids, strict=True)]
 
 
 def conversation(
@@ -167,7 +187,7 @@ def documents_message(
     `published` is the number of the round where they stand together as one document, as Auto-RAG shows them. `tables`
     has the numbers under which tables were described, and is completed.
     """
-    if not (r.documents or r.left or r.grown):
+    if not (r.documents or r.left or r.grown or r.more):
         return NOTHING
     if published and not folded:
         texts = "\n".join(f"{title}\n{clip(text, length)}" for _, title, text in r.documents)
@@ -179,6 +199,8 @@ def documents_message(
     lines = [] if folded else _numbered(r, length, {} if tables is None else tables)
     if r.grown:
         lines.append(f"{''.join(f'[{n}]' for n in r.grown)} above: read whole")
+    if r.more:
+        lines.append(f"{''.join(f'[{n}]' for n in r.more)} above: more of it")
     if left:
         names = "; ".join(f"[{n}] {title}" for n, title in left)
         lines.append(f"Read and summed up in your next turn:\n{quote(names)}")

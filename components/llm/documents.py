@@ -99,9 +99,11 @@ async def _read(library: Library, item: Item, window: Strip, question: str, shar
         part = item.meta.get("part")
         return [i for i in await library.items_of(item.source, corpus) if part in (None, i.meta.get("part"))]
 
-    if len(text) < len(item.text) or len(await own("document")) > 1:
+    whole = len(text) == len(item.text)
+    if not whole or len(await own("document")) > 1:
         text += _outline([i for i in await own("paragraph") if i.text not in text])
-    return Strip(**{**window, "id": f"{item.id}#{start}-{start + share}", "text": text, "locator": item.locator})
+    made = Strip(**{**window, "id": f"{item.id}#{start}-{start + share}", "text": text, "locator": item.locator})
+    return Strip(**{**made, "whole": True}) if whole else made
 
 
 def _outline(left: Sequence[Item]) -> str:

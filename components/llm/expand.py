@@ -14,6 +14,8 @@ from ragweave.models.chat_reply import without_thoughts
 from ragweave.models.text import script, words
 from ragweave.prompts import load
 
+PHRASINGS = 4
+"""Rewrites that are asked for."""
 PUBLISHED = ("seed", "article")
 """Phrasings that are asked for by a quoted prompt."""
 _SAME = "Keep the language of the question."
@@ -72,7 +74,7 @@ class Rewrites(BaseModel):
 
 async def expand(run: RunContext, query: str) -> list[str] | None:
     """Return further phrasings of a query, without the query itself; None where the reply holds none."""
-    form, count = run.context.method.phrasing, run.context.phrasings
+    form, count = run.context.method.phrasing, PHRASINGS
     if form in PUBLISHED:
         messages = load(f"queries_{form}", count=count, question=query)
         anywhere = form == "article"

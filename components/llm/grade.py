@@ -11,6 +11,7 @@ from typing import Any, Literal, get_args
 from pydantic import BaseModel, model_validator
 
 from ragweave.components.evidence import TEXT_LIMIT, Evidence
+from ragweave.components.fusion import ALPHA
 from ragweave.components.passages import reading, relevances
 from ragweave.components.picture_relevance import joined
 from ragweave.components.protocols import Graded
@@ -28,13 +29,8 @@ VALUE: dict[Label, float] = {"relevant": 0.9, "partly": 0.0, "irrelevant": -0.9}
 """What a language model's verdict counts on the scale of the other evaluators."""
 BY_MODEL = (0.5, -0.5)
 """Thresholds that belong to the three-way verdicts of a language model."""
-PRESETS: dict[str, tuple[float, float]] = {
-    "popqa": (0.59, -0.99),
-    "pubhealth": (0.5, -0.91),
-    "arc": (0.5, -0.91),
-    "biography": (0.95, -0.91),
-}
-"""Thresholds that belong to the paper's T5 evaluator, by the data set they were found on (CRAG, section 5)."""
+BY_T5 = (0.59, -0.99)
+"""Thresholds that belong to the paper's T5 evaluator, found on PopQA (CRAG, section 5)."""
 
 _SHOWN = TEXT_LIMIT
 """Characters of a passage that a model grades."""
@@ -103,7 +99,7 @@ async def grade_by_checkpoint(
     async def ask(left: Sequence[int]) -> list[float]:
         return await passages_by_checkpoint(run, query, [shown[n] for n in left])
 
-    return await _graded(run, items, reread, ask, PRESETS[run.context.method.thresholds])
+    return await _graded(run, items, reread, ask, BY_T5)
 
 
 async def _graded(
@@ -121,7 +117,7 @@ async def _graded(
     found = await ask(left) if left else []
     if found is None:
         return None
-    made, alpha = dict(zip(left, found, strict=True)), run.context.method.alpha
+    made, alpha = dict(zip(left, found, strict=True)), ALPHA
     whole = [e["judged"] if "judged" in e else made[n] for n, e in enumerate(items)]
     whole = [
         joined(s, e["looks"], alpha, bool(reading(e).text)) if "looks" in e and e["id"] not in reread else s

@@ -12,7 +12,7 @@ from typing import NamedTuple, TypeVar
 from ragweave.components.context import Context
 from ragweave.components.duplicates import collapse
 from ragweave.components.evidence import Evidence
-from ragweave.components.fusion import Ranking, standardise
+from ragweave.components.fusion import ALPHA, Ranking, standardise
 from ragweave.components.passages import evidence_of, passage_of, scorer_of
 from ragweave.components.picture_relevance import lifted
 from ragweave.corpora.store.library import Library
@@ -108,7 +108,7 @@ class _Scored(NamedTuple):
 def _ordered(at: _Hop, of: _Scored) -> Iterator[Evidence]:
     if not of.items:
         return
-    alpha = at.context.method.alpha
+    alpha = ALPHA
     order = before = [of.fused[item.id] for item, _ in of.items]
     if at.context.rerank:
         needed = at.judge if of.scores.floor.max() < STRONG else None

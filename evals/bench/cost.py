@@ -14,6 +14,7 @@ from ragweave.evals.bench.tables import Arm, Table
 from ragweave.models.chat import chat
 from ragweave.models.chat_reply import IMAGE_TOKENS, tokens_of
 from ragweave.models.settings import model_settings
+from ragweave.nodes.merge import CLIPS as POOL
 
 PROMPT = 800
 """Tokens of an instruction with its form and its few-shot examples; the longest that ships has 310."""
@@ -84,7 +85,7 @@ def _calls(graph: str, context: Context, asked: int, filmed: bool, documents: bo
         case "universal_rag":
             calls += [asked] * (context.route_by in ("llm", "ensemble"))
         case "rag_fusion":
-            calls += [asked] * (context.expand_when != "never")
+            calls += [asked]
         case "crag":
             graded = asked + GRADED * min(GRADED_MOST, context.kept)
             refined = [asked + GRADED * GRADED_MOST] * (1 + (context.web != "off"))
@@ -97,12 +98,12 @@ def _calls(graph: str, context: Context, asked: int, filmed: bool, documents: bo
             calls += [*talk, *(size + SAID for size in talk), *[asked] * context.max_recalls]
         case "video_rag":
             calls[0] += HEADED * method.chunk_tokens
-            calls += [asked] * (context.expand_when == "always")
-            each = method.judge == "each"
-            judged = [asked + PASSAGE] * method.clips if each else [asked + GRADED * method.clips]
+            calls += [asked]
+            each = method.form == "video-rag"
+            judged = [asked + PASSAGE] * POOL if each else [asked + GRADED * POOL]
             calls += judged * (context.grade_by == "llm")
             if filmed:
-                calls += min(method.clips, CLIPS) * [asked + KNOWN + method.look_frames * IMAGE_TOKENS]
+                calls += min(POOL, CLIPS) * [asked + KNOWN + method.look_frames * IMAGE_TOKENS]
         case _:
             calls += [asked + shown + method.turn_tokens] * (context.max_model_calls - len(calls))
     return calls

@@ -76,6 +76,6 @@ def test_choices_of_a_run_come_first_and_those_of_a_question_count_where_a_lette
 async def test_a_model_is_asked_for_the_form_that_is_wanted() -> None:
     model = ScriptedChat(replies=["Mart Saar [1]"])
     with override(writer=model):
-        knobs = {"mode": "llm", "route_by": "local", "grade_by": "local", "expand_when": "never", "max_hops": 1}
+        knobs = {"mode": "llm", "route_by": "local", "grade_by": "local", "max_hops": 1}
         assert await ask("Who painted the pump?", **knobs, answer_form="short") == "Mart Saar [1] ✓"
     assert "in a few words" in model.calls[-1].prompt

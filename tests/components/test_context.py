@@ -25,9 +25,9 @@ def test_what_a_run_leaves_out_is_as_its_turn_began(given: Any) -> None:
 
 def test_what_a_run_says_holds_also_where_it_is_the_default_and_within_the_method() -> None:
     found = of(
-        {"library": "default", "method": {"pool": 50}}, library="house", top_k=2, method={"pool": 9, "strips": 3}
+        {"library": "default", "method": {"pool": 50}}, library="house", top_k=2, method={"pool": 9, "turn_passages": 3}
     )
-    assert (found.library, found.top_k, found.method.pool, found.method.strips) == ("default", 2, 50, 3)
+    assert (found.library, found.top_k, found.method.pool, found.method.turn_passages) == ("default", 2, 50, 3)
 
 
 def test_a_preset_says_what_stands_in_for_what_its_authors_had(monkeypatch: pytest.MonkeyPatch) -> None:

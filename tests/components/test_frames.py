@@ -48,11 +48,11 @@ async def answered(graph: str, model: ScriptedChat, **knobs: Any) -> Any:
 @pytest.mark.parametrize("graph", ["universal_rag", "rag_fusion", "crag", "auto_rag"])
 async def test_a_writer_that_can_see_is_shown_the_frames_of_the_clips(recording: Path, graph: str) -> None:
     model = ScriptedChat(react=answering)
-    state = await answered(graph, model, corpora=("clip",), expand_when="never", look_frames=8)
+    state = await answered(graph, model, corpora=("clip",))
     assert "green" in state["answer"].text
     shown = [c for c in model.calls if pictures(c)]
-    assert [pictures(c) for c in shown] == [8]
-    assert "frames) are attached" in shown[0].prompt or "frames), [2] (4 frames) are attached" in shown[0].prompt
+    assert len(shown) == 1 and 0 < pictures(shown[0]) <= 32
+    assert "frames) are attached" in shown[0].prompt
 
 
 async def test_a_model_without_eyes_answers_from_the_words_and_is_not_shown_pictures_again(recording: Path) -> None:

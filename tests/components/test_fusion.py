@@ -91,7 +91,7 @@ def test_dense_fusion_reads_no_lexical_list_and_keeps_cosines() -> None:
 
 def test_dense_fusion_mixes_text_and_picture_by_their_cosines() -> None:
     lists = [found("dense", "ab", [0.5, 0.4]), found("visual", "ba", [0.3, 0.2])]
-    assert dict(fused(lists, "q", context(fusion="dense", alpha=0.8))) == pytest.approx({"a": 0.26, "b": 0.32})
+    assert dict(fused(lists, "q", context(fusion="dense"))) == pytest.approx({"a": 0.26, "b": 0.32})
 
 
 def test_ranks_of_the_seed_count_from_zero() -> None:

@@ -53,7 +53,7 @@ async def photos(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 
 async def ask(question: str, **knobs: Any) -> dict[str, Any]:
-    return dict(await astate(question, context=Context(corpora=("image",), expand_when="never", **knobs)))
+    return dict(await astate(question, context=Context(corpora=("image",), **knobs)))
 
 
 async def test_a_picture_without_a_text_is_shown_for_its_look_and_nothing_is_claimed(photos: Path) -> None:

@@ -54,7 +54,7 @@ def test_a_locator_opens_exactly_the_text_of_its_strip(parts: list[str], data: s
         assert made["locator"]["line"] == line
 
 
-def test_top_k_and_threshold_both_apply_and_source_order_is_kept() -> None:
+def test_the_number_and_the_threshold_both_apply_and_source_order_is_kept() -> None:
     made = [
         scored("a.1", 0.1),
         scored("a.2", 0.9),
@@ -62,8 +62,8 @@ def test_top_k_and_threshold_both_apply_and_source_order_is_kept() -> None:
         scored("a.4", 0.5),
     ]
     assert chosen(made) == ["a.1", "a.2", "a.4"]
-    assert chosen(made, strips=2) == ["a.2", "a.4"]
-    assert chosen(made, strip_threshold=0.2) == ["a.2", "a.4"]
+    many = [scored(f"a.{n}", 0.01 * n) for n in range(12)]
+    assert chosen(many, form="crag") == ["a.7", "a.8", "a.9", "a.10", "a.11"]
 
 
 def test_as_the_paper_has_it_an_item_whose_strips_are_all_too_low_leaves_none() -> None:
@@ -72,7 +72,7 @@ def test_as_the_paper_has_it_an_item_whose_strips_are_all_too_low_leaves_none() 
         scored("a.2", -0.8),
         scored("b.1", 0.2),
     ]
-    assert chosen(made, strip_each=False) == ["b.1"]
+    assert chosen(made, form="crag") == ["b.1"]
 
 
 @pytest.mark.parametrize(("sentences", "strips"), [(1, 1), (2, 1), (3, 1), (6, 2), (7, 2), (8, 3)])

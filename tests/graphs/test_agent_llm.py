@@ -55,7 +55,7 @@ async def test_two_hops_are_two_calls_and_several_queries_are_searched_in_one(pl
     state = await ask(model, "Who founded the firm that built the telescope of the Corvane Observatory?", top_k=1)
     assert play.parts(model) == ["reason", "reason"]
     assert [e["title"] for e in state["evidence"] if e["hop"] == 2] == ["Ostrander Works"]
-    assert state["tasks"][0]["queries"] == ["founder of Ostrander Works", "青山茶 采摘"]
+    assert (state["query"], state["queries"][-1]["also"]) == ("founder of Ostrander Works", ["青山茶 采摘"])
     assert state["answer"].citations[0].title == "Ostrander Works"
     said, shown = model.calls[1].messages[-2:]
     assert "Query: founder of Ostrander Works\nQuery: 青山茶 采摘" in said.text
@@ -145,7 +145,7 @@ async def test_recalled_passage_is_flagged_and_never_cited(play: Any) -> None:
 )
 async def test_unreadable_replies_fall_back_and_the_answer_still_comes(play: Any, garbage: str) -> None:
     model = play(**dict.fromkeys(("route", "expand", "grade", "reason"), garbage))
-    state = await ask(model, expand_when="always", route_by="llm", grade_by="llm")
+    state = await ask(model, route_by="llm", grade_by="llm")
     assert "1931" in state["answer"].text
     assert state["grade"]["action"] == "ambiguous"
 

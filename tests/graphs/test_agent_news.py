@@ -30,7 +30,7 @@ async def ask(play: Any, question: str, recency: Any = "on", **parts: Any) -> tu
     with override(writer=model):
         state = await graph.ainvoke(
             {"messages": [("human", question)]},
-            context=Context(expand_when="never", grade_by="llm", recency=recency),
+            context=Context(grade_by="llm", recency=recency),
         )
     return state, model.calls
 

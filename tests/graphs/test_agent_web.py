@@ -62,7 +62,7 @@ async def test_consent_is_asked_once_and_granted_consent_repairs_the_answer() ->
     assert "Tolly Brandt" in answer.text
     assert answer.citations[0].origin == "web"
     assert answer.citations[0].locator["kind"] == "url"
-    assert state["consent"] == "granted"
+    assert state["turn"]["consent"] == "granted"
 
 
 @pytest.mark.parametrize("elsewhere", [False, True])

@@ -45,7 +45,7 @@ async def walk(question: str, **knobs: Any) -> tuple[dict[str, Any], list[list[s
     return state, [s for s in steps if s]
 
 
-BEFORE = [["condense"], ["plan"], ["retrieve"], ["fuse"], ["grade"]]
+BEFORE = [["condense"], ["retrieve"], ["fuse"], ["grade"]]
 AFTER = [["generate"], ["check"]]
 
 

@@ -110,7 +110,7 @@ def faulted(kind: Any, rate: float, dice: random.Random) -> tuple[Faulted, Count
 
 
 async def one(question: str, model: Faulted, counts: Counter[str], began: float, case: tuple[str, float, int]) -> str:
-    every = {"expand_when": "always", "route_by": "llm", "grade_by": "llm"} if case[2] % 2 else {}
+    every = {"route_by": "llm", "grade_by": "llm"} if case[2] % 2 else {}
     context, shown, state = Context(max_model_calls=CALLS, max_seconds=SECONDS, **every), [], {}
     try:
         with override(writer=model):

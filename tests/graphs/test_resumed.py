@@ -84,7 +84,7 @@ async def test_nothing_that_set_one_turn_reaches_into_the_next() -> None:
     # The question that waits is left, for the same thread's next.
     state = await agent.ainvoke({"question": OPENED}, CONFIG)
     assert "1931" in state["answer"].text and not read(state) & OTHER.keys()
-    assert not {"web", "library"} & state["knobs"].keys()
+    assert not {"web", "library"} & state["turn"]["knobs"].keys()
     first = [s async for s in agent.aget_state_history(CONFIG) if s.next == ("condense",)][-1]
     state = await agent.ainvoke(None, first.config)
     assert not read(state) & OTHER.keys()

@@ -96,5 +96,5 @@ async def test_as_published_a_question_that_needs_nothing_is_answered_without_a_
     monkeypatch.setattr(router, "predict", lambda question: {"none": 0.6, "paragraph": 0.4})
     with override(writer=ScriptedChat(replies=["It is twelve."])):
         state = await ask("What is the square root of 144?", mode="llm", preset="universal-rag-paper")
-    assert state["routes"][0]["corpora"] == ["none"] and not state["tasks"]
+    assert state["routes"][0]["corpora"] == ["none"] and not state["evidence"]
     assert state["answer"].text == "It is twelve. (the model's own knowledge)"

@@ -66,7 +66,7 @@ async def test_the_agent_searches_recordings_that_speak_of_a_name_beside_what_th
 ) -> None:
     await build_library(tmp_path / "texts", {"tea.md": "# Tea\n\nTea is picked in April by hand.\n"})
     state = await astate("Who is Ada Ostrander?", context=SMALL)
-    assert "clip" in {t["corpus"] for t in state["tasks"]}
+    assert "clip" in state["routes"][0]["corpora"]
     assert any("Ostrander" in c.quote for c in state["answer"].citations)
     other = await astate("When is tea picked?", context=SMALL)
     assert "April" in other["answer"].text

@@ -7,6 +7,8 @@ import re
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from ragweave.app.api import astate
 from ragweave.components.context import Context
 from ragweave.components.llm import look as looking
@@ -19,7 +21,7 @@ from ragweave.tests.support.talks import TALK, script, written
 
 async def test_a_model_rewrites_judges_and_writes_in_three_calls(recordings: Path) -> None:
     model = script()
-    state = await written(model, look="off", grade_by="llm", expand_when="always")
+    state = await written(model, look="off", grade_by="llm", effort="high")
     assert "Ada Ostrander" in state["answer"].text
     assert len(model.calls) == 3
     assert state["answer"].citations[0].locator["start"] == 14.0
@@ -35,7 +37,7 @@ async def graded(model: ScriptedChat, **knobs: Any) -> Any:
     from ragweave.models.chat import override
 
     with override(writer=model):
-        knobs = {"corpora": ("clip",), "look": "off", "expand_when": "never"} | knobs
+        knobs = {"corpora": ("clip",), "look": "off"} | knobs
         return await astate("Who found the comet?", context=Context(mode="llm", grade_by="llm", max_hops=1, **knobs))
 
 
@@ -95,24 +97,29 @@ async def test_a_multiple_choice_ends_after_two_unreadable_replies(recordings: P
 
 
 async def test_a_writer_reads_the_chunks_around_the_nearest_clip_where_the_preset_asks_for_them(
-    recordings: Path,
+    recordings: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("ragweave.nodes.merge.CLIPS", 1)
     shown = []
     for preset in ("video-rag-paper", "none"):
         model = script()
-        state = await written(model, look="off", preset=preset, method={"clips": 1})
+        state = await written(model, look="off", preset=preset)
         shown.append(model.calls[-1].prompt)
         assert [e["corpus"] for e in state["evidence"]].count("clip") == 1
     assert all(text in shown[0] for _, text in TALK)
     assert not any("crater" in prompt for prompt in shown[1:])
 
 
-async def test_a_clip_that_is_read_beside_the_evidence_is_cited_by_its_own_seconds(recordings: Path) -> None:
+async def test_a_clip_that_is_read_beside_the_evidence_is_cited_by_its_own_seconds(
+    recordings: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ragweave.nodes.merge.CLIPS", 1)
+
     def react(messages: list[Any]) -> Any:
         numbers = re.findall(r"^\[(\d+)\]$", messages[-1].text.partition("a crater")[0], re.M)
         return f"A crater is named after Ostrander [{numbers[-1]}]."
 
-    state = await written(script(generate=react), look="off", method={"clips": 1, "chunk_tokens": 12_000})
+    state = await written(script(generate=react), look="off", method={"chunk_tokens": 12_000})
     [cited] = state["answer"].citations
     assert cited.id not in {e["id"] for e in state["evidence"]}
     assert cited.locator["start"] <= 95.0 < cited.locator["end"] and "crater" in cited.quote

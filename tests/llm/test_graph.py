@@ -25,7 +25,7 @@ QUESTIONS = ("When was the Helder tower built?", "Who founded the Ostrander Work
 DECIDING = ("route", "expand", "grade", "reason", "generate")
 MISREAD = "local, llm unreadable"
 """The model was asked and replied; so small a one seldom keeps the form of a turn."""
-ROUTED = Context(mode="llm", route_by="llm", grade_by="llm", top_k=3, max_hops=2, expand_when="always", phrasings=2)
+ROUTED = Context(mode="llm", route_by="llm", grade_by="llm", top_k=3, max_hops=2)
 """Router and evaluator are small unless a run asks for the model."""
 TOLD = ROUTED.model_copy(update={"corpora": ("paragraph",)})
 """So small a model may route every question to `none`; the nodes behind retrieval are driven where it is not asked."""

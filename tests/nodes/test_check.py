@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import uuid
 from typing import Any
 
 import pytest
@@ -11,13 +10,14 @@ from ragweave.components.exam import ExamResult
 from ragweave.components.phrases import ABSTAIN, NOTHING, QUOTED, SET_UP
 from ragweave.models.chat import override
 from ragweave.nodes.answer import following
-from ragweave.nodes.check import check, searched
+from ragweave.nodes.check import check, where_searched
 from ragweave.nodes.state import State
 from ragweave.tests.support import ScriptedChat
+from ragweave.tests.support.states import a_draft, a_turn
 
 
 def state() -> State:
-    return {"turn": uuid.uuid4().hex, "hop": 1, "question": "Who built the telescope?", "query": "q"}
+    return {"turn": a_turn(), "hop": 1, "question": "Who built the telescope?", "query": "q", "routes": []}
 
 
 TEXT = "The telescope was built by Ada Ostrander for Jo Halden in 1889. It has two lenses."
@@ -29,7 +29,7 @@ def waiting(*texts: str, cites: int = 1) -> dict[str, Any]:
     row = {"id": "e1", "corpus": "paragraph", "origin": "library", "title": "Scope", "text": TEXT, "locator": {}}
     row |= {"query": "q", "hop": 1, "score": 0.5, "relevance": 0.9, "date": ""}
     draft = [Sentence(text=t, support="pending", citations=(cites,)) for t in texts]
-    return {**state(), "draft": draft, "citations": [cited(1)], "evidence": [row], "mode": "llm"}
+    return {**state(), "draft": a_draft(draft, [cited(1)], by="llm"), "evidence": [row]}
 
 
 async def test_sentences_that_wait_are_judged_in_one_call_and_marked(runtime: Any, shelf: Any) -> None:
@@ -113,7 +113,7 @@ async def test_the_answer_holds_the_sentences_and_what_they_cite(runtime: Any) -
         Sentence(text="Two.", support="verified", citations=(3,), confidence=0.4),
     ]
     rows = [cited(1), cited(2), cited(3)]
-    update = await check({**state(), "draft": draft, "citations": rows, "notes": ["n", "n"]}, runtime())
+    update = await check({**state(), "draft": a_draft(draft, rows), "notes": ["n", "n"]}, runtime())
     answer = update["answer"]
     assert answer.text == "One. [1][3] ✓ Two. [3] ✓"
     assert [c.n for c in answer.citations] == [1, 3]
@@ -133,7 +133,7 @@ QUOTES = [
 
 
 async def test_quotes_are_told_in_markdown_and_claim_nothing(runtime: Any) -> None:
-    update = await check({**state(), "draft": QUOTES, "citations": [cited(1), cited(2)]}, runtime())
+    update = await check({**state(), "draft": a_draft(QUOTES, [cited(1), cited(2)])}, runtime())
     answer = update["answer"]
     assert answer.text == (
         "T [1]\n\n> The ferry is grey. **It sails four times a day.** … Dogs stay outside.\n\n"
@@ -145,7 +145,7 @@ async def test_quotes_are_told_in_markdown_and_claim_nothing(runtime: Any) -> No
 
 async def test_how_to_set_up_a_model_is_not_said_where_one_is_configured(runtime: Any) -> None:
     with override(writer=ScriptedChat(replies=[])):
-        update = await check({**state(), "draft": QUOTES, "citations": [cited(1)]}, runtime(mode="extractive"))
+        update = await check({**state(), "draft": a_draft(QUOTES, [cited(1)])}, runtime(mode="extractive"))
     assert update["answer"].notes == (QUOTED,)
 
 
@@ -153,13 +153,13 @@ async def test_how_to_set_up_a_model_is_not_said_where_one_is_configured(runtime
 async def test_without_a_sentence_it_is_said_whether_something_came_close(
     runtime: Any, rows: list[int], kind: str
 ) -> None:
-    update = await check({**state(), "abstain": NOTHING, "citations": [cited(n) for n in rows]}, runtime())
+    update = await check({**state(), "draft": a_draft((), [cited(n) for n in rows], why=NOTHING)}, runtime())
     answer = update["answer"]
     assert (answer.kind, answer.abstained, answer.text) == (kind, True, f"{ABSTAIN} ({NOTHING})")
 
 
 async def test_an_empty_draft_becomes_an_abstention_with_its_reason(runtime: Any) -> None:
-    update = await check({**state(), "abstain": "the library holds nothing yet"}, runtime())
+    update = await check({**state(), "draft": a_draft(why="the library holds nothing yet")}, runtime())
     answer = update["answer"]
     assert answer.abstained
     assert answer.why == "the library holds nothing yet"
@@ -172,4 +172,4 @@ def test_where_rounds_looked_is_said_once_whatever_order_they_searched_in() -> N
         return {"hop": hop, "corpora": [*corpora], "confidence": {}, "by": "local", "why": "it does not tell"}
 
     routes = [route(1, "clip", "paragraph"), route(2, "paragraph", "clip")]
-    assert searched(State(routes=routes)) == ("paragraph, clip: it does not tell",)
+    assert where_searched(State(routes=routes)) == ("paragraph, clip: it does not tell",)

@@ -14,9 +14,10 @@ from ragweave.models.chat import override
 from ragweave.models.meter import Meter
 from ragweave.models.text import words
 from ragweave.nodes.expand import expand
-from ragweave.nodes.plan import dispatch_recordings
+from ragweave.nodes.route import to_corpora
 from ragweave.tests.support import ScriptedChat
 from ragweave.tests.support.knobs import context as knobs_of
+from ragweave.tests.support.states import a_turn
 
 QUERY = "How does version v2.0 store vectors?"
 FOUR = ["vector files of v2.0", "storage format in v2.0", "where embeddings lie on disk", "index file layout"]
@@ -58,7 +59,7 @@ class _Runtime:
     """What a node needs of a runtime."""
 
     def __init__(self, **knobs: Any) -> None:
-        self.context = knobs_of(expand_when="always", **knobs)
+        self.context = knobs_of(**knobs)
         self.stream_writer = lambda event: None
 
 
@@ -74,7 +75,7 @@ def _one_language(monkeypatch: pytest.MonkeyPatch) -> None:
 
 async def _phrasings(model: ScriptedChat, *, cached: bool = False, **knobs: Any) -> dict[str, Any]:
     with override(writer=model, cached=cached):
-        update = await expand({"query": QUERY, "hop": 1, "turn": ""}, _Runtime(**knobs))  # type: ignore[arg-type]
+        update = await expand({"query": QUERY, "hop": 1}, _Runtime(**knobs))  # type: ignore[arg-type]
     row: dict[str, Any] = update["queries"][0]
     return row
 
@@ -113,11 +114,11 @@ async def test_model_that_fails_leaves_the_question_alone(reply: Any, monkeypatc
         '["vector files of v2.0", "storage format in v2.0"]',
     ],
 )
-@pytest.mark.parametrize("phrasing", ["diverse", "seed", "article"])
-async def test_queries_are_read_in_every_form_in_one_call(reply: str, phrasing: str) -> None:
+@pytest.mark.parametrize("form", ["own", "rag-fusion-seed", "rag-fusion"])
+async def test_queries_are_read_in_every_form_in_one_call(reply: str, form: str) -> None:
     model = ScriptedChat(react=lambda messages: reply)
-    row = await _phrasings(model, phrasing=phrasing)
-    assert (row["rewrites"], row["by"]) == (FOUR[:2], "llm")
+    row = await _phrasings(model, form=form)
+    assert row["rewrites"] == FOUR[:2]
     assert len(model.calls) == 1
 
 
@@ -135,7 +136,6 @@ async def test_the_seed_asks_as_its_program_and_searches_one_vector_of_each_quer
         f"Generate multiple search queries related to: {QUERY}",
         "OUTPUT (4 queries):",
     ]
-    assert state["tasks"][0]["queries"] == FOUR[:2]
     found = [e for e in state["evidence"] if e["id"] in state["candidates"]]
     assert len(found) == 2 and [e["score"] for e in found] == [round(1 / 60, 4)] * 2
 
@@ -156,12 +156,13 @@ async def test_the_article_searches_the_question_beside_its_phrasings_by_words_a
 
 
 def test_rewrites_are_searched_in_the_recordings_too() -> None:
-    task = {"corpus": "clip", "queries": ["asked", "rewritten"], "sources": [], "titles": []}
-    state: Any = {"turn": "t", "hop": 1, "query": "asked", "tasks": [task]}
-    sent = dispatch_recordings(state)
-    assert [(s.node, s.arg.get("queries")) for s in sent if not isinstance(s, str)] == [
-        ("retrieve_video", None),
-        ("retrieve", ["rewritten"]),
+    route = {"hop": 1, "corpora": ["clip"], "confidence": {}, "by": "local", "why": "", "recordings": True}
+    phrased = {"hop": 1, "query": "asked", "also": [], "rewrites": ["rewritten"], "by": "llm"}
+    state: Any = {"turn": a_turn("t"), "hop": 1, "query": "asked", "routes": [route], "queries": [phrased]}
+    sent = to_corpora(state)
+    assert [(s.node, len(s.arg.get("routes", []))) for s in sent if not isinstance(s, str)] == [
+        ("retrieve_video", 0),
+        ("retrieve", 1),
     ]
 
 

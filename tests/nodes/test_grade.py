@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-import uuid
 from typing import Any
 
 import pytest
@@ -23,8 +22,7 @@ from ragweave.nodes.run import NodeRun
 from ragweave.nodes.state import State
 from ragweave.tests.support import ScriptedChat
 from ragweave.tests.support.rows import evidence
-
-PAPER = {"popqa": (0.59, -0.99), "pubhealth": (0.5, -0.91), "arc": (0.5, -0.91), "biography": (0.95, -0.91)}
+from ragweave.tests.support.states import a_turn
 
 
 def scored(name: str, score: float, text: str = "Some text.") -> Evidence:
@@ -33,7 +31,7 @@ def scored(name: str, score: float, text: str = "Some text.") -> Evidence:
 
 def state_of(*rows: Evidence) -> State:
     return {
-        "turn": uuid.uuid4().hex,
+        "turn": a_turn(),
         "hop": 1,
         "question": "the question",
         "query": "the query of this hop",
@@ -65,11 +63,6 @@ async def graded(runtime: Any, reply: Any, *rows: Evidence, **knobs: Any) -> dic
 )
 def test_both_thresholds_are_inclusive(best: float, action: Action) -> None:
     assert verdict(best, upper=0.59, lower=-0.99) == action
-
-
-@pytest.mark.parametrize(("preset", "expected"), list(PAPER.items()))
-def test_the_papers_thresholds_belong_to_the_checkpoint_alone(preset: Any, expected: tuple[float, float]) -> None:
-    assert llm_grade.PRESETS[preset] == expected
 
 
 @pytest.mark.parametrize(
@@ -212,7 +205,7 @@ async def test_an_incorrect_round_is_searched_once_more_in_other_words_and_not_j
     with override(writer=ScriptedChat()):
         first = (await grade(state_of(scored("a", -0.95)), runtime()))["grade"]
         assert (first["action"], after_grade({"grade": first})) == ("incorrect", ["incorrect"])
-        rewritten = {"queries": [{"hop": 1, "query": "q", "rewrites": ["r"], "by": "llm"}], "grade": first}
+        rewritten = {"queries": [{"hop": 1, "query": "q", "also": [], "rewrites": ["r"], "by": "llm"}], "grade": first}
         again = (await grade({**state_of(scored("a", 0.9)), **rewritten}, runtime()))["grade"]
     assert (again["action"], after_grade({"grade": again})) == ("incorrect", ["unsure"])
 

@@ -71,7 +71,7 @@ async def harbour(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 
 
 async def ask(question: str, model: ScriptedChat | None = None, **knobs: Any) -> dict[str, Any]:
-    context = Context(corpora=("image",), max_hops=1, expand_when="never", **knobs)
+    context = Context(corpora=("image",), max_hops=1, **knobs)
     if model is None:
         return dict(await astate(question, context=context))
     with override(writer=model):

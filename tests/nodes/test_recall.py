@@ -6,12 +6,16 @@ from typing import Any
 import pytest
 
 from ragweave.components.context import Context
+from ragweave.components.evidence import Hop
 from ragweave.models.chat import override
 from ragweave.nodes.recall import TITLE, recall
-from ragweave.nodes.state import State
+from ragweave.nodes.state import State, ended
 from ragweave.tests.support import ScriptedChat
+from ragweave.tests.support.states import a_turn
 
-STATE: State = {"question": "Who founded it?", "query": "founder", "hop": 2, "recalls": 1, "turn": "0123456789ab"}
+ONE: Hop = {**ended(State(hop=1, query="q", then="recall")), "corpora": ["model"]}
+STATE: State = {"question": "Who founded it?", "query": "founder", "hop": 2, "hops": [ONE]}
+STATE["turn"] = a_turn("0123456789ab")
 
 
 async def recalled(reply: Any, context: Context | None = None) -> dict[str, Any]:
@@ -26,12 +30,10 @@ async def test_passage_is_flagged_as_the_models_own_and_numbered() -> None:
     assert (row["origin"], row["corpus"], row["title"], row["locator"]) == ("model", "model", TITLE, {"kind": "model"})
     assert row["id"].endswith("-2")
     assert row["score"] == row["relevance"] == 0.0
-    assert update["recalls"] == 2
     assert update["knowledge"][0]["origin"] == "model"
 
 
 @pytest.mark.parametrize("reply", ["", "UNKNOWN", "Unknown.", ConnectionError("gone"), ValueError("broken")])
-async def test_nothing_known_leaves_no_passage_and_still_counts(reply: Any) -> None:
+async def test_nothing_known_leaves_no_passage(reply: Any) -> None:
     update = await recalled(reply)
-    assert update["recalls"] == 2
     assert "evidence" not in update

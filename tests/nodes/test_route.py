@@ -14,6 +14,7 @@ from ragweave.nodes.route import route
 from ragweave.nodes.state import State
 from ragweave.tests.support import ScriptedChat
 from ragweave.tests.support.knobs import context as knobs_of
+from ragweave.tests.support.states import a_turn
 
 HELD = {"paragraph": 9, "document": 4, "image": 3, "clip": 0, "video": 0}
 EVERYTHING = ["paragraph", "document", "image"]
@@ -76,7 +77,7 @@ _turns = iter(range(10_000))
 async def routed(query: str, hop: int = 1, **context: Any) -> tuple[dict[str, Any], list[str]]:
     """Return the row of the trace, and the notes."""
     runtime = Runtime(context=knobs_of(**context), stream_writer=lambda event: None)
-    state: State = {"turn": f"route-{next(_turns)}", "hop": hop, "query": query}
+    state: State = {"turn": a_turn(), "hop": hop, "query": query}
     update: Any = await route(state, runtime)
     return update["routes"][0], update.get("notes", [])
 

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import asyncio
 import threading
-import uuid
 from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -16,6 +15,7 @@ from ragweave.models.chat import override
 from ragweave.nodes.search_web import search_web
 from ragweave.nodes.state import State
 from ragweave.tests.support import ScriptedChat
+from ragweave.tests.support.states import a_turn
 
 pytestmark = pytest.mark.usefixtures("shelf")
 QUESTION = "Who repaired the harbour crane of Vellmouth in 1967?"
@@ -24,7 +24,7 @@ FACT = "The harbour crane of Vellmouth was repaired in 1967 by the engineer Toll
 
 def asking() -> State:
     """Return the state of a turn of its own: turns share a budget."""
-    return {"turn": uuid.uuid4().hex, "hop": 1, "question": QUESTION, "query": QUESTION}
+    return {"turn": a_turn(), "hop": 1, "question": QUESTION, "query": QUESTION}
 
 
 def page(n: int = 1, text: str = FACT, title: str = "Vellmouth harbour") -> WebPage:

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 QUESTION = "When was the lamp of the lighthouse first lit?"
-LLM = json.dumps({"mode": "llm", "route_by": "local", "grade_by": "local", "expand_when": "never", "max_hops": 1})
+LLM = json.dumps({"mode": "llm", "route_by": "local", "grade_by": "local", "max_hops": 1})
 _DRAWN = """
 (frames) => new Promise((done) => {
   const next = () => (frames-- ? requestAnimationFrame(next) : done());

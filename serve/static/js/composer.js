@@ -10,7 +10,7 @@ import { modelAsked, modelName, openSettings } from "./settings.js";
 import { valueName } from "./knobs.js";
 import { knob, on, onlySources, setOnlySources, state } from "./state.js";
 
-const TOLD = ["web", "mode", "model", "depth"]; // settings that the composer names
+const TOLD = ["web", "mode", "model", "effort"]; // settings that the composer names
 
 const input = h("textarea", { id: "question", rows: "1", placeholder: t("composer.place"), "aria-label": t("composer.question"), dir: "auto", enterkeyhint: "send" });
 const send = h("button.send", { type: "submit", "aria-label": t("composer.ask"), title: t("composer.ask.keys") }, icon("send"));
@@ -93,8 +93,8 @@ function drawTools() {
   fill(only, h("span", { text: t("composer.only", { n: few }) }), icon("close"));
   only.title = t("composer.all");
   const others = Object.keys(state.settings).filter((one) => !TOLD.includes(one)).length + (state.graph === state.usualGraph ? 0 : 1);
-  const depth = modelAsked() && "depth" in state.form.schema.properties ? valueName("depth", knob("depth")) : "";
-  const parts = [t(`composer.web.${knob("web") || "off"}`), depth, modelName(), others && t("composer.changed", { n: others })];
+  const effort = modelAsked() && "effort" in state.form.schema.properties ? valueName("effort", knob("effort")) : "";
+  const parts = [t(`composer.web.${knob("web") || "off"}`), effort, modelName(), others && t("composer.changed", { n: others })];
   fill(how, icon("sliders"), h("span", { text: parts.filter(Boolean).join(" · "), dir: "auto" }));
   how.classList.toggle("on", Object.keys(state.settings).length > 0 || state.graph !== state.usualGraph);
 }

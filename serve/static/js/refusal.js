@@ -13,7 +13,7 @@ import { placeBeside, plain, providerName, titleOf } from "./words.js";
 
 const MATTERS = { paragraph: "text", document: "text", image: "pictures", clip: "recordings", video: "recordings" }; // `matter.` before it in words
 const NEAREST = /^.*[”“](?:; |$)/s; // the words of the place that came closest, before what else there is to say
-const WIDER = { sources: [], corpora: [], top_k: 20, max_hops: 5, expand_when: "always" };
+const WIDER = { sources: [], corpora: [], top_k: 20, max_hops: 5 };
 
 /**
  * What stands in place of an answer.

@@ -1,4 +1,4 @@
-// The settings of a run, drawn from the schema that the server gives: web, depth and model first, the rest folded.
+// The settings of a run, drawn from the schema that the server gives: web, effort and model first, the rest folded.
 
 import { openDialog } from "./dialog.js";
 import { fill, h, uid } from "./dom.js";
@@ -9,10 +9,10 @@ import { knobName, knobTold, valueName } from "./knobs.js";
 import { openModels } from "./models.js";
 import { corpusName } from "./words.js";
 
-const COMMON = ["web", "depth", "mode", "model"];
+const COMMON = ["web", "effort", "mode", "model"];
 const GROUPS = [
-  ["where", ["corpora", "route_by", "recency", "half_life"]],
-  ["search", ["preset", "expand_when", "phrasings", "top_k", "rerank"]],
+  ["where", ["corpora", "route_by", "recency"]],
+  ["search", ["preset", "top_k", "rerank"]],
   ["judging", ["grade_by", "check_by"]],
   ["rounds", ["max_hops", "max_recalls"]],
   ["limits", ["sentences", "max_model_calls", "max_tokens", "max_seconds", "max_cost"]],

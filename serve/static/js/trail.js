@@ -121,14 +121,15 @@ function detail(step) {
   const data = step.data || {};
   if (data.route && Object.keys(data.route.confidence).length) return routes(data.route);
   if (data.grade) return verdict(data.grade, step.summary);
-  if (step.node === "plan" && data.queries?.length && data.corpora?.length) {
-    return h("div", {}, said(t("trail.in", { where: data.corpora.map(corpusName).join(", ") })), list(data.queries));
-  }
   if (step.node === "expand" && data.phrasings?.rewrites?.length) return list(data.phrasings.rewrites);
   if (step.node === "search_web" && data.urls) {
     return h("div", {}, said(step.summary), list(data.urls.map(host)));
   }
-  if (data.searches) return said(t("trail.found", { where: t("trail.in", { where: corpusName(data.corpus) }), places: data.places, n: data.searches }));
+  if (data.searches) {
+    const where = t("trail.in", { where: data.corpora.map(corpusName).join(", ") });
+    const found = said(t("trail.found", { where, places: data.places, n: data.searches }));
+    return data.queries.length > 1 ? h("div", {}, found, list(data.queries)) : found;
+  }
   const kept = data.items || data.strips || data.clips;
   if (kept && "of" in data) return said([t("trail.kept", { kept: kept.length, of: data.of }), data.newer ? t("trail.newer") : ""].filter(Boolean).join(", "));
   if (step.node === "reason") return reasoned(data, step.summary);

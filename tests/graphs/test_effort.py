@@ -1,4 +1,4 @@
-"""Depth: one graph, answered fast or by all five methods; documents reach a chat model whole."""
+"""Effort: budgets of one flow; documents reach a chat model whole."""
 
 from __future__ import annotations
 
@@ -24,55 +24,39 @@ async def ask(model: ScriptedChat, question: str = QUESTION, **knobs: Any) -> di
         return await astate(question, context=knobs_of(**knobs), graph=graph)
 
 
-@pytest.mark.usefixtures("library")
-async def test_thorough_plans_rewrites_grades_filters_strips_and_asks_on(play: Any) -> None:
-    model = play(
-        reason=[
-            "Missing: the firm that built it.\nQuery: builder of the telescope of the Corvane Observatory",
-            "Learnt: the Ostrander Works built it [1]. Missing: the founder.\nQuery: founder of Ostrander Works",
-            "Final Answer: Ada Ostrander founded it [2].",
-        ]
-    )
-    state = await ask(model, depth="thorough", check_by="on", top_k=1)
-    once = ["expand", "grade", "grade", "reason"]
-    assert [p for p in play.parts(model) if p != "route"] == ["reason", *once, *once]
-    assert [h["query"] for h in state["hops"]] == [
-        "builder of the telescope of the Corvane Observatory",
-        "founder of Ostrander Works",
-    ]
-    assert state["plan"] == ["", "the firm that built it."] and state["queries"][0]["rewrites"]
-    assert state["grade"]["by"] == "llm"
-    assert state["answer"].citations[0].title == "Ostrander Works"
-
-
-@pytest.mark.usefixtures("library")
-async def test_a_plan_may_need_no_search_and_spent_rounds_go_on_from_memory(play: Any) -> None:
-    model = play(reason="Final Answer: It is 12.")
-    assert (await ask(model, "What is the square root of 144?", depth="thorough"))["answer"].text.startswith("It is 12")
-    assert play.parts(model) == ["reason"]
-    wants = [f"Learnt: nothing.\nQuery: {word} of Ostrander Works" for word in ("founder", "wife", "town", "heirs")]
-    model = play(reason=[*wants, "Final Answer: Ada Ostrander [1]."], recall="Ada Ostrander founded the works.")
-    state = await ask(model, depth="thorough", check_by="on", max_hops=2)
-    assert play.parts(model).count("recall") == state["recalls"] == 2
-
-
-def test_a_knob_that_is_set_wins_and_auto_is_left_to_the_depth(monkeypatch: pytest.MonkeyPatch, play: Any) -> None:
+def test_effort_moves_budgets_and_a_knob_that_is_set_wins(monkeypatch: pytest.MonkeyPatch, play: Any) -> None:
     with override(writer=play()):
-        made = Context(depth="thorough", route_by="auto", expand_when="never", method={"strip_mode": "whole"})
-        assert (made.route_by, made.expand_when, made.grade_by) == ("ensemble", "never", "llm")
-        assert (made.method.strip_mode, made.method.plan_first) == ("whole", True)
-        paper = Context(depth="thorough", preset="crag-paper")
-        assert (paper.grade_by, paper.method.strips, paper.method.plan_first) == ("checkpoint", 5, True)
-        assert Context(depth="thorough", mode="extractive").grade_by == "auto"
+        made = Context(effort="high", grade_by="auto", max_hops=2)
+        assert (made.grade_by, made.max_hops) == ("llm", 2)
+        assert Context(effort="low").max_hops == 1
+        assert Context(effort="high", preset="crag-paper").grade_by == "checkpoint"
+        assert Context(effort="high", mode="extractive").grade_by == "auto"
         monkeypatch.setenv("RAGWEAVE_EVALUATOR", "my/evaluator")
         model_settings.cache_clear()
-        assert Context(depth="thorough").grade_by == "checkpoint"
+        assert Context(effort="high").grade_by == "checkpoint"
+    assert Context(effort="high").grade_by == "auto"
 
 
 @pytest.mark.usefixtures("library")
-async def test_without_a_chat_model_thorough_says_what_it_lacks() -> None:
-    state = await astate(QUESTION, context=Context(depth="thorough"))
-    assert any("needs a chat model" in note for note in state["answer"].notes)
+@pytest.mark.parametrize(("effort", "reworded"), [("low", False), ("normal", True), ("high", True)])
+async def test_a_round_that_finds_nothing_is_searched_in_other_words_unless_effort_is_low(
+    play: Any, effort: str, reworded: bool
+) -> None:
+    model = play(reason="Final Answer: UNKNOWN")
+    state = await ask(model, "Who is the mayor of Pell?", effort=effort, grade_by="local", lower=0.9, upper=0.9)
+    assert ("expand" in play.parts(model)) is reworded
+    assert state["grade"]["action"] == "incorrect"
+
+
+@pytest.mark.usefixtures("library")
+@pytest.mark.parametrize(("effort", "reworded"), [("normal", False), ("high", True)])
+async def test_with_high_effort_an_ambiguous_round_is_searched_in_other_words_as_well(
+    play: Any, effort: str, reworded: bool
+) -> None:
+    model = play(reason="Final Answer: UNKNOWN")
+    state = await ask(model, effort=effort, grade_by="local", upper=1.0, lower=-1.0)
+    assert ("expand" in play.parts(model)) is reworded
+    assert state["grade"]["action"] == "ambiguous"
 
 
 CHAPTERS = [f"## Chapter {n}\n\nThe harbour of Rook has {n} cranes and a long history of storms." for n in range(120)]
@@ -96,13 +80,11 @@ async def test_a_document_that_a_further_query_finds_again_is_read_whole_in_its_
     assert state["answer"].sentences[0].citations
 
 
-@pytest.mark.parametrize("thorough", [False, True])
 async def test_the_agent_reads_a_document_whole_and_names_what_does_not_fit(
-    tmp_path: Path, home: Path, play: Any, thorough: bool
+    tmp_path: Path, home: Path, play: Any
 ) -> None:
     await build_library(tmp_path / "notes", {"rook.md": "# Rook\n\n" + "\n\n".join(CHAPTERS)})
     knobs: dict[str, Any] = {"corpora": ("document", "paragraph"), "check_by": "on"}
-    knobs |= {"depth": "thorough", "plan_first": False} if thorough else {}
     model = play(reason="Final Answer: The harbour of Rook has 97 cranes [1].")
     state = await ask(model, OVERVIEW, **knobs)
     told = next(c.prompt for c in model.calls if "Final Answer" in c.prompt)
