@@ -16,20 +16,29 @@ TEXTUAL = ("paragraph", "document")
 def collapse(items: Sequence[Item]) -> list[tuple[Item, list[Locator]]]:
     """Keep the first of the items with the same text, or of the same picture, with the locators of the others.
 
-    Items without text are never taken as the same. Of a picture the item counts about which most is written.
+    Items without text are never taken as the same. Of a picture the item counts about which most is written, of texts
+    the one with the latest date.
     """
     kept: dict[str, tuple[Item, list[Locator]]] = {}
     for item in items:
         key = _sameness(item)
         first, also = kept.setdefault(key, (item, []))
         places = [item.locator, *_places(item), *_places(first)]
-        if item.corpus == "image" and len(item.text) > len(first.text):
+        fuller = item.corpus == "image" and len(item.text) > len(first.text)
+        if fuller or (item.corpus != "image" and _newer(item, first)):
             kept[key] = (item, also)
             places[0], first = first.locator, item
         for locator in places:
             if locator != first.locator and locator not in also:
                 also.append(locator)
     return list(kept.values())
+
+
+def _newer(item: Item, other: Item) -> bool:
+    """Tell whether the document of an item has a later date; one without a date is older than any other."""
+    if item.date is None:
+        return False
+    return other.date is None or item.date.replace(tzinfo=None) > other.date.replace(tzinfo=None)
 
 
 def _places(item: Item) -> list[Locator]:

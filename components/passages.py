@@ -211,7 +211,8 @@ def _figures(text: str) -> set[str]:
 def distinct(rows: Iterable[Evidence], most: int, read: Sequence[Evidence] = ()) -> list[Evidence]:
     """Return the first `most` rows of text that no other row of their file holds, nor one that was read before.
 
-    The whole takes the place of its first part and is worth as much as the best of them; headings alone are a part.
+    The whole takes the place of its first part; of a whole and its parts the better score counts for both. Headings
+    alone are a part.
     A whole that says no more than what was read before, but for its title, was read.
     """
     kept: list[tuple[Evidence, str]] = []
@@ -224,17 +225,25 @@ def distinct(rows: Iterable[Evidence], most: int, read: Sequence[Evidence] = ())
             kept.append((row, ""))
         elif any(said in whole and _same_file(row, r) for r, whole in before):
             continue
-        elif not any(text in whole and _same_file(row, r) for r, whole in kept):
+        elif (at := next((n for n, (r, whole) in enumerate(kept) if text in whole and _same_file(row, r)), -1)) >= 0:
+            kept[at] = (_better(kept[at][0], row), kept[at][1])
+        else:
             whole = _flat(row)
             parts = [n for n, (r, _) in enumerate(kept) if _same_file(row, r) and " ".join(r["text"].split()) in whole]
             if parts:
-                held = [row, *(kept[n][0] for n in parts)]
-                relevance, score = max(r["relevance"] for r in held), max(r["score"] for r in held)
-                kept[parts[0]] = ({**row, "relevance": relevance, "score": score}, whole)
+                for n in parts:
+                    row = _better(row, kept[n][0])
+                kept[parts[0]] = (row, whole)
                 kept = [k for n, k in enumerate(kept) if n not in parts[1:]]
             else:
                 kept.append((row, whole))
     return [row for row, _ in kept]
+
+
+def _better(row: Evidence, other: Evidence) -> Evidence:
+    """Return a row with the better relevance and score of two."""
+    relevance, score = max(row["relevance"], other["relevance"]), max(row["score"], other["score"])
+    return {**row, "relevance": relevance, "score": score}
 
 
 def _flat(row: Evidence) -> str:

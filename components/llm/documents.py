@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
+from ragweave.components.bearing import bearing
 from ragweave.components.evidence import TEXT_LIMIT, Evidence, Strip
-from ragweave.components.passages import best_window
 from ragweave.components.run_context import RunContext, chosen
 from ragweave.corpora.store.library import Library
 from ragweave.corpora.types import Corpus, Item
@@ -18,6 +18,8 @@ CHARS_A_TOKEN = 3
 """Characters that a token is counted as, on the safe side."""
 _ASKING, _LEAST = 1_000, 500
 """Tokens of a small prompt that are left to the request itself, and that documents get at least."""
+LONGEST = 12_000
+"""Characters of one document that are read, headings included; of a longer one the strips that bear on the question."""
 _OUTLINE = 1_000
 """Characters of the headings of what is not shown."""
 
@@ -56,7 +58,7 @@ async def read_whole(
     whole: dict[str, Strip] = {}
     for n, i in enumerate(order, 1):
         if (item := items.get(i)) is not None:
-            share = max(TEXT_LIMIT, room - TEXT_LIMIT * (len(order) - n))
+            share = min(LONGEST, max(TEXT_LIMIT, room - TEXT_LIMIT * (len(order) - n)))
             whole[i] = await _read(library, item, windows[i], question, share)
             room -= len(whole[i]["text"])
             if budget < run.context.method.turn_tokens and len(whole[i]["text"]) < len(item.text):
@@ -88,21 +90,18 @@ def _is_window(strip: Strip, rows: Mapping[str, Evidence]) -> bool:
 
 
 async def _read(library: Library, item: Item, window: Strip, question: str, share: int) -> Strip:
-    """Return an item as a strip: all of it, or the stretch around what the question asks, and the headings left out."""
-    share -= _OUTLINE * (len(item.text) > share)
-    start, end = best_window(item.text, question, share)
-    start = max(0, min(start - (share - (end - start)) // 2, len(item.text) - share))
-    text = item.text[start : start + share]
+    """Return an item as a strip: all of it, or the stretches that bear on the question, and the headings left out."""
+    whole = len(item.text) <= share
+    text = item.text if whole else await bearing(library, item, question, share - _OUTLINE)
 
     async def own(corpus: Corpus) -> list[Item]:
         # A mail of a mailbox, or a sheet of a workbook, is a document of its own.
         part = item.meta.get("part")
         return [i for i in await library.items_of(item.source, corpus) if part in (None, i.meta.get("part"))]
 
-    whole = len(text) == len(item.text)
     if not whole or len(await own("document")) > 1:
         text += _outline([i for i in await own("paragraph") if i.text not in text])
-    made = Strip(**{**window, "id": f"{item.id}#{start}-{start + share}", "text": text, "locator": item.locator})
+    made = Strip(**{**window, "id": f"{item.id}#0-{len(item.text)}", "text": text, "locator": item.locator})
     return Strip(**{**made, "whole": True}) if whole else made
 
 

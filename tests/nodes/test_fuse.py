@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -15,6 +16,7 @@ from ragweave.components.evidence import RankedList
 from ragweave.components.fusion import fused
 from ragweave.components.local import rank as node
 from ragweave.components.local.rank import score_pools
+from ragweave.components.passages import distinct
 from ragweave.corpora.store.library import Library, open_library
 from ragweave.corpora.store.stores import stores
 from ragweave.corpora.types import Item
@@ -182,3 +184,19 @@ async def aged(library: Library, asked: str, **knobs: Any) -> tuple[str, list[An
     state: Any = {"question": asked, "query": asked, "hop": 1, "found": await found(library, asked)}
     update = await fuse(state, runtime)
     return events[0]["summary"], update["evidence"]
+
+
+def test_of_equal_texts_the_newest_counts_and_keeps_the_place_of_the_first() -> None:
+    old, new = datetime(2023, 1, 1, tzinfo=UTC), datetime(2026, 1, 1, tzinfo=UTC)
+    rows = [item("a", "It is 40 metres.", date=old), item("b", "It is 40 metres.", date=new), item("c", "Another.")]
+    kept = collapse(rows)
+    assert [i.id for i, _ in kept] == ["b", "c"]
+    assert [place["file"] for place in kept[0][1]] == ["/a.md"]
+
+
+def test_of_a_whole_and_its_part_the_better_score_counts() -> None:
+    whole = evidence("whole", corpus="document", text="Fares. A ticket costs 4. Dogs travel free.", relevance=-0.97)
+    part = evidence("part", corpus="paragraph", text="A ticket costs 4.", relevance=0.995)
+    for rows in ([whole, part], [part, whole]):
+        (kept,) = distinct(rows, 8)
+        assert (kept["id"], kept["relevance"]) == ("whole", 0.995)

@@ -1,0 +1,75 @@
+"""Retrieve with a LangChain retriever in the place of our own search."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from itertools import chain, zip_longest
+
+from langchain_core.documents import Document
+from langchain_core.retrievers import BaseRetriever
+
+from ragweave.components.evidence import TEXT_LIMIT, Evidence, Route
+from ragweave.components.passages import as_read, best_window, relevances
+from ragweave.corpora.types import Locator, digest
+from ragweave.models.text import counted
+from ragweave.nodes.run import NodeRun, NodeRuntime
+from ragweave.nodes.state import NO_ROUTER, State, Update, phrasings_of
+
+SearchNode = Callable[[State, NodeRuntime], Awaitable[Update]]
+
+
+def retrieve_with(retriever: BaseRetriever) -> SearchNode:
+    """Return a node that stands for `retrieve` and `fuse`: `new_graph(..., retrieve=retrieve_with(retriever))`.
+
+    Each phrasing of the hop is asked, and their documents take turns. The relevance head scores them against the query,
+    so that `grade` and all that follows works as over a library. The metadata `source` or `url`, `title` and `page` of
+    a document become its place.
+    """
+
+    async def retrieve(state: State, runtime: NodeRuntime) -> Update:
+        run = NodeRun("retrieve", state, runtime, by=type(retriever).__name__)
+        phrased = phrasings_of(state)
+        queries = [state["query"], *phrased["also"], *phrased["rewrites"]]
+        lists = await asyncio.gather(*(retriever.ainvoke(query) for query in queries))
+        found: dict[str, Evidence] = {}
+        for document in filter(None, chain.from_iterable(zip_longest(*lists))):
+            row = evidence_from(document, state["query"], run.hop)
+            found.setdefault(row["id"], row)
+        rows = await _scored(run, list(found.values())[: run.context.kept], state["query"])
+        why = "this graph has a retriever of its own"
+        route: Route = {"hop": run.hop, "corpora": ["document"], "confidence": {}, "by": NO_ROUTER, "why": why}
+        ids = [row["id"] for row in rows]
+        told = f"{counted(len(rows), 'document')} for {counted(len(queries), 'phrasing')}"
+        return run.done(told, data={"queries": queries}, evidence=rows, candidates=ids, routes=[route])
+
+    return retrieve
+
+
+def evidence_from(document: Document, query: str, hop: int) -> Evidence:
+    """Return a document of LangChain as evidence; of a long one it shows the stretch that matches the query."""
+    data = document.metadata
+    source = str(data.get("url") or data.get("source") or "")
+    place: Locator = {"kind": "url", "url": source} if source.startswith("http") else {"kind": "heading", "file": source}
+    if isinstance(data.get("page"), int):
+        place = {"kind": "page", "file": source, "page": data["page"]}
+    start, end = best_window(document.page_content, query, TEXT_LIMIT)
+    return {
+        "id": f"document-{document.id or digest(source, document.page_content)}",
+        "corpus": "document",
+        "origin": "web" if place["kind"] == "url" else "library",
+        "title": str(data.get("title") or source or "A document"),
+        "text": document.page_content[start:end],
+        "locator": place,
+        "query": query,
+        "hop": hop,
+        "score": 0.0,
+        "relevance": 0.0,
+        "date": "",
+    }
+
+
+async def _scored(run: NodeRun, rows: list[Evidence], query: str) -> list[Evidence]:
+    """Return rows with their relevance to the query."""
+    scores = await relevances(await run.library(), query, [as_read(row) for row in rows])
+    return [Evidence(**{**row, "relevance": round(s, 4)}) for row, s in zip(rows, scores, strict=True)]
