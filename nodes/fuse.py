@@ -29,7 +29,7 @@ LATER = 6
 """New items that a further round shows to a chat model."""
 
 
-class Read(NamedTuple):
+class ReadBefore(NamedTuple):
     """What earlier rounds showed to a chat model: its rows, and those that this round found again to be read whole."""
 
     rows: list[Evidence]
@@ -106,19 +106,19 @@ async def _order(
     return blended(ordered, joint) if joint and run.context.rerank and not compared else ordered
 
 
-def _read_before(run: NodeRun, state: State, rows: Sequence[Evidence]) -> Read:
+def _read_before(run: NodeRun, state: State, rows: Sequence[Evidence]) -> ReadBefore:
     """Return what a chat model has read: that stays in its conversation, and a further round adds to it.
 
     A document of which a window was shown is read whole in its place once it is found again.
     """
     if not has_writer_model(run.context) or run.hop == 1:
-        return Read([], [])
+        return ReadBefore([], [])
     kept = {s["evidence"] for s in state.get("knowledge", [])}
     shown = {i for ids in shown_of(state.get("hops", []), kept, run.context.method.turn_passages) for i in ids}
     read = [e for e in state.get("evidence", []) if e["id"] in shown]
     found_again = {row["id"] for row in rows[:WHOLE] if row["corpus"] == "document"}
     windows = [e for e in read if e["id"] in found_again and "chars" in e["locator"]]
-    return Read(read, [Evidence(**{**e, "hop": run.hop}) for e in windows])
+    return ReadBefore(read, [Evidence(**{**e, "hop": run.hop}) for e in windows])
 
 
 async def _by_age(run: NodeRun, rows: list[Evidence]) -> tuple[list[Evidence], str]:

@@ -50,7 +50,9 @@ def evidence_from(document: Document, query: str, hop: int) -> Evidence:
     """Return a document of LangChain as evidence; of a long one it shows the stretch that matches the query."""
     data = document.metadata
     source = str(data.get("url") or data.get("source") or "")
-    place: Locator = {"kind": "url", "url": source} if source.startswith("http") else {"kind": "heading", "file": source}
+    place: Locator = (
+        {"kind": "url", "url": source} if source.startswith("http") else {"kind": "heading", "file": source}
+    )
     if isinstance(data.get("page"), int):
         place = {"kind": "page", "file": source, "page": data["page"]}
     start, end = best_window(document.page_content, query, TEXT_LIMIT)

@@ -110,7 +110,9 @@ def to_corpora(state: State) -> list[Send] | str:
     Further phrasings of the query are searched in the recordings as in any other corpus: by words and by meaning.
     """
     route, corpora = of_hop(state.get("routes"), state["hop"]), searched(state)
-    if route is None or not corpora:
+    if route is None:
+        return "search"  # whoever retrieves then searches the finest corpora
+    if not corpora:
         return "no search"
     recorded: list[Corpus] = [c for c in RECORDINGS if c in corpora] if route.get("recordings") else []
     known: dict[str, Any] = {key: value for key, value in state.items() if key in _SENT}
