@@ -72,7 +72,7 @@ class Shelf(BaseRetriever):
     documents: list[Document]
 
     def _get_relevant_documents(self, query: str, *, run_manager: Any) -> list[Document]:
-        asked = {word for word in re.findall(r"\w{6,}", query.lower())}
+        asked = {*re.findall(r"\w{6,}", query.lower())}
         return [d for d in self.documents if asked & {*re.findall(r"\w{6,}", d.page_content.lower())}]
 
 

@@ -62,8 +62,7 @@ async def test_an_assistant_asks_searches_lists_and_opens(notes: Path, app: Fast
         found = await call("search", query="lamp of the lighthouse", limit=1, sources=[held["ferry.md"]["id"]])
         assert len(found) == 1 and "four times" in found[0]["text"]
         assert "1874" not in (await call("ask", **QUESTION, sources=[held["ferry.md"]["id"]]))["text"]
-        thorough = await call("ask", **QUESTION, depth="thorough")
-        assert any("needs a chat model" in note for note in thorough["notes"])
+        assert "1874" in (await call("ask", **QUESTION, effort="high"))["text"]
         templates = {t.uri_template for t in (await tools.list_resource_templates()).resource_templates}
         assert templates == {"ragweave://{library}/items/{id}", "ragweave://{library}/sources/{id}"}
         for uri in (cited["uri"], held["lighthouse.md"]["uri"]):
