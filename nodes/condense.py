@@ -62,7 +62,9 @@ async def condense(state: State, runtime: NodeRuntime) -> Update:
 def _with_edit(state: State) -> tuple[list[AnyMessage], bool]:
     """Return the messages, and whether the question of a state that was edited has taken the place of the last."""
     messages, edited = state.get("messages", []), state.get("question")
-    left = state["turn"]["posed"] if "turn" in state else ""
+    before: Any = state.get("turn")
+    # A thread of an older Ragweave has the id of its last turn there, and the question that it answered.
+    left = before["posed"] if isinstance(before, dict) else edited if before else ""
     if not edited or edited == left:
         return messages, False
     if not messages or not isinstance(messages[-1], HumanMessage):

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from langchain_core.messages import HumanMessage
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.checkpoint.sqlite import SqliteSaver
@@ -85,3 +86,13 @@ async def test_a_saver_that_cannot_be_awaited_is_awaited_all_the_same(tmp_path: 
         kept: Any = agent.checkpointer
         await kept.adelete_thread("0")
         assert not (await agent.aget_state(config)).values
+
+
+async def test_a_thread_of_an_older_ragweave_goes_on_with_its_next_question() -> None:
+    agent = build_agent(checkpointer=InMemorySaver())
+    old: Any = {"turn": "0123abcd", "question": "Who baked?", "draft": [], "messages": [HumanMessage("Who baked?")]}
+    config: Any = {"configurable": {"thread_id": "old"}}
+    await agent.aupdate_state(config, old, as_node="check")
+    state = await agent.ainvoke({"question": "When was the Corvane Observatory opened?"}, config)
+    assert "1931" in state["answer"].text
+    assert [m.text for m in state["messages"] if m.type == "human"][-1].startswith("When was")
