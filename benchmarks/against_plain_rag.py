@@ -168,7 +168,7 @@ async def by_graph(q: dict[str, Any], arm: str) -> dict[str, Any]:
     """Answer with a graph, the turns of a conversation in one thread."""
     from ragweave import Context
     from ragweave.app.api import astate
-    from ragweave.components.llm import reason, write
+    from ragweave.components import reason, write
 
     reason.today = write.today = lambda: TODAY
     compiled, knobs = built(arm)

@@ -1,4 +1,4 @@
-"""Who decides: one component per decision, local or a language model, chosen once a run (components/build.py)."""
+"""Who decides: one file a decision, with its strategies (local, chat model, checkpoint) and their choice (ask.py)."""
 
 if __name__ != "ragweave.components":
     raise ImportError("this folder is the package ragweave.components: import it by that name")

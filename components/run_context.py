@@ -34,14 +34,12 @@ class TurnState:
         down: servers of models that could not be reached, all tries spent, `FALLBACK` where that is one of them, and
             web searches that do not answer; the rest of the turn asks none again.
         blind: (host, model) of the models that refused pictures in it; the rest of the turn shows them none.
-        components: who decides in it (`contracts.Components`), once they were chosen.
     """
 
     meter: Meter
     library: Library | None = None
     down: set[str] = field(default_factory=set)
     blind: set[tuple[str, str]] = field(default_factory=set)
-    components: Any = None
 
 
 class RunContext:

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ragweave.components.component import Outcome
+from ragweave.components.ask import Outcome
 from ragweave.components.evidence import TEXT_LIMIT, Computed, Evidence, Hop, SourceRow
 from ragweave.components.knowledge import Decision, Knowledge
 from ragweave.components.passages import as_strip

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection
-from dataclasses import replace
 from importlib import import_module
+from types import FunctionType
 from typing import Literal, get_args
 
 from langgraph.runtime import Runtime
 
-from ragweave.components.component import Component
+from ragweave.components.ask import Outcome
 from ragweave.components.context import Context
 from ragweave.components.evidence import Action, Grade, Hop
 from ragweave.components.passages import as_strip
@@ -17,6 +17,7 @@ from ragweave.components.run_context import RunContext
 from ragweave.graphs.base import Builder, new_graph
 from ragweave.models.errors import InputError
 from ragweave.nodes.run import NodeRun
+from ragweave.nodes.search_web import search_web
 from ragweave.nodes.state import State, Update, searched
 
 Node = Callable[..., Awaitable[Update]]
@@ -101,12 +102,13 @@ async def _one_round(state: State, runtime: Runtime[Context], node: Node) -> Upd
 
 
 async def _as_asked(state: State, runtime: Runtime[Context], node: Node) -> Update:
-    async def as_it_stands(desk: RunContext, question: str) -> str:
-        return question
+    async def as_it_stands(run: RunContext, question: str) -> Outcome[str]:
+        return Outcome(question, "off")
 
-    run = NodeRun("search_web", state, runtime)
-    run.turn.components = replace(run.components, web_querist=Component(as_it_stands))
-    return await node(state, runtime)
+    # A copy of the node that calls this function by that name; other runs of this process keep theirs.
+    names = {**search_web.__globals__, "query_for_web": as_it_stands}
+    update: Update = await FunctionType(search_web.__code__, names)(state, runtime)
+    return update
 
 
 async def _unselected(state: State, runtime: Runtime[Context], node: Node) -> Update:

@@ -85,7 +85,7 @@ def _checkpoint(path: str) -> Scorer:
 
 def _llm() -> Scorer:
     from ragweave.components.context import Context
-    from ragweave.components.llm.grade import passages as verdicts
+    from ragweave.components.grade import score_by_model as verdicts
     from ragweave.components.run_context import RunContext, TurnState
     from ragweave.models.chat import chat
     from ragweave.models.meter import Meter

@@ -150,7 +150,7 @@ def chat_classifier(labels: Sequence[str]) -> Classify:
     Raises:
         InputError: no chat model is set.
     """
-    from ragweave.components.llm.route import messages
+    from ragweave.components.route import messages
     from ragweave.models.chat import chat
     from ragweave.models.errors import InputError
     from ragweave.models.meter import Meter

@@ -14,7 +14,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ragweave.components.llm.route import messages
+from ragweave.components.route import messages
 from ragweave.evals.metrics import accuracy, auc, ece
 from ragweave.evals.train_text_data import LabelledText, evaluator_rows, router_rows, split
 from ragweave.evals.training import Plan, Progress, Workplace

@@ -90,7 +90,7 @@ def captioner(meter: Meter | None = None) -> Captioner | None:
 
 def at_indexing() -> Models:
     """Return what indexing asks for captions and entities, as the settings have it, within one limit of calls."""
-    from ragweave.components.llm.entities import extractor
+    from ragweave.components.entities import extractor
     from ragweave.corpora.ingest.run import Models
     from ragweave.corpora.settings import corpora_settings
     from ragweave.models.meter import Limits, Meter

@@ -8,9 +8,9 @@ from langchain_core.messages import AIMessage
 
 from ragweave.components.answer_builder import SHOWN_IF_STRICT, AnswerBuilder
 from ragweave.components.evidence import Citation, Sentence
-from ragweave.components.llm.prose import split, tell
 from ragweave.components.marking import mark_answer
 from ragweave.components.phrases import ABSTAIN, QUOTED, SET_UP, UNCHECKED, UNSUPPORTED, WITHHELD, counted_marks
+from ragweave.components.prose import split, tell
 from ragweave.components.run_context import chosen
 from ragweave.components.stand_ins import told as told_stand_ins
 from ragweave.corpora.types import LABELS

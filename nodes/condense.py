@@ -8,9 +8,10 @@ from typing import Any
 from langchain_core.messages import AnyMessage, HumanMessage
 from langgraph.types import Overwrite
 
+from ragweave.components.ask import Outcome
 from ragweave.components.attachments import attached, said
-from ragweave.components.component import Outcome
-from ragweave.components.protocols import Talk
+from ragweave.components.condense import Talk, stand_alone
+from ragweave.components.see import read_pictures
 from ragweave.models.errors import InputError
 from ragweave.nodes.run import NodeRun, NodeRuntime
 from ragweave.nodes.state import State, Turn, Update, new_turn
@@ -37,9 +38,9 @@ async def condense(state: State, runtime: NodeRuntime) -> Update:
     made = Outcome(asked, "local")
     if humans:
         talk = Talk([(m.type, said(m)) for m in history], humans[-1])
-        made = await run.components.condenser(run, asked, talk)
+        made = await stand_alone(run, asked, talk)
     if pictures := attached(messages[last]):
-        made = await run.components.seer(run, made.value, pictures)
+        made = await read_pictures(run, made.value, pictures)
     question = made.value
     reworded: Update = {"messages": [messages[last]]} if edited else {}
     if any(map(_no_text, messages[last].content)):

@@ -9,7 +9,8 @@ from langgraph.config import get_config
 from langgraph.func import task
 from langgraph.types import interrupt
 
-from ragweave.components.component import Fallback, Outcome
+from ragweave.components.ask import Fallback, Outcome
+from ragweave.components.search_web import query_for_web
 from ragweave.corpora.web.plain import one_line
 from ragweave.corpora.web.search import MAX_QUERY
 from ragweave.nodes.answer import NodeUsage
@@ -60,7 +61,7 @@ async def ask(run: NodeRun, question: str, provider: str) -> tuple[Consent, Outc
     @task
     async def web_query() -> dict[str, Any]:
         said = len(run.notes)
-        made = await run.components.web_querist(run, question)
+        made = await query_for_web(run, question)
         spent = [asdict(row) for row in run.meter.take(run.node)]
         return {**asdict(made), "notes": run.notes[said:], "spent": spent}
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from ragweave.components.component import Outcome
+from ragweave.components.ask import Outcome
 from ragweave.components.evidence import Phrasings
+from ragweave.components.expand import rephrase
 from ragweave.components.run_context import rewrites
 from ragweave.nodes.run import NodeRun, NodeRuntime
 from ragweave.nodes.state import State, Update, phrasings_of
@@ -17,7 +18,7 @@ async def expand(state: State, runtime: NodeRuntime) -> Update:
     run = NodeRun("expand", state, runtime)
     made: Outcome[list[str]] = Outcome([], "off")
     if rewrites(run.context):
-        made = await run.components.expander(run, state["query"])
+        made = await rephrase(run, state["query"])
     before, seed = phrasings_of(state), run.context.method.phrasing == "seed"
     by = "seed" if seed and made.value else made.by
     row: Phrasings = {**before, "rewrites": made.value, "by": by}

@@ -10,11 +10,11 @@ from typing import NamedTuple
 
 from langgraph.types import Overwrite
 
+from ragweave.components.conversation import shown as shown_of
 from ragweave.components.corpus_merge import blended, merged
 from ragweave.components.duplicates import TEXTUAL
 from ragweave.components.evidence import Evidence, RankedList
 from ragweave.components.fusion import fused
-from ragweave.components.llm.conversation import shown as shown_of
 from ragweave.components.local.rank import EACH, score_pools
 from ragweave.components.passages import distinct
 from ragweave.components.picture_relevance import worth_a_look

@@ -11,10 +11,11 @@ from langgraph.graph.message import push_message
 from ragweave.components.answer_builder import AnswerBuilder
 from ragweave.components.attachments import said
 from ragweave.components.choices import offered
+from ragweave.components.documents import read_whole
 from ragweave.components.evidence import Citation, Evidence, Sentence, Strip
-from ragweave.components.llm.documents import read_whole
-from ragweave.components.protocols import GenerationInput
+from ragweave.components.generation_input import GenerationInput
 from ragweave.components.run_context import has_writer_model
+from ragweave.components.write import write_answer
 from ragweave.nodes.answer import behind, following
 from ragweave.nodes.run import NodeRun, NodeRuntime
 from ragweave.nodes.state import (
@@ -93,7 +94,7 @@ async def generate(state: State, runtime: NodeRuntime) -> Update:
     model = has_writer_model(run.context)
     given, strips = await _given(run, state, model)
     builder = await open_builder(run, state, strips)
-    made = await run.components.writer(run, given, builder)
+    made = await write_answer(run, given, builder)
     why = "" if builder.sentences else made.value
     if why and not builder.citations and made.by == "llm":
         builder.nearest()

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from ragweave.components.component import Outcome
+from ragweave.components.ask import Outcome
 from ragweave.components.context import Context
 from ragweave.components.evidence import Action, Evidence, Grade, Step
-from ragweave.components.llm.look import look_first
+from ragweave.components.grade import Graded, grade_items
+from ragweave.components.look import look_first
 from ragweave.components.picture_relevance import worth_a_look
-from ragweave.components.protocols import Graded
 from ragweave.components.run_context import rewrites
 from ragweave.models import relevance
 from ragweave.nodes.run import NodeRun, NodeRuntime
@@ -29,7 +29,7 @@ async def grade(state: State, runtime: NodeRuntime) -> Update:
     items = [Evidence(**{**e, "seen": looked[e["id"]]}) if e["id"] in looked else e for e in items]
     made = Outcome(Graded([], relevance.UPPER, relevance.LOWER), "local")
     if items:
-        made = await run.components.evaluator(run, asked_together(state), items, looked)
+        made = await grade_items(run, asked_together(state), items, looked)
     scores = made.value.scores
     upper, lower = thresholds(run.context, made.value)
     best = max(scores, default=-1.0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ragweave.components.clips import filter_clips
 from ragweave.components.evidence import RankedList
 from ragweave.components.passages import passage_of
 from ragweave.models.text import counted
@@ -21,7 +22,7 @@ async def judge(state: VideoState, runtime: NodeRuntime) -> Update:
     held = [i for i in clips if i in items]
     if not held:
         return run.done("no clip to judge", data={"clips": []}, clips=[])
-    made = await run.components.clip_filter(run, query, [passage_of(items[i], query) for i in held])
+    made = await filter_clips(run, query, [passage_of(items[i], query) for i in held])
     kept = [held[n] for n in made.value.places]
     worth = dict(zip(clips, state.get("scores", []), strict=False))
     scores = [worth.get(i, 0.0) for i in kept]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ragweave.components.evidence import RankedList
+from ragweave.components.look import look_at_clips
 from ragweave.models.text import counted
 from ragweave.nodes.run import NodeRun, NodeRuntime
 from ragweave.nodes.state import Update, VideoState
@@ -14,7 +15,7 @@ async def look(state: VideoState, runtime: NodeRuntime) -> Update:
     clips = state.get("clips", [])
     items = await (await run.library()).items(clips) if clips else {}
     kept = [items[i] for i in clips if i in items]
-    made = await run.components.looker(run, state["query"], state["forms"]["keywords"], kept)
+    made = await look_at_clips(run, state["query"], state["forms"]["keywords"], kept)
     shown = sum(map(bool, made.value.values()))
     told = f"{counted(shown, 'clip')} with something in view" if shown else "nothing was seen"
     row: RankedList = {

@@ -6,14 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from ragweave.components.answer_builder import AnswerBuilder
-from ragweave.components.component import Outcome
+from ragweave.components.ask import Outcome
+from ragweave.components.conversation import with_shown
+from ragweave.components.documents import read_whole
 from ragweave.components.evidence import Evidence, Hop, Phrasings, Reply, Route, Strip
 from ragweave.components.hop_rank import scored
 from ragweave.components.knowledge import Decision, Knowledge
-from ragweave.components.llm.conversation import with_shown
-from ragweave.components.llm.documents import read_whole
-from ragweave.components.llm.prose import tell
 from ragweave.components.passages import as_strip
+from ragweave.components.prose import tell
+from ragweave.components.reason import decide
+from ragweave.components.recall import has_memory
 from ragweave.components.run_context import chosen, has_writer_model
 from ragweave.components.table_query import with_results
 from ragweave.components.tables import parts_of
@@ -113,7 +115,7 @@ async def _decided(run: NodeRun, state: State, reading: Reading) -> tuple[Outcom
     if limit or (known.last and not model):
         query = known.question if reading.opening else ""
         return Outcome(Decision(query=query), "budget" if limit else "rule"), limit
-    ask = run.components.reasoner
+    ask = decide
     if _asks_tables(run):
         made, known = await with_results(run, known, ask, reading.results)
         reading.hops, reading.placed = [*known.hops], [*known.rows]
@@ -157,7 +159,7 @@ def _can_search(run: NodeRun, state: State, reading: Reading) -> bool:
 
 def _can_recall(run: NodeRun, state: State) -> bool:
     done = recalls(state) + (state.get("then") == "recall")
-    return done < run.context.max_recalls and run.components.recaller is not None
+    return done < run.context.max_recalls and has_memory(run.context)
 
 
 def _limit(run: NodeRun) -> str:

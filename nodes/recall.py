@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ragweave.components.component import Outcome
 from ragweave.components.evidence import TEXT_LIMIT, Evidence
 from ragweave.components.passages import as_strip
+from ragweave.components.recall import recall_passage
 from ragweave.models.text import clip
 from ragweave.nodes.run import NodeRun, NodeRuntime
 from ragweave.nodes.state import State, Update, recalls
@@ -15,8 +15,7 @@ TITLE = "The model's own knowledge"
 async def recall(state: State, runtime: NodeRuntime) -> Update:
     """Return one parametric passage. It is marked as the model's own, ordered last, and never cited as a source."""
     run = NodeRun("recall", state, runtime)
-    ask = run.components.recaller
-    made = await ask(run, state["question"], state["query"]) if ask is not None else Outcome("", "local")
+    made = await recall_passage(run, state["question"], state["query"])
     if not made.value:
         return run.done("the model knows nothing about it", made)
     row: Evidence = {

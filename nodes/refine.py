@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ragweave.components.component import Outcome
+from ragweave.components.ask import Outcome
 from ragweave.components.context import Context
 from ragweave.components.evidence import TEXT_LIMIT, Action, Evidence, Strip
+from ragweave.components.grade import score_passages
 from ragweave.components.method import Effort
 from ragweave.components.passages import as_read, as_seen, as_strip
 from ragweave.components.recency import faded
@@ -107,6 +108,6 @@ async def score_strips(run: NodeRun, query: str, made: Sequence[Strip]) -> Outco
     """Score strips with the run's evaluator for strips, all at once."""
     if not made:
         return Outcome([], "local")
-    judged = await run.components.strip_evaluator(run, query, [as_read(s) for s in made])
+    judged = await score_passages(run, query, [as_read(s) for s in made])
     scored = [Strip(**{**s, "score": round(v, 4)}) for s, v in zip(made, judged.value, strict=True)]
     return Outcome(scored, judged.by, judged.fallback)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from langgraph.types import Send
 
 from ragweave.components.evidence import Route
+from ragweave.components.rewrite import forms_of
 from ragweave.components.run_context import searched_within
 from ragweave.corpora.video.scope import named_scope
 from ragweave.nodes.route import RECORDINGS
@@ -27,7 +28,7 @@ async def rewrite(state: VideoState, runtime: NodeRuntime) -> Update:
             run.note("The library holds no recordings; index a video, a sound file or a transcript with times.")
         return run.done("nothing to search", ways=[], routes=routes)
     scope = await named_scope(await run.library(), state["query"], scope)
-    made = await run.components.rewriter(run, state["query"])
+    made = await forms_of(run, state["query"])
     forms = made.value
     told = f"{forms['statement']} | {forms['scene']} | {', '.join(forms['keywords'])}"
     ways: list[Retriever] = [*run.context.method.channels, "video"]

@@ -8,10 +8,9 @@ from typing import Any
 
 from langgraph.types import Send
 
-from ragweave.components.component import Outcome
+from ragweave.components.ask import Outcome
 from ragweave.components.evidence import Route
-from ragweave.components.local.route import labels
-from ragweave.components.protocols import Routed
+from ragweave.components.route import Routed, choose_corpora, labels
 from ragweave.components.run_context import within
 from ragweave.corpora.types import CORPORA, Corpus, Label
 from ragweave.corpora.video.scope import named_scope
@@ -59,7 +58,7 @@ async def _chosen(run: NodeRun, state: State) -> Outcome[Routed]:
     if run.context.route_by == "unified":
         why = "everything is searched and ordered as one"
         return Outcome(Routed([c for c in CORPORA if c in held], {}, why), "unified")
-    made = await run.components.router(run, state["query"], held)
+    made = await choose_corpora(run, state["query"], held)
     if run.hop > 1 and run.context.route_by != "hard":
         return replace(made, value=made.value._replace(labels=all_granularities(made.value.labels, held)))
     return made

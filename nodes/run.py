@@ -11,10 +11,8 @@ from typing import Any
 from langgraph.runtime import Runtime
 from langgraph.types import RetryPolicy
 
-from ragweave.components.build import build
-from ragweave.components.component import Fallback, Outcome
+from ragweave.components.ask import Fallback, Outcome
 from ragweave.components.context import Context
-from ragweave.components.protocols import Components
 from ragweave.components.run_context import RunContext, TurnState
 from ragweave.models.chat import is_transient
 from ragweave.models.meter import Limits, Meter, Spend
@@ -56,13 +54,6 @@ class NodeRun(RunContext):
         self.by, self.event = by, runtime.stream_writer
         self.fallback: Fallback | None = None
         self._in_turn, self._started = bool(named), time.perf_counter()
-
-    @property
-    def components(self) -> Components:
-        """Who decides in this run, chosen when it is first asked."""
-        components: Components = self.turn.components or build(self.context)
-        self.turn.components = components
-        return components
 
     def done(
         self, summary: str, made: Outcome[Any] | None = None, /, *, data: dict[str, Any] | None = None, **update: Any

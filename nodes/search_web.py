@@ -6,6 +6,7 @@ import asyncio
 import re
 
 from ragweave.components.evidence import Evidence, Strip
+from ragweave.components.search_web import query_for_web
 from ragweave.components.strips import THRESHOLD, cut, select
 from ragweave.components.web_evidence import key_of, web_row, web_strip
 from ragweave.corpora.web.plain import inert
@@ -47,7 +48,7 @@ async def search_web(state: State, runtime: NodeRuntime) -> Update:
     server = f"web search {provider}"
     if server in run.turn.down:  # an earlier round has noted it
         return run.done(f"not searched: {provider} did not answer before", **told)
-    written = written or await run.components.web_querist(run, state["query"])
+    written = written or await query_for_web(run, state["query"])
     query = written.value
     try:
         result = await _searched(run, query)

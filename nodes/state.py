@@ -24,7 +24,7 @@ from ragweave.components.evidence import (
     Strip,
 )
 from ragweave.components.passages import as_seen, as_strip
-from ragweave.components.protocols import Forms
+from ragweave.components.rewrite import Forms
 from ragweave.corpora.types import Corpus, Label
 from ragweave.models.relevance import LOWER, UPPER
 from ragweave.nodes.answer import Answer, NodeUsage

@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any
 
 from ragweave.components.context import Context
-from ragweave.components.llm.overview import overview_of
+from ragweave.components.overview import overview_of
 from ragweave.corpora.store.catalog import LibraryRow
 from ragweave.corpora.store.rows import Source
 from ragweave.corpora.store.stores import stores

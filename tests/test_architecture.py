@@ -90,19 +90,14 @@ def test_a_part_of_corpora_imports_only_what_lies_below_it() -> None:
     assert wrong == []
 
 
-DECIDING = {"check", "clips", "expand", "grade", "rank", "rewrite", "route", "search_web"}
-"""Files of components/local that language models and nodes may read; only `build` chooses who writes."""
-
-
-def test_language_models_and_nodes_read_of_the_small_mind_only_what_decides() -> None:
+def test_nodes_leave_to_the_components_who_decides() -> None:
+    """A node that imports a strategy would pass over the choice of the run, and the note if it fails."""
+    strategies = {"locally", "by_model", "by_checkpoint", "by_head", "first_of"}
     wrong = []
-    for path in (*(ROOT / "components/llm").rglob("*.py"), *(ROOT / "nodes").rglob("*.py")):
+    for path in (ROOT / "nodes").rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            module = node.module or "" if isinstance(node, ast.ImportFrom) else ""
-            of, names = module.removeprefix("ragweave.components.local").strip("."), set[str]()
-            if module.startswith("ragweave.components.local"):
-                names = {of.split(".")[0]} if of else {a.name for a in node.names}
-            wrong += [f"{path.relative_to(ROOT)} imports {name}" for name in sorted(names - DECIDING)]
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("ragweave.components"):
+                wrong += [f"{path.name} imports {a.name}" for a in node.names if a.name in strategies]
     assert wrong == []
 
 

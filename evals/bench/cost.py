@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from ragweave.components.context import Context
 from ragweave.components.evidence import TEXT_LIMIT
-from ragweave.components.llm.look import CLIPS, MOST
+from ragweave.components.look import CLIPS, MOST
 from ragweave.evals.bench.judged import BASELINE, OURS
 from ragweave.evals.bench.run import BenchSet, graph_of
 from ragweave.evals.bench.tables import Arm, Table

@@ -5,7 +5,7 @@ import pytest
 
 from ragweave.components.answer_builder import AnswerBuilder
 from ragweave.components.evidence import Citation, Sentence, Strip
-from ragweave.components.llm.prose import tell
+from ragweave.components.prose import tell
 
 TEXT = "Ada Quill opened the mill in 1931. Bert Osk closed it in 1950."
 ROW: Any = {"id": "i", "title": "Mill", "text": TEXT, "locator": {"file": "/mill.md"}, "date": "2024-06-01"}

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragweave.components.llm.citations import with_marks
-from ragweave.components.llm.prose import as_shown, complete_sentences, marked, marks, split
+from ragweave.components.citations import with_marks
+from ragweave.components.prose import as_shown, complete_sentences, marked, marks, split
 
 SAID = "The lamp was first lit on 3 October 1874"
 FORMS = {

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from ragweave.components.condense import Talk, by_model
 from ragweave.components.context import Context
-from ragweave.components.llm.condense import condense
-from ragweave.components.protocols import Talk
 from ragweave.components.run_context import RunContext, TurnState
 from ragweave.models.chat import override
 from ragweave.models.meter import Meter
@@ -20,7 +19,7 @@ QUESTION = "How many steps does the lighthouse have?"
 async def read(reply: str, turn: str = TURN, before: tuple[str, str] = BEFORE) -> str | None:
     talk = Talk([("human", before[0]), ("ai", before[1])], before[0])
     with override(writer=ScriptedChat(replies=[reply])):
-        return await condense(RunContext("condense", Context(), TurnState(Meter())), turn, talk)
+        return await by_model(RunContext("condense", Context(), TurnState(Meter())), turn, talk)
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ragweave.components.llm.entities import extractor
+from ragweave.components.entities import extractor
 from ragweave.corpora.settings import corpora_settings
 from ragweave.models.chat import override
 from ragweave.tests.support import ScriptedChat

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from ragweave.components.llm.labels import unlabelled
-from ragweave.components.llm.prose import as_shown
-from ragweave.components.llm.turn import Answering, begins_turn, read_turn
+from ragweave.components.labels import unlabelled
+from ragweave.components.prose import as_shown
+from ragweave.components.turn import Answering, begins_turn, read_turn
 
 SAID = "It was lit in 1874 [1]."
 LABELS = [

@@ -10,8 +10,8 @@ import pytest
 from PIL import Image
 
 from ragweave.app.api import astate
+from ragweave.components import look as pictures
 from ragweave.components.context import Context
-from ragweave.components.llm import look as pictures
 from ragweave.corpora.ingest.run import index, visual_search
 from ragweave.models import relevance
 from ragweave.models.chat import override

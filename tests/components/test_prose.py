@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from ragweave.components.llm.prose import as_shown, complete_sentences, counts, frames, marks, plain, sign, split
+from ragweave.components.prose import as_shown, complete_sentences, counts, frames, marks, plain, sign, split
 from ragweave.models.text import sentences
 
 GERMAN = "Seit dem 1. September kostet es 25 Pfund [1]. Er kam am 3. Das war spät. Am 4. Mai war er da."
@@ -198,7 +198,7 @@ async def test_a_reply_that_never_ends_a_sentence_is_judged_in_pieces_and_once(
         judged.append(len(text))
         return sentences(text)
 
-    monkeypatch.setattr("ragweave.components.llm.prose.sentences", counted)
+    monkeypatch.setattr("ragweave.components.prose.sentences", counted)
     text = "The lamps are " + unit * 300
 
     parts = [text[at : at + 10] for at in range(0, len(text), 10)]

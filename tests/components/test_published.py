@@ -8,8 +8,8 @@ import pytest
 
 from ragweave.app.api import astate
 from ragweave.components.context import Context
-from ragweave.components.llm.published import answer_messages
-from ragweave.components.protocols import GenerationInput
+from ragweave.components.generation_input import GenerationInput
+from ragweave.components.published import answer_messages
 from ragweave.models.chat import override
 from ragweave.tests.support import ScriptedChat
 

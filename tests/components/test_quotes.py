@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from ragweave.components.answer_builder import AnswerBuilder
 from ragweave.components.context import Context
+from ragweave.components.generation_input import GenerationInput
 from ragweave.components.local.quotes import CHARACTERS, QUOTES, Quote, joined, quotes, write
 from ragweave.components.phrases import NOTHING
-from ragweave.components.protocols import GenerationInput
 from ragweave.corpora.types import Item, Span
 from ragweave.models.tables import heads_above
 from ragweave.models.text import fold

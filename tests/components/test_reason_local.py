@@ -8,7 +8,7 @@ import pytest
 
 from ragweave.components.context import Context
 from ragweave.components.knowledge import Knowledge
-from ragweave.components.local.reason import reason
+from ragweave.components.reason import locally
 from ragweave.components.run_context import RunContext, TurnState
 from ragweave.models.meter import Meter
 
@@ -24,5 +24,5 @@ async def test_the_same_query_goes_to_other_corpora_only_where_nothing_found_is_
     relevance: list[float], unsearched: bool, query: str
 ) -> None:
     rows: Any = [{"id": str(n), "relevance": r} for n, r in enumerate(relevance)]
-    decision = await reason(DESK, Knowledge("When?", [HOP], rows, unsearched=unsearched, lower=0.0))
+    decision = await locally(DESK, Knowledge("When?", [HOP], rows, unsearched=unsearched, lower=0.0))
     assert (decision.query, decision.again, bool(decision.missing)) == (query, bool(query), bool(query))

@@ -75,6 +75,6 @@ def test_the_reranker_of_the_guide_orders_passages() -> None:
     assert reranker.name == "overlap:words" and low < high
 
 
-async def test_the_component_of_the_guide_routes() -> None:
-    routed = await contributed("route")(None, "a photo of the pump", {"image", "paragraph"})
+async def test_the_strategy_of_the_guide_routes() -> None:
+    routed = await contributed("by_words")(None, "a photo of the pump", {"image", "paragraph"})
     assert routed.labels == ["image"]

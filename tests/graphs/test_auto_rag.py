@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from ragweave.components.llm.reason import REMINDER
-from ragweave.components.llm.turn import turn_of
+from ragweave.components.reason import REMINDER
+from ragweave.components.turn import turn_of
 from ragweave.graphs.auto_rag import graph
 from ragweave.models.chat import override
 from ragweave.nodes.answer import Answer

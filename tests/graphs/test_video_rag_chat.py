@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from ragweave.app.api import astate
+from ragweave.components import look as looking
+from ragweave.components.clips import AT_LEAST
 from ragweave.components.context import Context
-from ragweave.components.llm import look as looking
-from ragweave.components.local.clips import AT_LEAST
 from ragweave.tests.support import ScriptedChat
 from ragweave.tests.support.frames import add_frames
 from ragweave.tests.support.library import build_library

@@ -14,8 +14,8 @@ import pytest
 from PIL import Image
 
 from ragweave.app.api import aask, astate
+from ragweave.components import look as looking
 from ragweave.components.context import Context
-from ragweave.components.llm import look as looking
 from ragweave.corpora.ingest.events import Report
 from ragweave.corpora.settings import corpora_settings
 from ragweave.corpora.store.library import open_library

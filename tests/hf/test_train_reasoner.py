@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from ragweave.app import cli
-from ragweave.components.llm.turn import read_turn
+from ragweave.components.turn import read_turn
 
 pytestmark = pytest.mark.hf
 pytest.importorskip("trl", reason="the extra hf is not installed; `make test-hf` runs these tests")

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from pydantic import BaseModel
 
-from ragweave.components.llm.overview import overview_of
+from ragweave.components.overview import overview_of
 from ragweave.models.chat import Chat, chat, override
 from ragweave.models.chat_cache import reply_cache
 from ragweave.models.meter import Meter

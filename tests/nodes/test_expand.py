@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragweave.components.context import Context
-from ragweave.components.llm import expand as llm_expand
-from ragweave.components.llm.expand import clean
+from ragweave.components.expand import by_model, clean
 from ragweave.components.run_context import RunContext, TurnState
 from ragweave.models.chat import override
 from ragweave.models.meter import Meter
@@ -70,7 +69,7 @@ def _one_language(monkeypatch: pytest.MonkeyPatch) -> None:
     async def none(run: Any, query: str) -> str:
         return ""
 
-    monkeypatch.setattr("ragweave.components.llm.expand._other_language", none)
+    monkeypatch.setattr("ragweave.components.expand._other_language", none)
 
 
 async def _phrasings(model: ScriptedChat, *, cached: bool = False, **knobs: Any) -> dict[str, Any]:
@@ -172,7 +171,7 @@ async def test_a_library_in_another_language_is_asked_in_it_too(shelf: Any, monk
     run = RunContext("expand", knobs_of(), TurnState(Meter(), shelf))
     model = ScriptedChat(replies=[{"queries": ["Quand le bac part-il ?", "ferry timetable"]}])
     with override(writer=model):
-        assert await llm_expand.expand(run, "When does the ferry sail from the island?") == [
+        assert await by_model(run, "When does the ferry sail from the island?") == [
             "Quand le bac part-il ?",
             "ferry timetable",
         ]

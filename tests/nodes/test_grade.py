@@ -7,10 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ragweave.components import grade as grading
 from ragweave.components.evidence import Action, Evidence
-from ragweave.components.llm import grade as llm_grade
-from ragweave.components.llm.grade import PassageVerdicts
-from ragweave.components.local.grade import CORRECT
+from ragweave.components.grade import CORRECT, PassageVerdicts, score_passages
 from ragweave.models import relevance
 from ragweave.models.chat import override
 from ragweave.models.chat_json import read_json
@@ -100,7 +99,7 @@ async def test_verdicts_are_read_whatever_is_missing_or_too_much(
 def test_any_json_is_either_read_or_none(value: Any) -> None:
     for shape in (value, {"verdicts": value}):
         found = read_json(json.dumps(shape), PassageVerdicts)
-        assert found is None or all(v.verdict in llm_grade.VALUE for v in found.verdicts)
+        assert found is None or all(v.verdict in grading.VALUE for v in found.verdicts)
 
 
 async def test_a_passage_that_speaks_to_the_grader_stays_inside_its_quotation(runtime: Any) -> None:
@@ -180,7 +179,7 @@ async def test_strips_are_graded_by_the_evaluator_that_was_chosen(
     use_checkpoint(monkeypatch, [0.1])
     with override(writer=ScriptedChat(react=lambda messages: said((1, "relevant")))):
         run = NodeRun("refine", state_of(), runtime(**knobs))
-        made = await run.components.strip_evaluator(run, "q", [Passage("T", "A strip.")])
+        made = await score_passages(run, "q", [Passage("T", "A strip.")])
     assert made.by == maker
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from ragweave.app.api import astate
-from ragweave.components.llm.look import frames
+from ragweave.components.look import frames
 from ragweave.corpora.types import Item
 from ragweave.models.chat import override
 from ragweave.tests.support import ScriptedChat

@@ -11,8 +11,8 @@ import pytest
 from PIL import Image, ImageDraw, ImageFont
 
 from ragweave.app.api import astate
+from ragweave.components import look as pictures
 from ragweave.components.context import Context
-from ragweave.components.llm import look as pictures
 from ragweave.corpora.ingest.readers import Readers
 from ragweave.corpora.ingest.run import index, visual_search
 from ragweave.corpora.ingest.stages import prepare

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from sqlalchemy import select, update
 
-from ragweave.components.llm import look as looking
+from ragweave.components import look as looking
 from ragweave.corpora.store.media import Media
 from ragweave.corpora.store.schema import items
 from ragweave.corpora.store.stores import stores

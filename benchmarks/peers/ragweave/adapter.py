@@ -36,7 +36,7 @@ class Asker:
     def __init__(self, store: Path) -> None:
         from langgraph.checkpoint.memory import InMemorySaver
 
-        from ragweave.components.llm import reason, write
+        from ragweave.components import reason, write
         from ragweave.graphs.agent import build
 
         reason.today = write.today = lambda: "2025-11-28"

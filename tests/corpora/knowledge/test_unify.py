@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ragweave.components.llm.entities import extractor
+from ragweave.components.entities import extractor
 from ragweave.corpora.ingest.run import Models, Report
 from ragweave.corpora.ingest.run import index as run_index
 from ragweave.corpora.knowledge import describe

@@ -6,9 +6,9 @@ import re
 from collections.abc import AsyncIterator, Sequence
 
 from ragweave.components.answer_builder import AnswerBuilder
+from ragweave.components.citations import ends_behind, with_marks
 from ragweave.components.evidence import Strip
-from ragweave.components.llm.citations import ends_behind, with_marks
-from ragweave.components.llm.labels import unlabelled
+from ragweave.components.labels import unlabelled
 from ragweave.corpora.web.plain import one_line, verbatim
 from ragweave.models.calendar import month_of
 from ragweave.models.text import sentences

@@ -1,4 +1,4 @@
-"""Expand a query into further phrasings in one call, and clean what comes back (RAG-Fusion, step 1)."""
+"""Put a query into further phrasings, by a model in one call, and clean what comes back (RAG-Fusion, step 1)."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 
 from pydantic import BaseModel, field_validator
 
+from ragweave.components.ask import Outcome, first_of, model_of
 from ragweave.components.run_context import RunContext
 from ragweave.corpora.meta import NAMES, guess_language
 from ragweave.models.chat_json import read_json
@@ -72,7 +73,17 @@ class Rewrites(BaseModel):
         return cls(queries=found) if len(found) > 1 else None
 
 
-async def expand(run: RunContext, query: str) -> list[str] | None:
+async def rephrase(run: RunContext, query: str) -> Outcome[list[str]]:
+    """Return further phrasings of a query, without the query itself."""
+    return await first_of(run, model_of(run.context), by_model, locally, query)
+
+
+async def locally(run: RunContext, query: str) -> list[str]:
+    """Return no phrasing: rules that cut a question into clauses or keywords were measured as no help."""
+    return []
+
+
+async def by_model(run: RunContext, query: str) -> list[str] | None:
     """Return further phrasings of a query, without the query itself; None where the reply holds none."""
     form, count = run.context.method.phrasing, PHRASINGS
     if form in PUBLISHED:

@@ -8,11 +8,17 @@ from contextlib import aclosing
 from string import ascii_uppercase
 
 from ragweave.components.answer_builder import AnswerBuilder
+from ragweave.components.ask import Outcome, first_of, model_of
 from ragweave.components.closing import nothing_found, show_pictures
 from ragweave.components.evidence import Evidence, Origin, Reply, Strip
-from ragweave.components.llm.labels import unlabelled
-from ragweave.components.llm.look import look_at, sees, showing, viewer
-from ragweave.components.llm.prose import (
+from ragweave.components.generation_input import GenerationInput
+from ragweave.components.labels import unlabelled
+from ragweave.components.local import quotes
+from ragweave.components.look import look_at, sees, showing, viewer
+from ragweave.components.passages import as_strip, best_sentence, evidence_of, headed, untitled
+from ragweave.components.phrases import weak
+from ragweave.components.picture_relevance import worth_a_look
+from ragweave.components.prose import (
     LEFT,
     Room,
     as_shown,
@@ -24,15 +30,11 @@ from ragweave.components.llm.prose import (
     split,
     tell,
 )
-from ragweave.components.llm.published import answer_messages
-from ragweave.components.llm.reason import today
-from ragweave.components.llm.turn import unknown
-from ragweave.components.passages import as_strip, best_sentence, evidence_of, headed, untitled
-from ragweave.components.phrases import weak
-from ragweave.components.picture_relevance import worth_a_look
-from ragweave.components.protocols import GenerationInput
+from ragweave.components.published import answer_messages
+from ragweave.components.reason import today
 from ragweave.components.run_context import RunContext
 from ragweave.components.tables import TablePart, parts_of, told
+from ragweave.components.turn import unknown
 from ragweave.corpora.web.plain import one_line
 from ragweave.models.errors import RagweaveError
 from ragweave.models.text import content_terms, terms
@@ -53,7 +55,12 @@ HEADINGS: dict[Origin, str] = {
 """Headings under which a writer sees evidence, in this order (CRAG, section 4.5)."""
 
 
-async def write(run: RunContext, given: GenerationInput, builder: AnswerBuilder) -> str | None:
+async def write_answer(run: RunContext, given: GenerationInput, builder: AnswerBuilder) -> Outcome[str]:
+    """Write the answer onto a page; the value says why if the evidence carries none."""
+    return await first_of(run, model_of(run.context, "writer"), by_model, quotes.write, given, builder)
+
+
+async def by_model(run: RunContext, given: GenerationInput, builder: AnswerBuilder) -> str | None:
     """Write what the model can answer; None where it wrote nothing that can be used."""
     if given.choices and given.strips:
         return await _choose(run, given, builder)

@@ -10,14 +10,15 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from string import ascii_uppercase
 
+from ragweave.components.ask import Outcome, first_of, model_of
 from ragweave.components.choices import offered
+from ragweave.components.conversation import Round, conversation, rounds
 from ragweave.components.knowledge import Decision, Knowledge
-from ragweave.components.llm.conversation import Round, conversation, rounds
-from ragweave.components.llm.look import Pictures, sees, showing, unlooked, watched
-from ragweave.components.llm.prose import LEFT
-from ragweave.components.llm.turn import ANSWER, SAID, Answering, ModelTurn, begins_turn, read_turn
+from ragweave.components.look import Pictures, sees, showing, unlooked, watched
 from ragweave.components.picture_relevance import worth_a_look
+from ragweave.components.prose import LEFT
 from ragweave.components.run_context import RunContext
+from ragweave.components.turn import ANSWER, SAID, Answering, ModelTurn, begins_turn, read_turn
 from ragweave.corpora.meta import NAMES
 from ragweave.models.chat_reply import tokens_of
 from ragweave.models.errors import RagweaveError
@@ -39,7 +40,26 @@ ABOUT_FILES = (
 _WHOLE = re.compile(r".*[.!?。！？](?:\s*[\[【][\d, ]+[\]】][.。]?)*", re.S)
 
 
-async def reason(run: RunContext, known: Knowledge) -> Decision | None:
+async def decide(run: RunContext, known: Knowledge) -> Outcome[Decision]:
+    """Decide between two rounds: the next query, or that it is enough, with the answer if the model gives one."""
+    return await first_of(run, model_of(run.context, "reasoner"), by_model, locally, known)
+
+
+async def locally(run: RunContext, known: Knowledge) -> Decision:
+    """Return the first query, or the same query for the corpora that were not searched; else nothing more.
+
+    CRAG corrects an incorrect retrieval (section 4.2). Without a model that reads, what can be corrected is where the
+    query was sent.
+    """
+    if not known.hops:
+        return Decision(query=known.question)
+    if not known.unsearched or any(e["relevance"] >= known.lower for e in known.rows):
+        return Decision()
+    missing = "nothing relevant was found in the corpora that were searched"
+    return Decision(missing=missing, query=known.hops[-1]["query"], again=True)
+
+
+async def by_model(run: RunContext, known: Knowledge) -> Decision | None:
     """Take the model's next turn: its answer, or its next queries; None where no turn of it can be read.
 
     A turn that cannot be read, or asks only what was asked before, is asked for again once.

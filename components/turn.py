@@ -9,8 +9,8 @@ from typing import Any
 from pydantic import BaseModel, field_validator
 
 from ragweave.components.knowledge import Tell
-from ragweave.components.llm.labels import in_english, labelled, named_otherwise
-from ragweave.components.llm.prose import Room, boundary, marked, settled_to, trimmed
+from ragweave.components.labels import in_english, labelled, named_otherwise
+from ragweave.components.prose import Room, boundary, marked, settled_to, trimmed
 from ragweave.models.chat_json import read_json
 from ragweave.models.chat_reply import without_thoughts
 from ragweave.models.text import clip, sentences

@@ -10,6 +10,7 @@ from contextlib import aclosing, suppress
 from dataclasses import dataclass, field
 from typing import TypeVar
 
+from ragweave.components.ask import Chosen, Outcome, first_of, model_of
 from ragweave.components.evidence import Evidence, Strip
 from ragweave.components.picture_relevance import apart, frames, told, worth_a_look
 from ragweave.components.run_context import RunContext, chosen
@@ -126,7 +127,7 @@ async def look_at(
     recorded = [(n, held[row[0]["evidence"]]) for n, row in enumerate(rows, 1) if row[0]["evidence"] in held]
     filmed = await unlooked(run, recorded, worth) if films else []
     if filmed and not (shows and run.context.check_by == "off"):
-        seen_in = await look_closer(run, question, [], [item for _, item in filmed])
+        seen_in = await by_model(run, question, [], [item for _, item in filmed])
         for n, item in filmed:
             if text := seen_in.get(item.id):
                 first = rows[n - 1][0]
@@ -242,7 +243,17 @@ async def look_first(run: RunContext, query: str, rows: Sequence[Evidence], enou
     return {e["id"]: text for (e, _), text in zip(able, replies, strict=True) if text is not None}
 
 
-async def look_closer(run: RunContext, query: str, keywords: Sequence[str], clips: Sequence[Item]) -> dict[str, str]:
+async def look_at_clips(
+    run: RunContext, query: str, keywords: Sequence[str], clips: Sequence[Item]
+) -> Outcome[dict[str, str]]:
+    """Return what is seen in each clip, by id, with the question in mind."""
+    model = model_of(run.context, "vision") if run.context.look == "auto" else None
+    # Each clip that fails is noted by itself: no server that is down for one is lost for the others.
+    first = None if model is None else Chosen("llm")
+    return await first_of(run, first, by_model, locally, query, keywords, clips)
+
+
+async def by_model(run: RunContext, query: str, keywords: Sequence[str], clips: Sequence[Item]) -> dict[str, str]:
     """Return what a vision model sees in each clip, by id, "" for nothing; all of them are asked at the same time.
 
     The frames are those stored at indexing, so the original file is not needed.
@@ -269,7 +280,7 @@ async def look_closer(run: RunContext, query: str, keywords: Sequence[str], clip
     return {item.id: text for (item, _), text in zip(able, replies, strict=True) if text is not None}
 
 
-async def nothing(run: RunContext, query: str, keywords: Sequence[str], clips: Sequence[Item]) -> dict[str, str]:
+async def locally(run: RunContext, query: str, keywords: Sequence[str], clips: Sequence[Item]) -> dict[str, str]:
     """See nothing: without a vision model nothing is looked at."""
     return {}
 

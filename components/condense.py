@@ -1,19 +1,21 @@
-"""Condense a follow-up in one short call."""
+"""Make a follow-up a question that stands by itself: by the question before it, or by a model in one short call."""
 
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import Any, NamedTuple
 
 from pydantic import BaseModel, field_validator, model_validator
 
-from ragweave.components.llm.prose import REFUSES
-from ragweave.components.protocols import Talk
+from ragweave.components.ask import Outcome, first_of, model_of
+from ragweave.components.prose import REFUSES
 from ragweave.components.run_context import RunContext
 from ragweave.models.chat_json import read_json
 from ragweave.models.text import UNSPACED, clip, content_terms, words
 from ragweave.prompts import load
 
+BEFORE = 500
+"""Characters of the previous question that are searched with a follow-up."""
 _TURNS = 6
 """Messages before the question that the model is shown."""
 _NAMED = (
@@ -30,6 +32,18 @@ _AROUND = tuple(
 """What some models put around it: what opens, and what closes."""
 _KEY = re.compile(r"question|query|turn|rewrit|output|text|frage|问题", re.I)
 _CHARACTER = re.compile(rf"[{UNSPACED}]")
+
+
+class Talk(NamedTuple):
+    """What was said before a question.
+
+    Attributes:
+        messages: (who, text) of each message.
+        previous: the question before, or "".
+    """
+
+    messages: list[tuple[str, str]]
+    previous: str
 
 
 class Standalone(BaseModel):
@@ -51,7 +65,17 @@ class Standalone(BaseModel):
         return value.strip()
 
 
-async def condense(run: RunContext, question: str, talk: Talk) -> str | None:
+async def stand_alone(run: RunContext, question: str, talk: Talk) -> Outcome[str]:
+    """Return a question that can be understood without the talk that came before it."""
+    return await first_of(run, model_of(run.context), by_model, locally, question, talk)
+
+
+async def locally(run: RunContext, question: str, talk: Talk) -> str:
+    """Return the previous question, if there is one, in front of this one."""
+    return f"{clip(talk.previous, BEFORE)} {question}" if talk.previous else question
+
+
+async def by_model(run: RunContext, question: str, talk: Talk) -> str | None:
     """Return the turn as a question that stands by itself, or None where the reply is something else."""
     history = "\n".join(f"{who}: {clip(text, 500)}" for who, text in talk.messages[-_TURNS:])
     messages = load("condense", history=history, question=question)

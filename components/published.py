@@ -7,8 +7,8 @@ import io
 from collections.abc import Mapping, Sequence
 
 from ragweave.components.evidence import Evidence, Strip
+from ragweave.components.generation_input import GenerationInput
 from ragweave.components.passages import headed, untitled
-from ragweave.components.protocols import GenerationInput
 from ragweave.models.text import clock
 from ragweave.prompts import Messages, load, quote
 

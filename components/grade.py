@@ -1,4 +1,4 @@
-"""Grade by a language model in one call over all passages, or by a trained checkpoint (CRAG, section 4.2)."""
+"""Grade what a hop brought against its query: by the shipped head, a model or a checkpoint (CRAG, section 4.2)."""
 
 from __future__ import annotations
 
@@ -6,25 +6,30 @@ import asyncio
 import math
 import re
 from collections.abc import Awaitable, Callable, Collection, Sequence
+from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 from pydantic import BaseModel, model_validator
 
+from ragweave.components.ask import CHECKPOINT, Chosen, Outcome, first_of, model_of
+from ragweave.components.context import Context
 from ragweave.components.evidence import TEXT_LIMIT, Evidence
 from ragweave.components.fusion import ALPHA
 from ragweave.components.passages import reading, relevances
 from ragweave.components.picture_relevance import joined
-from ragweave.components.protocols import Graded
 from ragweave.components.recency import refaded
 from ragweave.components.run_context import RunContext
 from ragweave.models.errors import ModelError
-from ragweave.models.relevance import Passage
+from ragweave.models.relevance import LOWER, Passage
 from ragweave.models.settings import model_settings
 from ragweave.models.text import clip
 from ragweave.prompts import load, quote
 
 Label = Literal["relevant", "partly", "irrelevant"]
 
+CORRECT = 0.0
+"""Relevance of the best item from which a round is correct: from here on its gold is among the first four passages as
+often as from higher scores."""
 VALUE: dict[Label, float] = {"relevant": 0.9, "partly": 0.0, "irrelevant": -0.9}
 """What a language model's verdict counts on the scale of the other evaluators."""
 BY_MODEL = (0.5, -0.5)
@@ -43,6 +48,68 @@ _SAID: dict[str, Label] = {
     **dict.fromkeys(("partial", "partially", "partially relevant", "partly relevant", "ambiguous", "maybe"), "partly"),
     **dict.fromkeys(("no", "false", "not relevant", "incorrect", "unrelated"), "irrelevant"),
 }
+
+
+@dataclass(frozen=True)
+class Graded:
+    """Relevance of items in [-1, 1] to their query, and the thresholds that belong to its evaluator (CRAG).
+
+    Attributes:
+        scores: one per item.
+        upper: from here on an item is relevant.
+        lower: below, it is not.
+    """
+
+    scores: list[float]
+    upper: float
+    lower: float
+
+
+async def grade_items(
+    run: RunContext, query: str, items: Sequence[Evidence], reread: Collection[str]
+) -> Outcome[Graded]:
+    """Grade what a hop brought against its query.
+
+    Args:
+        run: lends the evaluator.
+        query: query of the hop.
+        items: what it brought.
+        reread: ids of items whose text has changed since `fuse` scored them.
+    """
+    first = evaluator_of(run.context)
+    strategy = by_checkpoint if first == CHECKPOINT else by_model
+    return await first_of(run, first, strategy, locally, query, items, reread)
+
+
+async def score_passages(run: RunContext, query: str, passages: Sequence[Passage]) -> Outcome[list[float]]:
+    """Score passages that no hop has scored, in [-1, 1]: strips, pages of the web."""
+    first = evaluator_of(run.context)
+    strategy = score_by_checkpoint if first == CHECKPOINT else score_by_model
+    return await first_of(run, first, strategy, score_locally, query, passages)
+
+
+def evaluator_of(context: Context) -> Chosen | None:
+    """Return the evaluator that a run chooses (`grade_by`), or None if the shipped head grades.
+
+    Raises:
+        ModelError: the run wants a chat model to grade, and none is configured.
+    """
+    if context.grade_by == "checkpoint":
+        return CHECKPOINT
+    return model_of(context, choice="llm" if context.grade_by == "llm" else "local")
+
+
+async def locally(run: RunContext, query: str, items: Sequence[Evidence], reread: Collection[str]) -> Graded:
+    """Return the relevance by which `fuse` ordered each item; read again are only those whose text has changed."""
+    again = [e for e in items if e["id"] in reread]
+    read = await relevances(await run.library(), query, [reading(e) for e in again]) if again else []
+    found = {e["id"]: score for e, score in zip(again, read, strict=True)}
+    return Graded([found.get(e["id"], e["relevance"]) for e in items], CORRECT, LOWER)
+
+
+async def score_locally(run: RunContext, query: str, passages: Sequence[Passage]) -> list[float]:
+    """Return the absolute relevance of passages, in [-1, 1]."""
+    return await relevances(await run.library(), query, passages)
 
 
 class PassageVerdict(BaseModel):
@@ -80,24 +147,24 @@ def _row(row: Any, at: int) -> dict[str, Any] | None:
     return {"n": int(found.group()), "verdict": label} if found and label else None
 
 
-async def grade(run: RunContext, query: str, items: Sequence[Evidence], reread: Collection[str]) -> Graded | None:
+async def by_model(run: RunContext, query: str, items: Sequence[Evidence], reread: Collection[str]) -> Graded | None:
     """Ask the language model for a verdict over each item without one; None where nothing can be read."""
     shown = [reading(e) for e in items]
 
     async def ask(left: Sequence[int]) -> list[float] | None:
-        return await passages(run, query, [shown[n] for n in left], [items[n]["relevance"] for n in left])
+        return await score_by_model(run, query, [shown[n] for n in left], [items[n]["relevance"] for n in left])
 
     return await _graded(run, items, reread, ask, BY_MODEL)
 
 
-async def grade_by_checkpoint(
+async def by_checkpoint(
     run: RunContext, query: str, items: Sequence[Evidence], reread: Collection[str]
 ) -> Graded | None:
     """Ask the evaluator that RAGWEAVE_EVALUATOR names; its thresholds are those of the paper."""
     shown = [reading(e) for e in items]
 
     async def ask(left: Sequence[int]) -> list[float]:
-        return await passages_by_checkpoint(run, query, [shown[n] for n in left])
+        return await score_by_checkpoint(run, query, [shown[n] for n in left])
 
     return await _graded(run, items, reread, ask, BY_T5)
 
@@ -128,7 +195,7 @@ async def _graded(
     return Graded(whole, *thresholds)
 
 
-async def passages_by_checkpoint(run: RunContext, query: str, passages: Sequence[Passage]) -> list[float]:
+async def score_by_checkpoint(run: RunContext, query: str, passages: Sequence[Passage]) -> list[float]:
     """Score with the checkpoint that RAGWEAVE_EVALUATOR names, cut to [-1, 1].
 
     Raises:
@@ -145,7 +212,7 @@ async def passages_by_checkpoint(run: RunContext, query: str, passages: Sequence
     return [max(-1.0, min(1.0, s)) for s in scores]
 
 
-async def passages(
+async def score_by_model(
     run: RunContext, query: str, passages: Sequence[Passage], likely: Sequence[float] = ()
 ) -> list[float] | None:
     """Grade all passages in one call. A passage the reply leaves out is undecided; None where nothing can be read.

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field, replace
 
 from ragweave.components.evidence import TEXT_LIMIT, Evidence, Hop, Strip
 from ragweave.components.knowledge import Knowledge
-from ragweave.components.llm.prose import long, marked, marks
-from ragweave.components.llm.turn import turn_of
 from ragweave.components.passages import headed, is_nested, untitled
+from ragweave.components.prose import long, marked, marks
 from ragweave.components.tables import TablePart, described, told, whole_rows
+from ragweave.components.turn import turn_of
 from ragweave.models.chat_reply import tokens_of
 from ragweave.models.text import clip
 from ragweave.prompts import Messages, load, passage, quote
