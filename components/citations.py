@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import islice
 
 _OPENS, _CLOSES = "[【〔［〖⟦(（{", "]】〕］〗⟧)）}"
 _WEAK = "(（{"
@@ -113,13 +114,23 @@ def ends_behind(text: str, at: int) -> int | None:
         if not window or window[0] not in _STARTS:
             return at
         raised = _SUPERSCRIPT.match(window)
-        ends = [m.end() for m in _CLOSING.finditer(window)][:_TRIES]
+        ends = _closed_at(window)
         end = raised.end() if raised else next((e for e in ends if pure(window[:e])), 0)
         end = end or (last.end() if (last := _LAST.match(window)) else 0)
         if end:
             at = start + end
         else:
             return None if len(window) < _LONGEST and _PENDING.match(window) else at
+
+
+def _closed_at(window: str) -> list[int]:
+    """Return where a mark may end; a raised sign behind one may also begin the next, as in `^[1]^[2]`."""
+    ends = []
+    for m in islice(_CLOSING.finditer(window), _TRIES):
+        ends.append(m.end())
+        if len(m.group()) > 1 and m.group()[-1] in "^$":
+            ends.append(m.end() - 1)
+    return ends
 
 
 def _marks(numbers: list[int]) -> str:

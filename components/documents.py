@@ -34,8 +34,7 @@ async def read_whole(
 ) -> list[Strip]:
     """Return strips with the text of the wanted documents in place of their windows.
 
-    A document of which strips were chosen keeps them. A paragraph goes where a document holds it that its round, or an
-    earlier one, shows.
+    Chosen strips of a document stay. A paragraph goes if a document of its round or an earlier one holds it.
 
     Args:
         run: lends the library and the budget.
@@ -45,17 +44,16 @@ async def read_whole(
         wanted: ids of the documents that are read whole.
         question: chooses the stretch of a document that does not fit.
     """
-    windows = {s["evidence"]: s for s in strips if s["evidence"] in wanted and _is_window(s, rows)}
+    documents = [s for s in strips if s["evidence"] in wanted]
+    windows = {s["evidence"]: s for s in documents if _is_window(s, rows)}
     rounds = {i: n for n, ids in reversed([*enumerate(ranked)]) for i in ids}
     order = [i for i in dict.fromkeys(i for ids in ranked for i in ids) if i in windows]
     if not order:
         return [*strips]
     library = await run.library()
-    items = await library.items(order)
+    items, whole = await library.items(order), dict[str, Strip]()
     budget = await _budget(run)
-    room = budget * CHARS_A_TOKEN
-    room -= sum(len(s["text"]) for s in strips if s["evidence"] not in windows)
-    whole: dict[str, Strip] = {}
+    room = budget * CHARS_A_TOKEN - sum(len(s["text"]) for s in strips if s["evidence"] not in windows)
     for n, i in enumerate(order, 1):
         if (item := items.get(i)) is not None:
             share = min(LONGEST, max(TEXT_LIMIT, room - TEXT_LIMIT * (len(order) - n)))
@@ -63,17 +61,20 @@ async def read_whole(
             room -= len(whole[i]["text"])
             if budget < run.context.method.turn_tokens and len(whole[i]["text"]) < len(item.text):
                 run.meter.tell("documents", "The model reads little at once, so documents were shown to it in part.")
-    held = [(rounds[i], s["locator"].get("file"), " ".join(s["text"].split())) for i, s in whole.items()]
-
-    def stands_in_one(s: Strip) -> bool:
-        row, said = rows.get(s["evidence"]), " ".join(s["text"].split())
-        if row is None or row["corpus"] != "paragraph" or s["evidence"] not in rounds:
-            return False
-        of = row["locator"].get("file")
-        return any(of == file and said in text and n <= rounds[s["evidence"]] for n, file, text in held)
-
     read = [whole.get(s["evidence"], s) if _is_window(s, rows) else s for s in strips]
-    return [s for s in read if not stands_in_one(s)]
+    held = [(rounds[i], s["locator"].get("file"), " ".join(s["text"].split())) for i, s in whole.items()]
+    return [s for s in read if not _is_held(s, rows, rounds, held)]
+
+
+def _is_held(
+    strip: Strip, rows: Mapping[str, Evidence], rounds: Mapping[str, int], held: Sequence[tuple[int, str | None, str]]
+) -> bool:
+    """Tell whether a paragraph is in a document that its round, or an earlier one, shows."""
+    row, said = rows.get(strip["evidence"]), " ".join(strip["text"].split())
+    if row is None or row["corpus"] != "paragraph" or strip["evidence"] not in rounds:
+        return False
+    of = row["locator"].get("file")
+    return any(of == file and said in text and n <= rounds[strip["evidence"]] for n, file, text in held)
 
 
 async def _budget(run: RunContext) -> int:

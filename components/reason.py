@@ -14,8 +14,9 @@ from ragweave.components.ask import Outcome, first_of, model_of
 from ragweave.components.choices import offered
 from ragweave.components.conversation import Round, conversation, rounds
 from ragweave.components.knowledge import Decision, Knowledge
-from ragweave.components.look import Pictures, sees, showing, unlooked, watched
+from ragweave.components.look import unlooked
 from ragweave.components.picture_relevance import worth_a_look
+from ragweave.components.pictures import Pictures, sees, showing, watched
 from ragweave.components.prose import LEFT
 from ragweave.components.run_context import RunContext
 from ragweave.components.turn import ANSWER, SAID, Answering, ModelTurn, begins_turn, read_turn

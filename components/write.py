@@ -14,10 +14,11 @@ from ragweave.components.evidence import Evidence, Origin, Reply, Strip
 from ragweave.components.generation_input import GenerationInput
 from ragweave.components.labels import unlabelled
 from ragweave.components.local import quotes
-from ragweave.components.look import look_at, sees, showing, viewer
+from ragweave.components.look import viewer
 from ragweave.components.passages import as_strip, best_sentence, evidence_of, headed, untitled
 from ragweave.components.phrases import weak
 from ragweave.components.picture_relevance import worth_a_look
+from ragweave.components.pictures import look_at, sees, showing
 from ragweave.components.prose import (
     LEFT,
     Room,

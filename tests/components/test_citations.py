@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from ragweave.components.citations import with_marks
@@ -130,6 +130,7 @@ def test_code_cites_nothing() -> None:
     st.lists(st.sampled_from([*FORMS, "It is. ", "He ", "left", ". ", " ", "\n", "(so)", "<b>", "5 m²"]), max_size=8),
     st.integers(1, 6),
 )
+@example(["It is. ", "^[1]", "^[1]"], 1)
 async def test_how_a_text_is_cut_into_parts_changes_no_sentence(words: list[str], width: int) -> None:
     text = "".join(words)
     assert await pieces(text, width) == split(text)
