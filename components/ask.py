@@ -28,7 +28,7 @@ class Fallback:
     Attributes:
         why: in words.
         stood_in: name of the strategy that decided.
-        kind: its reply could not be read, it failed, or its server was down and got no further call in this turn.
+        kind: its reply could not be read, it failed, or its server is down, for the rest of the turn.
     """
 
     why: str
@@ -50,7 +50,7 @@ class Chosen(NamedTuple):
 
     Attributes:
         name: `llm` or `checkpoint`.
-        host: server of its chat model; another role may use another server, which is still up if this one is down.
+        host: server of its chat model; another role may use another one, which is up if this one is down.
     """
 
     name: str
@@ -83,7 +83,7 @@ async def first_of(
     *args: P.args,
     **kwargs: P.kwargs,
 ) -> Outcome[T]:
-    """Return what `strategy` decides if it was chosen, else what `local` decides; a note of the run names a failure.
+    """Return what `strategy` decides if it was chosen, else what `local` decides; a failure becomes a note.
 
     A server that is down is noted once a turn and gets no further call in it.
     """
@@ -109,7 +109,7 @@ async def first_of(
 
 
 def _note_failure(run: RunContext, first: Chosen, error: RagweaveError) -> bool:
-    """Note why a strategy failed; return whether the fallback model is now asked in place of a server that is down."""
+    """Note why a strategy failed; return whether the fallback model takes over from a server that is down."""
     logger.info("%s fell back: %s", run.node, error)
     # The end of the run names its spent limit once.
     limited = isinstance(error, BudgetSpent) and run.meter.refused

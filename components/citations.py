@@ -1,4 +1,4 @@
-"""Marks by which models cite: any bracket, tag or raised number whose only content names documents by number."""
+"""Marks by which models cite: brackets, tags or raised numbers that hold nothing but numbers of documents."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _FREE = ":#.=№°_\"'^\\* "
 
 
 def numbers_in(content: str) -> tuple[list[int], bool] | None:
-    """Return the documents that the content of a mark names, and whether by a word; None where it holds other text."""
+    """Return the documents that a mark names, and whether by a word; None if it holds other text."""
     found: list[int] = []
     worded = ranged = False
     text = re.sub(r"(?::\d+)?†[^,;，、]*", "", content)
@@ -80,8 +80,8 @@ def with_marks(text: str, shown: int = 0) -> str:
 
     Args:
         text: a sentence without code.
-        shown: how many documents the model was shown. Numbers in round brackets and raised ones are marks only at
-            the end of a clause, within this range, and where the sentence has no other marks.
+        shown: how many documents the model was shown. Numbers in round brackets and raised ones are marks
+            only at the end of a clause, within this range, and if the sentence has no other marks.
     """
     if not _ODD.search(text):
         return text

@@ -1,4 +1,4 @@
-"""Keep the clips that may bear on a query (VideoRAG, section 3.2): by the shipped head, a model or a checkpoint."""
+"""Keep the clips that bear on a query (VideoRAG, section 3.2): by the head, a model or a checkpoint."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Kept:
 
     Attributes:
         places: of the clips, from 0.
-        verdicts: relevance in [-1, 1] of every clip, if the evaluator that grades them later judged them; else empty.
+        verdicts: relevance in [-1, 1] of every clip, if the evaluator of the run judged them; else empty.
     """
 
     places: list[int]
@@ -61,7 +61,7 @@ async def by_checkpoint(run: RunContext, query: str, passages: Sequence[Passage]
 
 
 def select(scores: Sequence[float], at_least: int = AT_LEAST) -> list[int]:
-    """Return the places of scores at or above the floor, and of the first others up to `at_least`, in order."""
+    """Return the places of scores from the floor on, and of the first others up to `at_least`, in order."""
     kept = [n for n, s in enumerate(scores) if s >= FLOOR]
     others = [n for n, s in enumerate(scores) if s < FLOOR]
     return sorted([*kept, *others[: max(0, at_least - len(kept))]])

@@ -1,4 +1,4 @@
-"""Make a follow-up a question that stands by itself: by the question before it, or by a model in one short call."""
+"""Make a follow-up stand alone: with the question before it, or by a model in one short call."""
 
 from __future__ import annotations
 
@@ -114,8 +114,8 @@ def bare(reply: str) -> str:
 def _goes_on(question: str, turn: str, said: list[str]) -> bool:
     """Tell whether a question shares a word of content with its turn or with what was said before.
 
-    A turn may be of function words alone (“And why?”), which then count; and of a turn in a script without spaces every
-    character does, because nobody can tell its words for sure.
+    A turn may be of function words alone (“And why?”), which then count. Of a turn in a script without spaces
+    every character counts, because nobody can tell its words for sure.
     """
     known = {*(content_terms(turn) or words(turn)), *_CHARACTER.findall(turn)}
     known.update(term for text in said for term in content_terms(text))

@@ -1,4 +1,4 @@
-"""Entities by a language model, where RAGWEAVE_ENTITIES is llm: those of a chunk, names of one, one description."""
+"""Extract entities by a model (RAGWEAVE_ENTITIES=llm): those of a chunk, names of one, one description."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class MergedDescriptions(BaseModel):
 
 
 def extractor(meter: Meter | None = None) -> Extractor | None:
-    """Return the language model that extracts at indexing, or None where it shall not, or none is configured."""
+    """Return the model that extracts at indexing, or None if none shall or none is configured."""
     model = chat("judge") if corpora_settings().entities == "llm" else None
     if model is None:
         return None

@@ -1,4 +1,4 @@
-"""Put a query into further phrasings, by a model in one call, and clean what comes back (RAG-Fusion, step 1)."""
+"""Put a query into further phrasings, by a model in one call, and clean them (RAG-Fusion, step 1)."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Rewrites(BaseModel):
     @field_validator("queries", mode="before")
     @classmethod
     def _texts(cls, value: Any) -> Any:
-        """Take what is text: some models write one string with a line per query, or objects with a text inside."""
+        """Take what is text: some models write one string, a line a query, or objects with a text inside."""
         if isinstance(value, str):
             return value.splitlines()
         if not isinstance(value, list):
@@ -66,7 +66,7 @@ class Rewrites(BaseModel):
 
     @classmethod
     def read_plain(cls, text: str) -> Rewrites | None:
-        """Read a reply that is no JSON but a query a line: numbered or bulleted lines, or at least two bare ones."""
+        """Read a query a line in a reply that is no JSON: numbered or bulleted lines, or two and more bare ones."""
         lines = [line.strip() for line in without_thoughts(text).splitlines() if line.strip()]
         listed = [line for line in lines if _MARK.match(line)]
         found = listed if len(listed) > 1 else [line for line in lines if not _NO_QUERY.search(line)]
@@ -100,7 +100,7 @@ async def by_model(run: RunContext, query: str) -> list[str] | None:
 
 
 async def _other_language(run: RunContext, query: str) -> str:
-    """Return the name of the most frequent language of the library in which the query is not written, or ""."""
+    """Return the name of the library's most frequent language that is not the query's, or ""."""
     held = await (await run.library()).languages()
     mine = guess_language(query) or (held[0] if held else "")
     return next((NAMES[code] for code in held if code != mine and code in NAMES), "")
@@ -109,8 +109,8 @@ async def _other_language(run: RunContext, query: str) -> str:
 def clean(rewrites: list[str], query: str, limit: int, anywhere: bool = False) -> list[str]:
     """Return what can be searched of a reply, at most `limit` lines.
 
-    Dropped are numbering, bullets, quotes, blanks, duplicates, copies of the query, prose, lines that only announce
-    others, and, unless they may be written `anywhere`, lines in a script of which the query has no letter.
+    Dropped are numbering, bullets, quotes, blanks, duplicates, copies of the query, prose, lines that only
+    announce others, and, unless they may be written `anywhere`, lines in a script of which the query has no letter.
     """
     kept: dict[str, str] = {}
     asked = _key(query)

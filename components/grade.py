@@ -1,4 +1,4 @@
-"""Grade what a hop brought against its query: by the shipped head, a model or a checkpoint (CRAG, section 4.2)."""
+"""Grade what a hop brought (CRAG, section 4.2): by the shipped head, a model or a checkpoint."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ from ragweave.prompts import load, quote
 Label = Literal["relevant", "partly", "irrelevant"]
 
 CORRECT = 0.0
-"""Relevance of the best item from which a round is correct: from here on its gold is among the first four passages as
-often as from higher scores."""
+"""Relevance of the best item from which a round is correct: from here on its gold is among the first four
+passages as often as from higher scores."""
 VALUE: dict[Label, float] = {"relevant": 0.9, "partly": 0.0, "irrelevant": -0.9}
 """What a language model's verdict counts on the scale of the other evaluators."""
 BY_MODEL = (0.5, -0.5)
@@ -100,7 +100,7 @@ def evaluator_of(context: Context) -> Chosen | None:
 
 
 async def locally(run: RunContext, query: str, items: Sequence[Evidence], reread: Collection[str]) -> Graded:
-    """Return the relevance by which `fuse` ordered each item; read again are only those whose text has changed."""
+    """Return the relevance by which `fuse` ordered each item; only changed texts are read again."""
     again = [e for e in items if e["id"] in reread]
     read = await relevances(await run.library(), query, [reading(e) for e in again]) if again else []
     found = {e["id"]: score for e, score in zip(again, read, strict=True)}
@@ -176,7 +176,7 @@ async def _graded(
     ask: Callable[[Sequence[int]], Awaitable[list[float] | None]],
     thresholds: tuple[float, float],
 ) -> Graded | None:
-    """Return the relevance of items: the verdict that one has, or what `ask` returns for the places of the others.
+    """Return the relevance of items: the verdict of each, or what `ask` returns for the places of the others.
 
     Added is what `fuse` knows besides: what pictures show, and the age of items.
     """
@@ -215,7 +215,7 @@ async def score_by_checkpoint(run: RunContext, query: str, passages: Sequence[Pa
 async def score_by_model(
     run: RunContext, query: str, passages: Sequence[Passage], likely: Sequence[float] = ()
 ) -> list[float] | None:
-    """Grade all passages in one call. A passage the reply leaves out is undecided; None where nothing can be read.
+    """Grade all passages in one call; one that the reply leaves out is undecided. None if it cannot be read.
 
     Of more passages than fit a prompt the likeliest are shown; the others count as irrelevant.
     """

@@ -34,7 +34,7 @@ _ANSWERS, _QUERIES = _line(_ANSWER), _line(_SEARCH)
 
 
 def in_english(turn: str) -> str:
-    """Return a turn in which no label is known with those that it has in other words, as our prompts name them."""
+    """Return a turn without a known label with its labels in other words named as our prompts name them."""
     if turn.lstrip()[:1] in ("{", "["):
         return turn
     if _ANSWERS.search(turn):
@@ -43,7 +43,7 @@ def in_english(turn: str) -> str:
 
 
 def named_otherwise(turn: str, since: int) -> bool:
-    """Tell whether a turn has a label of an answer in other words, in a line that begins at `since` or later."""
+    """Tell whether a line that begins at `since` or later has a label of an answer in other words."""
     return turn.lstrip()[:1] not in ("{", "[") and _ANSWERS.search(turn, since) is not None
 
 

@@ -1,4 +1,4 @@
-"""A vision model looks at pictures and at frames of clips with the question in mind (VideoRAG, section 3.3)."""
+"""Look at pictures and at frames of clips with the question in mind (VideoRAG, section 3.3)."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _KNOWN = 1_500
 """Characters of what is known of a picture or said in a clip that the one who looks is told."""
 
 _blind: set[tuple[str, str]] = set()
-"""(host, model) of the models that take no pictures at all, for the life of the process: they are not asked again."""
+"""(host, model) of the models that take no pictures at all; this process does not ask them again."""
 _TAKES_NONE = re.compile(
     r"(?:(?:images|image[ _]inputs?|image_url) (?:is|are) (?:not|only) (?:supported|enabled)"
     r"|(?:not|n['’]t) (?:support|accept|take) (?:any )?(?:images?|pictures|vision|multi-?modal)(?: inputs?)?"
@@ -43,9 +43,9 @@ _TAKES_NONE = re.compile(
     r"|at most 0 image|unknown variant .?image_url|(?:vision|mmproj) is required for image input",
     re.I,
 )
-"""What servers say of a model without eyes; any other refusal may be that of one picture, of one key, of one prompt.
+"""What servers say of a model without eyes; any other refusal may be of one picture, one key or one prompt.
 
-Where more follows than a stop or the model, it may be such a condition: what is missed costs one refused call a turn.
+If more follows than a stop or the model, it may be such a condition: a miss costs one refused call a turn.
 """
 
 
@@ -58,9 +58,9 @@ def viewer(run: RunContext) -> Chat | None:
 async def unlooked(
     run: RunContext, rows: Sequence[tuple[int, Evidence]], worth: Collection[str]
 ) -> list[tuple[int, Item]]:
-    """Return the first clips and recordings worth a look, among numbered evidence, with frames nobody looked at.
+    """Return the first clips and recordings of numbered evidence worth a look that have unseen frames.
 
-    Clips come first: of a whole recording what they do not show is left, and nothing where its clips were looked at.
+    Clips come first: of a whole recording what they do not show is left, and nothing if its clips were seen.
     """
     looked = {e["locator"].get("file") for _, e in rows if e["corpus"] == "clip" and "seen" in e}
     wanted = {}
@@ -78,7 +78,7 @@ async def unlooked(
 
 
 async def look_first(run: RunContext, query: str, rows: Sequence[Evidence], enough: float) -> dict[str, str]:
-    """Have a vision model look at pictures that no text can grade: those without any, and those that their look found.
+    """Have a vision model look at pictures that no text can grade: without any text, or found by their look.
 
     From the relevance `enough` on what is written about a picture settles it.
 
@@ -110,7 +110,7 @@ async def look_at_clips(
 
 
 async def by_model(run: RunContext, query: str, keywords: Sequence[str], clips: Sequence[Item]) -> dict[str, str]:
-    """Return what a vision model sees in each clip, by id, "" for nothing; all of them are asked at the same time.
+    """Return what a vision model sees in each clip, by id, "" for nothing; all calls run at the same time.
 
     The frames are those stored at indexing, so the original file is not needed.
     """
@@ -142,7 +142,7 @@ async def locally(run: RunContext, query: str, keywords: Sequence[str], clips: S
 
 
 def affordable(run: RunContext, most: int = MOST) -> int:
-    """Return how many pictures the rest of the token budget may hold: half of it, looked at once and shown once."""
+    """Return how many pictures half of the remaining tokens hold, each looked at once and shown once."""
     limit, spent = run.meter.limits.tokens, run.meter.spent
     left = limit - spent.input_tokens - spent.output_tokens
     return max(0, min(most, left // (4 * IMAGE_TOKENS))) if limit else most
@@ -175,7 +175,7 @@ async def look_at_picture(
 
 
 async def _look(run: RunContext, model: Chat, what: str, messages: Messages, images: Sequence[bytes]) -> str | None:
-    """Return what the model sees that bears on the question, "" for nothing, None where it failed, which is noted."""
+    """Return what the model sees that bears on the question, "" for nothing, None and a note if it failed."""
     try:
         said = await model.text(messages, node=run.node, meter=run.meter, images=images)
     except BudgetSpent as error:
@@ -192,7 +192,7 @@ async def _look(run: RunContext, model: Chat, what: str, messages: Messages, ima
 
 
 def show_no_more(run: RunContext, model: Chat, error: RagweaveError) -> None:
-    """Note that a model refused pictures; it is shown none again in this turn, or never if it takes none at all."""
+    """Note that a model refused pictures; it gets none again in this turn, or never if it takes none."""
     run.note(f"Pictures could not be shown to {model.name}: {error}")
     run.turn.blind.add((model.host, model.name))
     if any(_TAKES_NONE.search(str(e)) for e in causes(error)):

@@ -1,4 +1,4 @@
-"""What a library holds, in three sentences, and questions that it answers: written by a language model in one call."""
+"""Describe a library in three sentences and with questions that it answers, in one call of a model."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Written(BaseModel):
 async def overview_of(
     titles: Sequence[str], passages: Sequence[str], model: Chat, meter: Meter
 ) -> tuple[str, list[tuple[int, str, int, int]]]:
-    """Return a summary and questions, each with the index of its passage and where in it its answer is, [start, end).
+    """Return a summary and questions, each with the index of its passage and its answer there, [start, end).
 
     A question whose answer does not stand in its passage is left out.
     """

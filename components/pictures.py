@@ -59,12 +59,12 @@ async def look_at(
     lower: float = LOWER,
     films: bool = True,
 ) -> tuple[list[list[Strip]], Pictures]:
-    """Have a vision model look at the pictures among the evidence that are worth it; without `films`, at no frames.
+    """Have a vision model look at pictures of the evidence that are worth it; without `films`, at no frames.
 
-    What it sees becomes a strip of the same evidence, so that sentences about it can be checked. Without a vision
-    model, or with one that takes no pictures, the evidence stays as it is. What was looked at before is not looked
-    at again. Clips and recordings are looked at by their frames; if nothing is checked and the writer sees them
-    itself, by it alone.
+    What it sees becomes a strip of the same evidence, so that sentences about it can be checked. Without a
+    vision model, or with one that takes no pictures, the evidence stays as it is. What was looked at before
+    is not looked at again. Clips and recordings are looked at by their frames; if nothing is checked and the
+    writer sees them itself, by it alone.
 
     Returns:
         The rows with what was seen, and the pictures themselves where the writer is the vision model.
@@ -96,7 +96,7 @@ async def look_at(
 async def _with_films(
     run: RunContext, question: str, rows: Sequence[list[Strip]], filmed: Sequence[tuple[int, Item]]
 ) -> list[list[Strip]]:
-    """Return the rows with what was seen in clips and recordings; a writer that sees them may look by itself."""
+    """Return the rows with what was seen in clips and recordings; a writer that sees may look by itself."""
     out = list(rows)
     if filmed and not (sees(run, "writer") and run.context.check_by == "off"):
         seen_in = await by_model(run, question, [], [item for _, item in filmed])
@@ -128,7 +128,7 @@ async def _for_writer(
 def _pictured(
     rows: Sequence[Sequence[Strip]], held: Mapping[str, Evidence], worth: Collection[str]
 ) -> list[tuple[int, str]]:
-    """Return the places of the pictures and pages among the rows that are worth a look, with their media ids."""
+    """Return the places and media ids of the pictures and pages among the rows that are worth a look."""
     found = []
     for n, row in enumerate(rows):
         first = row[0]
@@ -154,7 +154,7 @@ def sees(run: RunContext, role: Role) -> bool:
 
 
 async def watched(run: RunContext, filmed: Sequence[tuple[int, Item]]) -> Pictures:
-    """Return frames of clips and recordings for a writer, `look_frames` of them in all (UniversalRAG, appendix B)."""
+    """Return frames of clips and recordings for a writer, `look_frames` in all (UniversalRAG, appendix B)."""
     out = Pictures()
     most = affordable(run, run.context.method.look_frames)
     shares = apart([item for _, item in filmed], max(1, most // max(1, len(filmed))))

@@ -1,4 +1,4 @@
-"""Sentences of a chat model: found while its reply arrives, read plainly, told to the page with what they cite."""
+"""Sentences of a chat model: found while its reply arrives, read plainly, shown with what they cite."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ REPORT = 20
 LONGEST = 4_000
 """Characters of one sentence."""
 _BEHIND = 400
-"""Characters before an end by which it is judged; and of what has come last, by which is found what is settled."""
+"""Characters before an end by which it is judged, and of the last text by which is found what is settled."""
 REFUSES = re.compile(
     r"(?:i(?:['’]m| am) (?:very )?sorry|sorry,|i (?:can(?:no|['’])t|am unable|am not able)|as an ai)\b"
     r"|(?:很?抱歉|对不起)",
@@ -36,7 +36,7 @@ _LOOKED_AT = 1_000
 _CAPTION = re.compile(r"[\"“„«](?:\w+ )?\d+\.$")
 _ORDINAL, _NEXT = re.compile(r"(?<![\w.,])\d{1,2}\.$"), re.compile(r"(\w+)\W")
 _WORDS = re.compile(r".*[^\W\d_](?=\W)", re.S)
-"""All up to where the last word ends: what belongs to the end of a sentence, quotes, marks, blanks, has no letter."""
+"""All up to where the last word ends: the end of a sentence (quotes, marks, blanks) has no letter."""
 _FORMATTING = re.compile(r"^\s*(?:[-*•]|#{1,6}|\d{1,2}[.)](?!\d))\s+")
 _LISTED = re.compile(r"\s*([-*•|]|\d{1,2}[.)])(?:\s+(?=\S)|(?<=\|))")
 """A line of a list or of a table, which is told whole."""
@@ -73,7 +73,7 @@ def long(sentences: int) -> str:
 
 
 async def complete_sentences(tokens: AsyncIterator[str]) -> AsyncIterator[str]:
-    """Yield each sentence, with its marks, as soon as it is certainly complete; the rest at the end of the stream."""
+    """Yield each sentence with its marks as soon as it is surely complete; the rest at the end of the stream."""
     buffer, judged = "", 0
     async for token in tokens:
         buffer += token
@@ -87,7 +87,7 @@ async def complete_sentences(tokens: AsyncIterator[str]) -> AsyncIterator[str]:
 
 
 def split(text: str) -> list[str]:
-    """Return the sentences of a whole text, each with the marks that follow it and the ends of line before it."""
+    """Return the sentences of a whole text, each with the marks behind it and the ends of line before it."""
     out = []
     while (end := boundary(text)) is not None:
         out.append(trimmed(text[:end]))
@@ -102,7 +102,7 @@ def trimmed(text: str) -> str:
 
 
 def settled_to(buffer: str, judged: int) -> int:
-    """Return up to where no more text can make an end of a sentence of what was none; `judged` is known to be so."""
+    """Return up to where no more text can end a sentence in what has come; up to `judged` that is known."""
     since = max(judged, len(buffer) - _BEHIND)
     found = _WORDS.match(buffer, since)
     if found is None:
@@ -119,8 +119,8 @@ def settled_to(buffer: str, judged: int) -> int:
 def boundary(buffer: str, judged: int = 0) -> int | None:
     """Return the end of the first sentence, or None while more text could still belong to it.
 
-    What ends before `judged` was found to be no end: a reply that never ends a sentence is read once and not anew with
-    each token.
+    What ends before `judged` was found to be no end: a reply that never ends a sentence is read once and not
+    again with each token.
     """
     listed = _LISTED.match(buffer)
     if (opened := _OPENS.match(buffer)) is not None:
@@ -154,7 +154,7 @@ def boundary(buffer: str, judged: int = 0) -> int | None:
 
 
 def _ends(buffer: str, end: int, follows: str) -> bool:
-    """Tell whether a sentence ends at a full stop and its marks, which may be of a date, number or abbreviation."""
+    """Tell whether a sentence ends at a full stop and its marks; it may be of a date, number or abbreviation."""
     before, next_word = with_marks(buffer[max(0, end - _BEHIND) : end]), _NEXT.match(follows)
     if _ORDINAL.search(before) and (not next_word or month_of(next_word[1])):
         return False  # “am 1. September”, or what may become that
@@ -178,7 +178,7 @@ def marks(sentence: str) -> list[int]:
 
 
 def marked(sentence: str, shown: int = 0) -> str:
-    """Return a sentence whose marks are all written as `[1]`, with so many documents shown; code stays as it is."""
+    """Return a sentence with all marks written as `[1]`, of so many documents shown; code stays as it is."""
     if _CODE.fullmatch(sentence):
         return sentence
     parts = _INLINE.split(sentence)
@@ -187,7 +187,7 @@ def marked(sentence: str, shown: int = 0) -> str:
 
 
 def begins_cited(begun: str) -> bool:
-    """Tell whether a reply begins as an answer over documents does: its first sentence cites, or says UNKNOWN."""
+    """Tell whether a reply begins as an answer over documents: its first sentence cites, or says UNKNOWN."""
     end = boundary(begun[:_LOOKED_AT])
     first = marked(begun if end is None else begun[:end]).strip()
     return first.upper().startswith("UNKNOWN") or (end is not None and _CITED.search(first) is not None)
@@ -196,7 +196,7 @@ def begins_cited(begun: str) -> bool:
 def plain(sentence: str, evidence: str = "") -> str:
     """Return a sentence without marks, list signs and links: what a model wrote is shown as text only.
 
-    An address stays where the evidence has it word for word; one that a model makes up could carry what it read away.
+    An address stays if the evidence has it word for word; an invented one could carry away what was read.
     """
     parts = _INLINE.split(sentence)
     parts[::2] = (_MARK.sub("", _LINK.sub(r"\1", part)).replace("**", "") for part in parts[::2])
@@ -227,7 +227,7 @@ def as_shown(sentence: str, evidence: str = "") -> str:
 
 
 def sign(sentence: str) -> str:
-    """Return what makes a line what it is: `-` or `2.` an item of a list, `|` the row of a table, “```python” code.
+    """Return the sign of a line: `-` or `2.` of a list, `|` of the row of a table, “```python” of code.
 
     Of prose the ends of line before it, nothing where it goes on in its line.
     """
@@ -240,7 +240,7 @@ def sign(sentence: str) -> str:
 
 
 def counts(sentence: str) -> bool:
-    """Tell whether a sentence counts for how long an answer is; rows, items, code and lines that only frame do not."""
+    """Tell whether a sentence counts for the length of an answer; rows, items, code and framing lines do not."""
     return not sign(sentence).strip() and bool(_ENDS.search(_MARK.sub("", with_marks(sentence))))
 
 
@@ -257,7 +257,7 @@ class Room:
 
 
 def frames(sentence: str, before: str | None) -> bool:
-    """Tell whether a line that cites nothing only frames an answer: heads of a table or part, a greeting, a lead-in.
+    """Tell whether a line without a mark only frames an answer: heads of a table or part, a greeting, a lead-in.
 
     `before` is the sign of what was told before it, None where nothing was.
     """
@@ -273,7 +273,7 @@ def frames(sentence: str, before: str | None) -> bool:
 
 
 def tell(raw: str, rows: Sequence[Sequence[Strip]], builder: AnswerBuilder, cites: bool = True) -> None:
-    """Offer a sentence to the page, with what it cites of the numbered rows, if it does; a refusal is not shown."""
+    """Offer a sentence to the page, with what it cites of the numbered rows; a refusal is not shown."""
     raw = marked(raw if builder.last is not None else unlabelled(raw), len(rows))
     known = [s["text"] for row in rows for s in row if s["origin"] == "library"] if _URL.search(raw) else []
     text, kind = as_shown(raw, "\n".join(known)), sign(raw)

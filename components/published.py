@@ -1,4 +1,4 @@
-"""How the papers ask for an answer: what they show, in their order, and no numbers to cite (`method.form`)."""
+"""Ask for an answer as the papers do: what they show, in their order, without numbers (`method.form`)."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def _all(texts: Sequence[str]) -> str:
 
 
 def _knowledge(rows: Sequence[Sequence[Strip]]) -> str:
-    """Return strips recomposed, the best first; of library and web as two kinds of knowledge (CRAG, section 4.5)."""
+    """Return strips recomposed, the best first; library and web stand apart (CRAG, section 4.5)."""
     strips = sorted((s for row in rows for s in row), key=lambda s: (-s["score"], s["id"]))
     own, web = ([untitled(s) for s in strips if (s["origin"] == "web") is of_web] for of_web in (False, True))
     if not (own and web):

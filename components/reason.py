@@ -35,22 +35,22 @@ REPEATED = "That was asked before. Ask for something else or in other words, or 
 LAST = "Nothing more can be searched: reply with “Final Answer:”."
 LAST_BUT_TABLES = "Nothing more can be searched: reply with “Final Answer:”, or with one “Table” line."
 ABOUT_FILES = (
-    "Which files the library has, how many, when added: reply “Table library: SELECT ... FROM library ...”; its "
-    "columns are file, folder, title, kind, date, added, pages."
+    "Which files the library has, how many, when added: reply “Table library: SELECT ... FROM library ...”; "
+    "its columns are file, folder, title, kind, date, added, pages."
 )
 _WHOLE = re.compile(r".*[.!?。！？](?:\s*[\[【][\d, ]+[\]】][.。]?)*", re.S)
 
 
 async def decide(run: RunContext, known: Knowledge) -> Outcome[Decision]:
-    """Decide between two rounds: the next query, or that it is enough, with the answer if the model gives one."""
+    """Decide between two rounds: the next query, or that it is enough, with the answer of a model."""
     return await first_of(run, model_of(run.context, "reasoner"), by_model, locally, known)
 
 
 async def locally(run: RunContext, known: Knowledge) -> Decision:
     """Return the first query, or the same query for the corpora that were not searched; else nothing more.
 
-    CRAG corrects an incorrect retrieval (section 4.2). Without a model that reads, what can be corrected is where the
-    query was sent.
+    CRAG corrects an incorrect retrieval (section 4.2). Without a model that reads, what can be corrected is
+    where the query was sent.
     """
     if not known.hops:
         return Decision(query=known.question)
@@ -103,7 +103,7 @@ async def by_model(run: RunContext, known: Knowledge) -> Decision | None:
 
 
 async def _frames(run: RunContext, known: Knowledge, past: Sequence[Round]) -> Pictures:
-    """Return frames of the clips of the last round that are worth it and not looked at, for a model that can see."""
+    """Return unseen frames of the clips of the last round that are worth it, for a model that can see."""
     if not past or not sees(run, "reasoner"):
         return Pictures()
     rows, before = {e["id"]: e for e in known.rows}, sum(len(r.shown) for r in past[:-1])
@@ -116,7 +116,7 @@ async def _reply(run: RunContext, messages: Messages, pictures: Pictures, answer
     """Read a reply as it is written, and no further than an answer is long; of a broken one, whole sentences.
 
     Raises:
-        ModelTransient: nothing of it could be shown in time; and as the model does, where what came is no turn.
+        ModelTransient: nothing of it could be shown in time; and as the model does, if what came is no turn.
     """
     text, clock, patience = "", asyncio.get_running_loop().time, model_settings().chat_patience
     late = clock() + patience
@@ -147,7 +147,7 @@ def today() -> str:
 
 
 def told(run: RunContext, question: str, languages: Sequence[str]) -> str:
-    """Return what the model is told before the question: the day, the languages held, the form of the answer."""
+    """Return what stands before the question: the day, the languages held, the form of the answer."""
     lines = [f"Today is {today()}.", ABOUT_FILES] if run.context.method.form != "auto-rag" else []
     if len(languages) > 1:
         lines.append(f"The library is in {', '.join(NAMES.get(code, code) for code in languages)}.")

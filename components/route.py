@@ -1,4 +1,4 @@
-"""Choose the corpora that a query goes to (UniversalRAG, section 3): by the shipped head, a model or a checkpoint."""
+"""Choose the corpora of a query (UniversalRAG, section 3): by the shipped head, a model or a checkpoint."""
 
 from __future__ import annotations
 
@@ -53,9 +53,9 @@ async def _ensemble(run: RunContext, query: str, held: Collection[Label]) -> Out
 async def locally(run: RunContext, query: str, held: Collection[Label]) -> Routed:
     """Return the corpora that the head chooses, best first; it chooses `none` only as published.
 
-    A question seldom tells where its answer lies, and one that names a medium may mean another ("who painted the
-    picture?"). So in a library of several matters everything is searched, and `fuse` weighs what was found by the
-    head's confidence in its corpus.
+    A question seldom tells where its answer lies, and one that names a medium may mean another ("who painted
+    the picture?"). So in a library of several media everything is searched, and `fuse` weighs what was found
+    by the head's confidence in its corpus.
     """
     alone = as_published(run.context)
     # The head takes two milliseconds: a hop to a thread saves little.
@@ -92,7 +92,7 @@ async def by_model(run: RunContext, query: str, held: Collection[Label]) -> Rout
 
 
 async def by_checkpoint(run: RunContext, query: str, held: Collection[Label]) -> Routed:
-    """Ask the router that RAGWEAVE_ROUTER names; it may say `none` where a language model can answer by itself."""
+    """Ask the router that RAGWEAVE_ROUTER names; it may say `none` if a model can answer by itself."""
 
     def ask() -> tuple[dict[str, float], bool]:
         made = checkpoint.router(model_settings().router, LABELS)
@@ -100,7 +100,8 @@ async def by_checkpoint(run: RunContext, query: str, held: Collection[Label]) ->
 
     probabilities, independent = await asyncio.to_thread(ask)
     if independent:
-        usable = {k: p for k, p in probabilities.items() if k in held or (k == "none" and none_allowed(run))}
+        able = {*held, *(["none"] if none_allowed(run) else [])}
+        usable = {k: p for k, p in probabilities.items() if k in able}
         found = labels(router.label_set(usable)), {k: round(p, 3) for k, p in usable.items()}
     else:
         found = best(probabilities, held, run.context, none_allowed=none_allowed(run))
@@ -113,12 +114,16 @@ def messages(question: str, labels: Sequence[str], *, several: bool = False) -> 
     made = load("route", labels=", ".join(labels), meanings=meanings, several=_SEVERAL * several, question=question)
     # Examples of labels that cannot be had would be answered with.
     (role, system), *rest = made
-    able = [line for line in system.splitlines() if " -> " not in line or line.rpartition(" -> ")[2] in labels]
+    able = []
+    for line in system.splitlines():
+        _, arrow, label = line.rpartition(" -> ")
+        if not arrow or label in labels:
+            able.append(line)
     return [(role, "\n".join(able)), *rest]
 
 
 def combinations_of(labels: Sequence[str]) -> list[str]:
-    """Return the pairs of labels that one question may need, in either order: of different matter, and not `none`."""
+    """Return the pairs of labels that one question may need: two media in either order, not `none`."""
     groups = router.modalities([c for c in CORPORA if c in labels])
     pairs = {f"{a}+{b}" for one, other in permutations(groups, 2) for a in one for b in other}
     return sorted(pairs)
@@ -130,16 +135,16 @@ def as_published(context: Context) -> bool:
 
 
 def none_allowed(run: RunContext) -> bool:
-    """Return whether a trained router may say `none`: a later hop is made to search, and somebody has to answer."""
+    """Return whether a trained router may say `none`: in the first hop, if a model can answer."""
     return run.hop <= 1 and has_writer_model(run.context)
 
 
 def best(
     probabilities: Mapping[str, float], held: Collection[Label], context: Context, *, none_allowed: bool
 ) -> tuple[list[Label], dict[str, float]]:
-    """Mask what is not to be had, and take the best label, or, but as published, the best two where it is not sure.
+    """Mask what is not held and take the best label, or the best two if it is not sure (as published: one).
 
-    Where the run does not tell granularities apart, the label of a matter stands for all corpora that hold it.
+    If the run does not tell granularities apart, the label of a medium stands for all its corpora.
     """
     corpora: list[Label] = [c for c in CORPORA if c in held]
     # A trained router may know fewer labels than the library has corpora.

@@ -32,7 +32,7 @@ async def locally(run: RunContext, question: str, pictures: Sequence[Attachment]
 
 
 async def by_model(run: RunContext, question: str, pictures: Sequence[Attachment]) -> str | None:
-    """Return the question with what a vision model sees in its pictures, or None if the reply is something else."""
+    """Return the question with what a vision model sees in its pictures; None if the reply is none."""
     words = quote(clip("\n".join(p.words for p in pictures), _READ) or "(none)")
     reply = await run.text(load("see", question=question, words=words), "vision", [p.image for p in pictures])
     if not 0 < len(reply) <= max(600, 4 * len(question)) or "\n" in reply:

@@ -79,7 +79,7 @@ _NONE = {"", "none", "n/a", "na", "nothing", "no query", "not given", "not state
 
 
 def _labels(text: str) -> list[tuple[str, re.Match[str]]]:
-    """Return the labels of a turn by kind; “Two keys are missing: ...” goes on with the final answer that it is in."""
+    """Return the labels of a turn by kind; “Two keys are missing: ...” within a final answer is none."""
     out: list[tuple[str, re.Match[str]]] = []
     answers = False
     for m in _LABEL.finditer(text):
@@ -109,7 +109,7 @@ def begins_turn(begun: str) -> bool:
 
 
 def _apart(text: str, marks: Sequence[tuple[str, re.Match[str]]], *kinds: str) -> Iterator[re.Match[str]]:
-    """Yield the labels of these kinds that stand in no braces: what JSON says as a value is no label of the turn."""
+    """Yield the labels of these kinds outside braces: what JSON says as a value is no label of the turn."""
     depth = at = 0
     prose = not text.lstrip().startswith(("{", "[", "```"))
     for kind, m in marks:
@@ -130,11 +130,12 @@ def needed(reasoning: str) -> str:
 def read_turn(reply: str, needs: bool = False) -> ModelTurn | None:
     """Read a turn in the paper's form or as JSON, or return None.
 
-    With `needs` a reasoning without a label whose words say that something is missing asks for that, as in training.
+    With `needs` a reasoning without a label that says what is missing asks for that, as in training.
 
-    Labels count in any case, anywhere in a line, in bold or with a wide colon; words in the middle of a sentence of a
-    final answer are none. A final answer wins over queries. What stands before the first label is what was learnt;
-    prose without any label that cites documents is an answer. Beside a labelled answer or query JSON is a quotation.
+    Labels count in any case, anywhere in a line, in bold or with a wide colon; words in the middle of a
+    sentence of a final answer are none. A final answer wins over queries. What stands before the first label
+    is what was learnt; prose without any label that cites documents is an answer. Next to a labelled answer
+    or query JSON is a quotation.
     """
     text = _readable(without_thoughts(reply)[: 2 * ANSWER].strip())
     marks = _labels(text)
@@ -247,7 +248,7 @@ class Answering:
     Args:
         tell: takes a sentence and the ids of what the numbers in it mean; None keeps silent.
         shown: those ids.
-        most: sentences of an answer that are told; rows, items, code and lines that only frame are not counted.
+        most: sentences of an answer that are told; rows, items, code and framing lines do not count.
 
     Attributes:
         told: what was told.

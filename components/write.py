@@ -1,4 +1,4 @@
-"""Write an answer with a language model: prose sentence by sentence as it streams, or the letter of a given choice."""
+"""Write an answer: quotes, a model's prose sentence by sentence as it streams, or the letter of a choice."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ async def _choose(run: RunContext, given: GenerationInput, builder: AnswerBuilde
 
 
 def _state_choice(given: GenerationInput, builder: AnswerBuilder, at: int) -> str:
-    """Show the given answer number `at` under its letter, with the passage that is nearest to it; nobody checks it."""
+    """Show the given answer number `at` under its letter, unchecked, with the passage nearest to it."""
     choice, strips = given.choices[at], given.own or given.strips
     own = set(content_terms(f"{given.question} {choice}"))
     nearest = max(strips, key=lambda s: (len(own & set(terms(s["text"]))), s["score"]))
@@ -179,7 +179,7 @@ async def _prose(run: RunContext, given: GenerationInput, builder: AnswerBuilder
 
 
 async def _chunks(run: RunContext, given: GenerationInput) -> list[Evidence]:
-    """Return the clips of the chunks that are read beside the strips (VideoRAG, section 3.3), without their own."""
+    """Return the clips of the chunks that are read as well (VideoRAG, section 3.3), without those of strips."""
     own = {s["evidence"] for s in given.strips}
     wanted = [i for i in given.chunks if i not in own]
     items = await (await run.library()).items(wanted) if wanted else {}
@@ -201,7 +201,7 @@ def pictured(run: RunContext, given: GenerationInput) -> bool:
 
 
 def grouped(run: RunContext, given: GenerationInput) -> list[list[Strip]]:
-    """Group strips by evidence, the best global score first, else in their order; recalled passages stay last."""
+    """Group strips by evidence, the best global score first, else in their order; recalled passages last."""
     worths = {i: e.get("global_score", 0.0) for i, e in given.rows.items()}
     rows: dict[str, list[Strip]] = {}
     for s in given.strips:
