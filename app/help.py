@@ -49,7 +49,7 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
     "sources show": ("sources show report.pdf",),
     "sources remove": ("sources remove report.pdf", "sources remove ~/notes/old"),
     "doctor": ("doctor", "doctor --json", "doctor --repair"),
-    "graph": ("graph", "graph crag --mermaid", "graph --preset crag"),
+    "graph": ("graph", "graph crag --mermaid", "graph --preset crag-paper"),
 }
 
 
