@@ -4,25 +4,71 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ragweave.components.passages import heading_title, relevances
-from ragweave.components.strips import Span, cut
+from ragweave.components.passages import best_window, heading_title, relevances
+from ragweave.components.strips import GROUP, Span
 from ragweave.corpora.store.library import Library
 from ragweave.corpora.types import Item
+from ragweave.models import tables
 from ragweave.models.relevance import Passage
+from ragweave.models.text import content_terms, terms
 
 LEFT_OUT = " […] "
 """What stands between stretches of one document."""
+_ROWS = 1_200
+"""Characters of rows that stay together."""
+_MOST = 120
+"""Stretches that are scored: of a very long document those that share most words with the question."""
 
 
 async def bearing(library: Library, item: Item, question: str, most: int) -> str:
-    """Return the beginning of an item and its strips that bear on a question most, in their order.
+    """Return the beginning of an item and its stretches that bear on a question most, in their order.
 
-    A strip is three sentences, or a table with all its rows; together they have at most `most` characters.
+    A stretch is three sentences, or rows of a table, none of them cut; together they have at most `most` characters. Of
+    an item that is mostly a table one stretch of rows is returned: a statement reads the others.
     """
-    spans = cut(item.text, "sentences", question)
+    spans = stretches(item.text)
+    rows = sum(b - a for a, b in spans if tables.is_row(item.text[a:b].partition("\n")[0]))
+    if 2 * rows > len(item.text):
+        return _window(item.text, question, most)
+    spans = _likeliest(item.text, spans, question)
     title = heading_title(item)
     scores = await relevances(library, question, [Passage(title, item.text[a:b]) for a, b in spans])
     return joined(item.text, chosen(spans, scores, most))
+
+
+def stretches(text: str) -> list[Span]:
+    """Return [start, end) of groups of three sentences, and of rows that stand together."""
+    out: list[Span] = []
+    sentences = 0
+    before = ""
+    for start, end in tables.spans(text):
+        kind = "row" if tables.is_row(text[start:end]) else "prose"
+        full = sentences == GROUP if kind == "prose" else bool(out) and end - out[-1][0] > _ROWS
+        if kind != before or full:
+            out.append((start, end))
+            sentences = 0
+        else:
+            out[-1] = (out[-1][0], end)
+        sentences += kind == "prose"
+        before = kind
+    return out
+
+
+def _window(text: str, question: str, most: int) -> str:
+    """Return one stretch of a text around the one that covers the question best."""
+    start, end = best_window(text, question, most)
+    start = max(0, min(start - (most - (end - start)) // 2, len(text) - most))
+    return text[start : start + most]
+
+
+def _likeliest(text: str, spans: Sequence[Span], question: str) -> list[Span]:
+    """Return the first span and those that share most words with the question, in their order."""
+    if len(spans) <= _MOST:
+        return [*spans]
+    wanted = set(content_terms(question))
+    shared = [len(wanted & set(terms(text[a:b]))) for a, b in spans]
+    best = sorted(range(len(spans)), key=lambda n: (n != 0, -shared[n], n))[:_MOST]
+    return [spans[n] for n in sorted(best)]
 
 
 def chosen(spans: Sequence[Span], scores: Sequence[float], most: int) -> list[Span]:

@@ -111,7 +111,8 @@ async def events_of(library: LibraryRow, messages: Sequence[AnyMessage], context
 
 def too_long(seconds: float) -> RagweaveError:
     """Return the error of a run that does not end in time."""
-    return RagweaveError(f"the answer took longer than {seconds:.0f} seconds", "ask a smaller question, or set a faster chat model")
+    remedy = "ask a smaller question, or set a faster chat model"
+    return RagweaveError(f"the answer took longer than {seconds:.0f} seconds", remedy)
 
 
 def interrupted() -> Refused:

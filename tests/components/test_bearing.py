@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragweave.components.bearing import LEFT_OUT, chosen, joined
+from ragweave.components.bearing import LEFT_OUT, chosen, joined, stretches
 
 
 def test_the_beginning_and_the_best_stretches_stay_in_their_order() -> None:
@@ -27,3 +27,12 @@ def test_what_is_chosen_fits_and_is_in_order(rows: list[tuple[int, float]], most
     kept = chosen(spans, [score for _, score in rows], most)
     assert kept == sorted(kept)
     assert len(joined("x" * at, kept)) <= max(most, 0)
+
+
+def test_three_sentences_or_whole_rows_stand_together() -> None:
+    rows = "\n".join(f"Row {n} | {n * 10}" for n in range(200))
+    text = f"One is here. Two is here. Three is here. Four is here.\n\n{rows}\n\nFive is here."
+    parts = [text[a:b] for a, b in stretches(text)]
+    assert parts[:2] == ["One is here. Two is here. Three is here.", "Four is here."]
+    assert parts[-1] == "Five is here."
+    assert "\n".join(parts[2:-1]) == rows and all(len(part) <= 1_300 for part in parts)
