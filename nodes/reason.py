@@ -19,6 +19,7 @@ from ragweave.components.recall import has_memory
 from ragweave.components.run_context import chosen, has_writer_model
 from ragweave.components.table_query import with_results
 from ragweave.components.tables import parts_of
+from ragweave.components.turn import unknown
 from ragweave.nodes.generate import open_builder, written
 from ragweave.nodes.route import fallback_corpora
 from ragweave.nodes.run import NodeRun, NodeRuntime
@@ -66,6 +67,8 @@ async def reason(state: State, runtime: NodeRuntime) -> Update:
     reading = await _read(run, state)
     made, limit = await _decided(run, state, reading)
     decision = made.value
+    if reading.opening and not decision.query and unknown(decision.answer) is not None:
+        decision = replace(decision, query=state["question"], answer="")  # what is not known was not searched yet
     if _repeats(reading, state, decision) or (limit and not reading.opening):
         decision = replace(decision, query="", more=())
     then = _next(run, state, reading, decision)

@@ -215,3 +215,10 @@ async def test_an_answer_may_be_as_long_as_is_asked(play: Any, sentences: int, t
     state = await ask(model, sentences=sentences)
     assert told in reasons(model)[0][0]
     assert len(state["answer"].sentences) == min(40, 2 * sentences or 40)
+
+
+async def test_a_first_turn_that_knows_nothing_searches_the_question(play: Any) -> None:
+    model = play(reason=["Final Answer: UNKNOWN", "Final Answer: It was opened in 1931 [1]."])
+    state = await ask(model, "When was the Corvane Observatory opened?")
+    assert [h["query"] for h in state["hops"]] == ["When was the Corvane Observatory opened?"]
+    assert "1931" in state["answer"].text
