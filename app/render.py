@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rich.cells import cell_len
@@ -28,8 +28,10 @@ _STYLES = {"verified": "green", "computed": "green", "follows": "green", "contra
 _INDENT = 4
 """Columns by which lines of a source are indented."""
 
-Lines = tuple[str, tuple[int, int] | None]
-"""Lines of a source, and where their best sentence stands in them."""
+Marks = Sequence[Sequence[int]]
+"""[start, end) of each stretch of a text that matches a question."""
+Lines = tuple[str, Marks]
+"""Lines of a source, and what in them matches."""
 
 
 class Flow:
@@ -100,8 +102,8 @@ class Flow:
             self._write(f"✓ {said}" if any(s in SIGNS for s in supports) else said, "dim")
             self.end()
 
-    def quote(self, text: str, marked: tuple[int, int] | None, citation: Citation) -> None:
-        """Write a quote below the title, place and id of what it is quoted from, its best sentence in bold."""
+    def quote(self, text: str, marked: Marks, citation: Citation) -> None:
+        """Write a quote below the title, place and id of what it is quoted from."""
         self.end()
         if self._quoted:
             self._console.print()
@@ -109,22 +111,20 @@ class Flow:
         print_source(self._console, citation)
         self.lines(text, marked)
 
-    def lines(self, text: str, marked: tuple[int, int] | None) -> None:
+    def lines(self, text: str, marked: Marks) -> None:
         """Write lines of a source, indented, those that are too long wrapped; what is marked in bold."""
         self.end()
         self._indent = _INDENT
-        start, end = marked or (0, 0)
         gap = ""
-        for part, style in ((text[:start], ""), (text[start:end], "bold"), (text[end:], "")):
-            for piece in _PIECE.findall(clean(part)):
-                if not piece.isspace():
-                    self._write(gap + piece, style)
-                    gap = ""
-                elif "\n" in piece:
-                    self._newline()
-                    gap = ""
-                else:
-                    gap = " "
+        for found in _PIECE.finditer(text):
+            if not found[0].isspace():
+                self._word([*_styled(text, *found.span(), marked)], gap)
+                gap = ""
+            elif "\n" in found[0]:
+                self._newline()
+                gap = ""
+            else:
+                gap = " "
         self.end()
         self._indent = 0
 
@@ -132,6 +132,16 @@ class Flow:
         """Finish the paragraph."""
         self._newline()
         self._last = ""
+
+    def _word(self, parts: Sequence[tuple[str, str]], gap: str) -> None:
+        """Write a word of several styles after a gap; it is not broken between them unless its script allows that."""
+        word = "".join(text for text, _ in parts)
+        if cell_len(word) == len(word) and max(self._column, self._indent) + len(gap + word) > self._width:
+            self._newline()
+        gap = gap if self._column else ""
+        for text, style in parts:
+            self._write(gap + text if text else "", style)
+            gap = "" if text else gap
 
     def _write(self, piece: str, style: str) -> None:
         if max(self._column, self._indent) + cell_len(piece) <= self._width:
@@ -159,6 +169,17 @@ class Flow:
             self._column = self._indent
         self._console.print(Text(piece, style=style), end="", soft_wrap=True)
         self._column += cell_len(piece)
+
+
+def _styled(text: str, start: int, end: int, marked: Marks) -> Iterator[tuple[str, str]]:
+    """Yield the parts of text[start:end] with their styles: bold if they are marked."""
+    at = start
+    for low, high in marked:
+        if low < end and at < high:
+            yield clean(text[at : max(low, at)]), ""
+            yield clean(text[max(low, at) : min(high, end)]), "bold"
+            at = min(high, end)
+    yield clean(text[at:end]), ""
 
 
 def print_answer(
@@ -278,7 +299,7 @@ def _also(citation: Citation, indent: int) -> Text:
 
 
 def print_evidence(console: Console, evidence: Sequence[Evidence], lines: Sequence[Lines]) -> None:
-    """Print ranked evidence: place, id, date and the lines that matched, the best sentence in bold."""
+    """Print ranked evidence: place, id, date and the passage that matches, its words of the query in bold."""
     flow = Flow(console)
     for n, (e, shown) in enumerate(zip(evidence, lines, strict=True), 1):
         head = Text(f"{n:>2}. ", style="cyan")

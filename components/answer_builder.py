@@ -191,10 +191,15 @@ class AnswerBuilder:
         if not (self._strict and self._checked):
             self._emit(len(self.sentences), sentence, cited)
 
-    def quote(self, text: str, strip: Strip, marked: tuple[int, int]) -> None:
-        """Show a quote, its best sentence marked; its citation opens the place of that sentence, which `strip` is."""
+    def say_above(self, text: str) -> None:
+        """Show a line above the quotes that says how well they match."""
+        self.sentences.append(Sentence(text=text, support="unchecked"))
+        self._emit(len(self.sentences), self.sentences[-1], [])
+
+    def quote(self, text: str, strip: Strip, marked: Sequence[tuple[int, int]]) -> None:
+        """Show a quote, the words that match marked; its citation opens the place of `strip`, where its words begin."""
         cited = self._cite(strip, strip["text"])
-        sentence = Sentence(text=text, support="quoted", citations=(cited.n,), sign=">", marked=marked)
+        sentence = Sentence(text=text, support="quoted", citations=(cited.n,), sign=">", marked=tuple(marked))
         self.sentences.append(sentence)
         self._emit(len(self.sentences), sentence, [cited])
 

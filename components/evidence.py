@@ -282,8 +282,8 @@ class Sentence(BaseModel):
     """In [0, 1], by its mark: 1 if a source says it, .7 if it follows, .5 if sources disagree or the model knows it."""
     sign: str = ""
     """What makes it an item of a list, `-` or `2.`, `|` the row of a table, `>` a quote; prose has none."""
-    marked: tuple[int, int] | None = None
-    """[start, end) of the best sentence in the text of a quote."""
+    marked: tuple[tuple[int, int], ...] = ()
+    """[start, end) of each stretch of a quote that holds words of the question."""
     says: str = ""
     """What another source says, in its own words, if the sentence is contradicted or disputed."""
     why: str = ""

@@ -5,63 +5,83 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby
 
-from ragweave.models.tables import cells, is_row
+from ragweave.models.tables import cell_spans, is_row
 
 TEX = re.compile(r"\$\$([^$]+?)\$\$|\\\[(.+?)\\\]|\\\((.+?)\\\)|\$(?![\s$])([^$\n]*[^$\s\\])\$(?!\w)", re.S)
 """A formula between its signs."""
 _SIGNS = re.compile(r"[\\\[\]<`*]")
 _NO_TEX = re.compile(r"[<`]|\][(\[:]")
 """What a reader of Markdown that knows no TeX would make code, markup, a link or a picture of."""
-_GAP = "…"
+_LINE = re.compile(r"[^\n]*\S[^\n]*")
 _BEGINS = re.compile(r"^(\d+(?=[.)])|(?=[#>+=|~-]))")
 """What makes a block of the line that it begins."""
 
+Marks = Sequence[Sequence[int]]
+"""[start, end) of each stretch that is marked, in order."""
 Stretch = tuple[str, bool]
-"""A text, and whether it belongs to the best sentence."""
+"""A text, and whether it matches the question."""
+Cell = tuple[Stretch, ...]
 
 
 @dataclass(frozen=True)
 class QuoteBlock:
-    """A paragraph, as one row of stretches; or a table, whose rows hold cells."""
+    """A paragraph, as one cell in one row; or a table."""
 
-    rows: tuple[tuple[Stretch, ...], ...]
+    rows: tuple[tuple[Cell, ...], ...]
     table: bool = False
     heads: bool = False
     """The first row holds the heads of the columns."""
 
 
-def blocks(text: str, marked: Sequence[int] | None) -> Iterator[QuoteBlock]:
-    """Yield the paragraphs and tables of a quote; what was left out between two rows is a row of one cell."""
-    low, high = marked or (0, 0)
-    lines = text.split("\n")
-    starts = [sum(len(line) + 1 for line in lines[:n]) for n in range(len(lines))]
-    rows = [is_row(line) for line in lines]
-    gaps = [line == _GAP and rows[n - 1 : n] == rows[n + 1 : n + 2] == [True] for n, line in enumerate(lines)]
-    for table, group in groupby(range(len(lines)), lambda n: rows[n] or gaps[n]):
-        held = list(group)
+def blocks(text: str, marked: Marks = ()) -> Iterator[QuoteBlock]:
+    """Yield the paragraphs and tables of a quote, in them what is marked apart from the rest."""
+    for table, lines in _groups(text):
         if table:
-            told = tuple(
-                tuple((cell, low < starts[n] + len(lines[n]) and starts[n] < high) for cell in cells(lines[n]))
-                for n in held
-            )
-            yield QuoteBlock(told, True, _has_heads(told))
-        elif (said := "\n".join(lines[n] for n in held)).strip():
-            a, b = (min(max(edge - starts[held[0]], 0), len(said)) for edge in (low, high))
-            parts = ((said[:a], False), (said[a:b], True), (said[b:], False))
-            yield QuoteBlock((tuple((re.sub(r"\s+", " ", part), best) for part, best in parts if part),))
+            rows = tuple(tuple(_cut(text, a, b, marked) for a, b in cell_spans(text, *line)) for line in lines)
+            yield QuoteBlock(rows, True, _has_heads(rows))
+        else:
+            yield QuoteBlock(((_cut(text, lines[0][0], lines[-1][1], marked),),))
 
 
-def _has_heads(rows: tuple[tuple[Stretch, ...], ...]) -> bool:
-    """Tell whether the first row names the columns of the next: as long, without a number, and not the best itself."""
+def _groups(text: str) -> Iterator[tuple[bool, list[tuple[int, int]]]]:
+    """Yield the lines of each paragraph, which a blank line ends, and of each table, and whether it is one."""
+    held: list[tuple[int, int]] = []
+    was_table = False
+    for line in _LINE.finditer(text):
+        table = is_row(line[0])
+        parted = held and text.count("\n", held[-1][1], line.start()) > 1
+        if held and (table != was_table or (parted and not table)):
+            yield was_table, held
+            held = []
+        held.append(line.span())
+        was_table = table
+    if held:
+        yield was_table, held
+
+
+def _cut(text: str, start: int, end: int, marked: Marks) -> Cell:
+    """Part text[start:end] at the ends of what is marked; white space becomes one space."""
+    parts: list[Stretch] = []
+    at = start
+    for low, high in marked:
+        if high <= start or end <= low:
+            continue
+        parts += [(text[at : max(low, at)], False), (text[max(low, at) : min(high, end)], True)]
+        at = min(high, end)
+    parts.append((text[at:end], False))
+    return tuple((re.sub(r"\s+", " ", part), best) for part, best in parts if part)
+
+
+def _has_heads(rows: tuple[tuple[Cell, ...], ...]) -> bool:
+    """Tell whether the first row names the columns of the next: as long, and without a number."""
     first = rows[0]
-    return len(rows) > 1 and len(first) == len(rows[1]) and not any(b or re.search(r"\d", cell) for cell, b in first)
+    return len(rows) > 1 and len(first) == len(rows[1]) and not any(re.search(r"\d", t) for cell in first for t, _ in cell)
 
 
-def as_markdown(text: str, marked: Sequence[int] | None) -> str:
-    """Return a quote as a block quote of Markdown, the best sentence in bold; nothing in it makes a link or markup."""
-    parts = ["\n".join(_rows(block)) if block.table else _paragraph(block) for block in blocks(text, marked)]
+def as_markdown(text: str, marked: Marks = ()) -> str:
+    """Return a quote as a block quote of Markdown, what is marked in bold; nothing in it makes a link or markup."""
+    parts = ["\n".join(_rows(b)) if b.table else in_block(_bold(b.rows[0][0])) for b in blocks(text, marked)]
     return "\n".join(f"> {line}".rstrip() for line in "\n\n".join(parts).split("\n"))
 
 
@@ -72,20 +92,17 @@ def _rows(block: QuoteBlock) -> Iterator[str]:
     for n, row in enumerate(block.rows):
         if n == block.heads:
             yield "|" + "---|" * width
-        yield "| " + " | ".join([*(_bold(*cell) for cell in row), *[""] * (width - len(row))]) + " |"
+        yield "| " + " | ".join([*map(_bold, row), *[""] * (width - len(row))]) + " |"
 
 
-def _paragraph(block: QuoteBlock) -> str:
+def _bold(cell: Cell) -> str:
+    """Return a cell in one line of Markdown, what matches in bold."""
     said = ""
-    for text, best in block.rows[0]:
+    for text, matches in cell:
         gap = " " if said and text[:1] == " " else ""
-        said += gap + _bold(text, best) + (" " if text[-1:] == " " else "")
-    return in_block(said.strip())
-
-
-def _bold(text: str, best: bool) -> str:
-    said = in_markdown(text)
-    return f"**{said}**" if best and said else said
+        part = in_markdown(text)
+        said += gap + (f"**{part}**" if matches and part else part) + (" " if text[-1:] == " " else "")
+    return " ".join(said.split())
 
 
 def in_block(line: str) -> str:

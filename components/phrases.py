@@ -17,6 +17,7 @@ HEARD = "(heard, perhaps wrongly)"
 UNCHECKED = "No model checked these sentences against their sources."
 EMPTY = "the library holds nothing yet"
 NOTHING = "no item of the library shares a word with the question or is near to it"
+FEW = "These passages share few words with your question."
 QUOTED = "No language model read these passages; they are the closest that were found."
 SET_UP = "Set one up with: ragweave setup"
 

@@ -9,7 +9,7 @@ import re
 from functools import lru_cache
 from itertools import pairwise
 
-from ragweave.models.text import is_listing, numbers, sentences
+from ragweave.models.text import is_listing, numbers, sentences, trimmed
 
 _BETWEEN = " | "
 _CELL = re.compile(r"(?:^|(?<=\s))\|(?=\s|$)")
@@ -110,6 +110,13 @@ def statements(text: str) -> list[str]:
 def is_row(part: str) -> bool:
     """Tell whether a stretch of text begins with a row of a table."""
     return bool(_CELL.search(part.split("\n", 1)[0]))
+
+
+def cell_spans(text: str, start: int, end: int) -> list[tuple[int, int]]:
+    """Return [start, end) of each cell of the row that text[start:end] is, without the white space around it."""
+    bars = [m.span() for m in _CELL.finditer(text, start, end)]
+    edges = [start, *(at for bar in bars for at in bar), end]
+    return [next(iter(trimmed(text, a, b)), (a, a)) for a, b in zip(edges[::2], edges[1::2], strict=True)]
 
 
 def cells(row: str) -> list[str]:

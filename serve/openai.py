@@ -232,7 +232,7 @@ class ChatCompletionWriter:
         mark = f"[[{cited['n']}]]({url})" if url else f"[{cited['n']}]"
         self._text += "\n\n" * bool(self._text) + (f"[{title}]({url}) " if url else f"{title} ")
         self._marks.append((cited["n"], len(self._text), len(self._text) + len(mark)))
-        self._text += f"{mark}\n\n{as_markdown(event['text'], event.get('marked'))}"
+        self._text += f"{mark}\n\n{as_markdown(event['text'], event.get('marked') or ())}"
         self._sign = event["sign"]
         return self._text[begin:]
 

@@ -1,4 +1,4 @@
-"""A quote as a reader sees it: its best sentence, and where it stands."""
+"""Where a quote stands, in a reader's words."""
 
 from __future__ import annotations
 
@@ -7,12 +7,6 @@ from typing import Any
 
 from ragweave.components.phrases import HEARD
 from ragweave.models.text import clock
-
-
-def best_of(sentence: Mapping[str, Any]) -> str:
-    """Return the best sentence of a quote."""
-    start, end = sentence.get("marked") or (0, len(sentence["text"]))
-    return " ".join(sentence["text"][start:end].split())
 
 
 def where(place: Mapping[str, Any]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -23,7 +24,6 @@ from ragweave.app.render import Lines, print_evidence
 if TYPE_CHECKING:
     from ragweave.components.context import Context
     from ragweave.components.evidence import Evidence
-    from ragweave.corpora.store.library import Library
 
 
 def search(
@@ -62,35 +62,26 @@ async def _holds(library: str) -> bool:
 
 
 async def _found(query: str, context: Context) -> tuple[list[Evidence], list[Lines]]:
-    """Return what was found, and of each the lines that match; a document as the passage of it in which they stand."""
-    from ragweave.components.local.quotes import best_lines
+    """Return the passages that extractive mode would quote, in its order, further ones, and what holds no words."""
+    from ragweave.components.local.quotes import quotes
+    from ragweave.components.local.surroundings import read_with_surroundings
+    from ragweave.components.passages import evidence_of
     from ragweave.corpora.store.library import open_library
     from ragweave.models.text import content_terms
 
     library = await open_library(context.library)
     idf = await library.idf(content_terms(query))
-    deeper = context.model_copy(update={"top_k": min(2 * context.kept, 50)})  # two may become one
+    rows = {row["id"]: row for row in await api.asearch(query, context=context)}
+    read = await asyncio.to_thread(read_with_surroundings, library, [*rows.values()])
     found: dict[str, tuple[Evidence, Lines]] = {}
-    for row in await api.asearch(query, context=deeper):
-        lines = best_lines(query, row["title"], row["text"], idf.__getitem__)
-        if row["corpus"] == "document" and "paragraph" in (context.corpora or ("paragraph",)):
-            row = await _passage(library, row, lines)
-            lines = best_lines(query, row["title"], row["text"], idf.__getitem__)
-        found.setdefault(row["id"], (row, lines))
+    for quoted in await asyncio.to_thread(quotes, query, read, idf.__getitem__, most=context.kept):
+        item = quoted.item
+        led = next(rows[i.id] for i in read[quoted.rank] if i.id in rows)
+        row = rows.get(item.id) or evidence_of(item, query, led["hop"], led["score"], led["relevance"])
+        found[item.id] = row, (quoted.text, quoted.marked)
+    files = {row["locator"].get("file") for row, _ in found.values()}
+    for row in rows.values():
+        if not (row["corpus"] == "document" and row["locator"].get("file") in files):
+            found.setdefault(row["id"], (row, ("", ())))
     kept = [*found.values()][: context.kept]
     return [row for row, _ in kept], [lines for _, lines in kept]
-
-
-async def _passage(library: Library, row: Evidence, lines: Lines) -> Evidence:
-    """Return the paragraph of a document that holds the best of its lines, as evidence; the row where none does."""
-    from ragweave.components.passages import evidence_of
-
-    text, marked = lines
-    best = " ".join(text[slice(*marked or (0, 0))].removesuffix("…").split())
-    if not best:
-        return row
-    document = (await library.items([row["id"]]))[row["id"]]
-    for part in await library.items_of(document.source, "paragraph"):
-        if best in " ".join("\n".join((*part.heading, part.text)).split()):
-            return evidence_of(part, row["query"], row["hop"], row["score"], row["relevance"])
-    return row

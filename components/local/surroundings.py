@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Collection, Sequence
 
 from ragweave.components.evidence import Evidence
 from ragweave.corpora.store.library import Library
 from ragweave.corpora.types import Item
 
-_SOURCES = 8
-"""Texts, entries and stretches of recordings that are read."""
 _AROUND, _STRETCH = 8, 1
 """Items of a text, and clips of a recording, that are read before and after a found one."""
 
@@ -18,26 +15,28 @@ _AROUND, _STRETCH = 8, 1
 def read_with_surroundings(library: Library, rows: Sequence[Evidence]) -> list[list[Item]]:
     """Read what was found with its surroundings, in the order of the rows; a web page is one item.
 
-    Each list is of one text, of one mail of a mailbox or entry of a calendar, or of one stretch of a recording.
+    Each list is of one text, one mail of a mailbox or entry of a calendar, one picture, or one stretch of a recording.
     """
     found = library.read([e["id"] for e in rows if e["origin"] == "library"])
     groups: list[list[Item]] = []
     for row in rows:
         item = found.get(row["id"]) or _page_of_web(row)
         if item is not None:
-            if seen := row.get("seen"):  # behind the item's own text, whose places stay
-                item = replace(item, text="\n\n".join(filter(None, (item.text, seen))))
             _join(groups, item)
     # A document of several entries says what the found ones say, and runs them together.
     listed = {group[0].source for group in groups if _part(group[0]) is not None}
-    kept = [group for group in groups if _part(group[0]) is not None or group[0].source not in listed]
-    return [_around(library, items) for items in kept[:_SOURCES]]
+    return [_around(library, items) for items in groups if not _is_list(items[0], listed)]
+
+
+def _is_list(item: Item, listed: Collection[str]) -> bool:
+    return item.source in listed and _part(item) is None and item.corpus != "image"
 
 
 def _join(groups: list[list[Item]], item: Item) -> None:
     """Put an item to those of its source that are read with it: of one entry, or of one stretch of a recording."""
     for group in groups:
-        if group[0].source != item.source or _part(group[0]) != _part(item):
+        same = group[0].source == item.source and _part(group[0]) == _part(item)
+        if not same or "image" in (item.corpus, group[0].corpus):
             continue
         first = next((i for i in group if i.corpus == "clip"), item)
         if item.corpus != "clip" or abs(first.ordinal - item.ordinal) <= _STRETCH:

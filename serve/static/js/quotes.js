@@ -1,4 +1,4 @@
-// Quotes in place of an answer: a card for each passage, its best sentence marked; no language model read them.
+// Quotes in place of an answer: a card for each passage, the words that match highlighted; no language model read them.
 
 import { chip, thumbnail, where } from "./cite.js";
 import { h } from "./dom.js";
@@ -11,12 +11,13 @@ import { state } from "./state.js";
 import { titleOf } from "./words.js";
 
 const ROW = /(?:^|\s)\|(?=\s|$)/;
-const CELLS = /(?:^|(?<=\s))\|(?=\s|$)/;
-const GAP = "…";
-const GAPS = /(?:^|\s)…(?=\s|$)/;
+const BAR = /(?:^|(?<=\s))\|(?=\s|$)/g;
 
 /** Whether a note of a run says what stands above the quotes. */
 export const saysUnread = (note) => /^No language model read these passages/.test(note);
+
+/** Whether a line above the quotes says that they match badly. */
+export const saysFew = (text) => text.startsWith("These passages share few words");
 
 /** Put a quote after those before it, and what they are above the first. */
 export function layQuote(answer, quote, [citation]) {
@@ -49,50 +50,68 @@ function card({ text, marked }, citation) {
     {},
     h("div.quotation-head", {}, chip(citation), h("h3", {}, open), h("span.sign.fine", { text: t("state.quoted"), title: t("state.quoted.means") })),
     seen,
-    h("blockquote", { dir: "auto" }, ...blocks(text, marked || [0, 0])),
+    h("blockquote", { dir: "auto" }, ...blocks(text, marked || [])),
   );
   made.dataset.ns = citation.n;
   return made;
 }
 
-/** The paragraphs and tables of a quote. */
+/** The paragraphs and tables of a quote, the words that match highlighted. */
 function blocks(text, marked) {
-  // The server counts characters, and this language their halves.
-  const [low, high] = marked.map((n) => Array.from(text).slice(0, n).join("").length);
-  let at = 0;
-  const lines = text.split("\n").map((line) => {
-    at += line.length + 1;
-    return { line, start: at - line.length - 1, row: ROW.test(line) };
-  });
-  const groups = [];
-  for (const [n, one] of lines.entries()) {
-    // What was left out between two rows is a row as well.
-    const table = one.row || (one.line === GAP && !!lines[n - 1]?.row && !!lines[n + 1]?.row);
-    if (groups.at(-1)?.table !== table) groups.push({ table, lines: [] });
-    groups.at(-1).lines.push(one);
+  const marks = inHalves(text, marked);
+  const made = [];
+  let held = null;
+  for (const found of text.matchAll(/[^\n]*\S[^\n]*/g)) {
+    const line = { start: found.index, end: found.index + found[0].length };
+    const table = ROW.test(found[0]);
+    const parted = held && text.slice(held.lines.at(-1).end, line.start).split("\n").length > 2;
+    if (!held || held.table !== table || (parted && !table)) made.push((held = { table, lines: [] }));
+    held.lines.push(line);
   }
-  return groups.flatMap(({ table, lines: of }) => (table ? [tableOf(of, low, high)] : paragraphs(text, of[0].start, of.at(-1).start + of.at(-1).line.length, low, high)));
+  return made.map(({ table, lines }) => (table ? tableOf(text, lines, marks) : h("p", {}, ...highlighted(text, lines[0].start, lines.at(-1).end, marks))));
 }
 
-/** A paragraph for each stretch between what was left out. */
-function paragraphs(text, start, end, low, high) {
+/** The server counts characters, and this language their halves. */
+function inHalves(text, marked) {
+  const starts = [];
+  let at = 0;
+  for (const character of text) {
+    starts.push(at);
+    at += character.length;
+  }
+  starts.push(at);
+  return marked.map(([start, end]) => [starts[start] ?? at, starts[end] ?? at]);
+}
+
+/** A stretch of a text, what is marked in it apart. */
+function highlighted(text, start, end, marks) {
+  const parts = [];
   let at = start;
-  return text.slice(start, end).split(GAPS).flatMap((said, n) => {
-    const from = n ? (at = text.indexOf(GAP, at) + 1) : at;
-    at = from + said.length;
-    const cut = (place) => Math.min(Math.max(place - from, 0), said.length);
-    const [a, b] = [cut(low), cut(high)];
-    const parts = [...withFormulas(said.slice(0, a)), b > a && h("mark", {}, ...withFormulas(said.slice(a, b))), ...withFormulas(said.slice(b))];
-    return said.trim() ? [h("p", {}, n ? `${GAP} ` : null, ...parts)] : [];
-  });
+  for (const [low, high] of marks) {
+    if (high <= start || end <= low) continue;
+    const [a, b] = [Math.max(low, at), Math.min(high, end)];
+    parts.push(...withFormulas(text.slice(at, a)), h("mark", { text: text.slice(a, b) }));
+    at = b;
+  }
+  return [...parts, ...withFormulas(text.slice(at, end))];
 }
 
-function tableOf(lines, low, high) {
-  const rows = lines.map(({ line, start }) => ({ cells: line.split(CELLS).map((cell) => cell.trim()), best: low < start + line.length && start < high }));
+function tableOf(text, lines, marks) {
+  const rows = lines.map((line) => cellsOf(text, line));
   const [first, second] = rows;
-  const heads = second && first.cells.length === second.cells.length && !first.best && !/\d/.test(first.cells.join(""));
-  const width = Math.max(...rows.map(({ cells }) => cells.length));
-  const cellOf = (text, best, head, alone) => h(head ? "th" : "td", { scope: head ? "col" : null, colspan: alone ? width : null }, ...(best && text ? [h("mark", {}, ...withFormulas(text))] : withFormulas(text)));
-  const made = rows.map(({ cells, best }, n) => h("tr", {}, ...cells.map((text) => cellOf(text, best, heads && n === 0, cells.length === 1 && width > 1))));
-  return h("div.wide", {}, h("table", {}, ...made));
+  const named = second && first.length === second.length && !first.some(({ start, end }) => /\d/.test(text.slice(start, end)));
+  const cell = (name, { start, end }) => h(name, { scope: name === "th" ? "col" : null }, ...highlighted(text, start, end, marks));
+  const made = rows.map((cells, n) => h("tr", {}, ...cells.map((one) => cell(named && n === 0 ? "th" : "td", one))));
+  return h("div.wide", { tabindex: "0", role: "group", "aria-label": t("quotes.table") }, h("table", {}, ...made));
+}
+
+/** Where the cells of a row stand in a text. */
+function cellsOf(text, { start, end }) {
+  const cells = [];
+  let at = start;
+  for (const bar of [...text.slice(start, end).matchAll(BAR).map(({ index, 0: found }) => start + index + found.length - 1), end]) {
+    cells.push({ start: at, end: bar });
+    at = bar + 1;
+  }
+  return cells;
 }

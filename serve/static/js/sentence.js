@@ -5,7 +5,8 @@ import { fill, h } from "./dom.js";
 import { t } from "./i18n.js";
 import { icon } from "./icons.js";
 import { inline } from "./markdown.js";
-import { layQuote } from "./quotes.js";
+import { layQuote, saysFew } from "./quotes.js";
+import { said as inWords } from "./said.js";
 
 const GLUE = "\u2060"; // keeps a number on the line of the word before it
 
@@ -42,6 +43,10 @@ const isCode = (sign) => Boolean(sign?.startsWith("```"));
 export function lay(answer, said, citations) {
   if (said.support === "quoted" && citations.length) {
     layQuote(answer, said, citations);
+    return;
+  }
+  if (!citations.length && saysFew(said.text)) {
+    answer.append(h("p.few", { text: inWords(said.text) }));
     return;
   }
   const { sign } = said;
