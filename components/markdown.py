@@ -75,8 +75,8 @@ def _cut(text: str, start: int, end: int, marked: Marks) -> Cell:
 
 def _has_heads(rows: tuple[tuple[Cell, ...], ...]) -> bool:
     """Tell whether the first row names the columns of the next: as long, and without a number."""
-    first = rows[0]
-    return len(rows) > 1 and len(first) == len(rows[1]) and not any(re.search(r"\d", t) for cell in first for t, _ in cell)
+    said = "".join(text for cell in rows[0] for text, _ in cell)
+    return len(rows) > 1 and len(rows[0]) == len(rows[1]) and not re.search(r"\d", said)
 
 
 def as_markdown(text: str, marked: Marks = ()) -> str:

@@ -136,9 +136,7 @@ async def asked(
     rows = [{**c, "place": place(c["locator"]), "uri": uri(c)} for c in answer["citations"]]
     by_number = {row["n"]: row for row in rows}
     quotes = [
-        {**by_number[s["citations"][0]], "text": s["text"]}
-        for s in answer["sentences"]
-        if s["support"] == "quoted"
+        {**by_number[s["citations"][0]], "text": s["text"]} for s in answer["sentences"] if s["support"] == "quoted"
     ]
     marks = [s for s in answer["sentences"] if s["support"] != "quoted"]
     found = {"found": not answer["abstained"], "quotes": quotes, "marks": marks, "citations": rows}

@@ -9,10 +9,12 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 from ragweave.components.passages import pieces
 from ragweave.corpora.types import Item, Span
 from ragweave.models import tables
+from ragweave.models.text import trimmed
 
 _SENTENCE, _ROW = 500, 800
 """Characters of a sentence and of a row; of a longer one pieces are shown."""
@@ -24,7 +26,7 @@ _PAUSE = 10.0
 
 @dataclass(frozen=True)
 class Part:
-    """A sentence or row of an item, or a piece of one that is too long."""
+    """A sentence or row of an item, or a piece of one that is too long or runs over two pages."""
 
     start: int
     end: int
@@ -40,7 +42,7 @@ def places(item: Item, low: int, high: int) -> Iterator[list[Part]]:
     """Yield the parts of text[low:high] of an item, place by place and in order; headings are none of them."""
     found: list[Part] = []
     before: tuple[str, Span | None] = "", None
-    for part in _parts(item.text, low, high):
+    for part in _parts(item, low, high):
         here = _part_name(item, part.start), _span_at(item, part.start)
         if found and _moved(before, here):
             yield found
@@ -51,8 +53,9 @@ def places(item: Item, low: int, high: int) -> Iterator[list[Part]]:
         yield found
 
 
-def _parts(text: str, low: int, high: int) -> Iterator[Part]:
-    heading = ""
+def _parts(item: Item, low: int, high: int) -> Iterator[Part]:
+    text, heading = item.text, ""
+    turned = [b.start for a, b in pairwise(item.spans) if a.page != b.page]
     for a, b in tables.spans(text[low:high]):
         start, end = low + a, low + b
         if not text[start:end].strip() or tables.is_heads(text, start, end):
@@ -60,7 +63,10 @@ def _parts(text: str, low: int, high: int) -> Iterator[Part]:
         if _is_heading(text, start, end):
             heading = text[start:end]
             continue
-        cut = pieces(text, start, end, _ROW if tables.is_row(text[start:end]) else _SENTENCE)
+        most = _ROW if tables.is_row(text[start:end]) else _SENTENCE
+        edges = [start, *(at for at in turned if start < at < end), end]
+        on_pages = [span for a, b in pairwise(edges) for span in trimmed(text, a, b)]
+        cut = [piece for a, b in on_pages for piece in pieces(text, a, b, most)]
         for n, (first, last) in enumerate(cut):
             yield Part(first, last, n == 0, n == len(cut) - 1, heading)
 

@@ -39,7 +39,7 @@ QUOTES = 3
 CHARACTERS = 1_150
 """Characters of these together; titles and heads of columns come on top."""
 _PASSAGE, _LATER = 500, 300
-"""Characters of a passage, and of one that `ragweave search` lists after the first three; a single row may be longer."""
+"""Characters of a passage, and of one that `ragweave search` lists after the first three; one row may be longer."""
 _LEAST = 40
 """Characters that are left for one more passage, at least."""
 LONGEST = 26_000

@@ -9,30 +9,29 @@ import pytest
 
 from ragweave.components.markdown import as_markdown, in_markdown
 from ragweave.serve.chapters import chapters_of
-from ragweave.serve.quotes import best_of
 
 
-def quote(before: str, best: str, after: str = "") -> dict[str, Any]:
-    return {"text": before + best + after, "marked": [len(before), len(before) + len(best)]}
+def quote(text: str, *words: str) -> dict[str, Any]:
+    found = [(text.index(word), text.index(word) + len(word)) for word in words]
+    return {"text": text, "marked": found}
 
 
-def test_the_best_sentence_is_bold_in_markdown() -> None:
-    said = quote("It was old. … ", "It was painted\nred.", " It stands.")
-    assert as_markdown(**said) == "> It was old. … **It was painted red.** It stands."
-    assert best_of(said) == "It was painted red."
+def test_what_matches_is_bold_in_markdown_and_paragraphs_stay_apart() -> None:
+    said = quote("It was old, and painted\nred.\n\nIt stands.", "old", "painted\nred", "stands")
+    assert as_markdown(**said) == "> It was **old**, and **painted red**.\n>\n> It **stands**."
 
 
-def test_rows_become_a_table_under_their_heads_if_any_and_the_best_row_is_bold_cell_by_cell() -> None:
-    said = quote("Prices.\nticket | adult\n", "single | 60 crowns", "\n…\nten | 420 crowns")
-    rows = ["> Prices.", ">", "> | ticket | adult |", "> |---|---|", "> | **single** | **60 crowns** |"]
-    assert as_markdown(**said).split("\n") == [*rows, "> | … |  |", "> | ten | 420 crowns |"]
-    headless = quote("single | 60 crowns\n", "ten | 420 crowns")
-    assert as_markdown(**headless).startswith("> |   |   |\n> |---|---|\n> | single | 60 crowns |")
+def test_rows_become_a_table_under_their_heads_if_any_and_words_in_cells_are_bold() -> None:
+    said = quote("Prices.\nticket | adult\nsingle | 60 crowns\n\nten | 420 crowns", "single", "60")
+    rows = ["> Prices.", ">", "> | ticket | adult |", "> |---|---|", "> | **single** | **60** crowns |"]
+    assert as_markdown(**said).split("\n") == [*rows, "> | ten | 420 crowns |"]
+    headless = quote("single | 60 crowns\nten | 420 crowns", "ten")
+    assert as_markdown(**headless).startswith("> |   |   |\n> |---|---|\n> | single | 60 crowns |\n> | **ten** |")
 
 
 def test_what_a_source_says_is_no_markup() -> None:
-    said = quote("# One <b>big</b> [link](http://x) ", "1. `two` *three*")
-    assert as_markdown(**said) == "> \\# One \\<b>big\\</b> \\[link\\](http://x) **1. \\`two\\` \\*three\\***"
+    said = quote("# One <b>big</b> [link](http://x) 1. `two` *three*", "big", "`two`")
+    assert as_markdown(**said) == "> \\# One \\<b>**big**\\</b> \\[link\\](http://x) 1. **\\`two\\`** \\*three\\*"
 
 
 @pytest.mark.parametrize(

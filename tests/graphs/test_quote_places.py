@@ -1,0 +1,58 @@
+"""Over whole libraries, each quote holds words of the place that it cites and of no other."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+from ragweave.app.api import aask, aindex
+from ragweave.components.context import Context
+from ragweave.corpora.store.library import open_library
+from ragweave.models.tables import heads_above
+from ragweave.nodes.answer import Answer
+
+ROOT = Path(__file__).parents[2]
+SETS = (ROOT / "benchmarks" / "canalboat", ROOT / "benchmarks" / "campsite")
+PLAIN = (".txt", ".csv")
+"""Files whose lines are read as they are."""
+
+
+async def answers_over(folder: Path) -> list[Answer]:
+    rows = [json.loads(line) for line in (folder / "questions.jsonl").read_text("utf-8").splitlines()]
+    await aindex([folder / "library"], folder.name)
+    context = Context(library=folder.name, mode="extractive")
+    return [await aask(row["question"], context=context) for row in rows[::3]]
+
+
+async def test_no_quote_holds_words_of_another_place_than_the_cited_one(home: Path) -> None:
+    seen = on_lines = 0
+    for folder in SETS:
+        for answer in await answers_over(folder):
+            library = await open_library(folder.name)
+            items = await library.items([c.id for c in answer.citations])
+            cited = {c.n: c for c in answer.citations}
+            for sentence in (s for s in answer.sentences if s.support == "quoted"):
+                (number,) = sentence.citations
+                place, item = cited[number].locator, items[cited[number].id]
+                start, end = place["chars"]
+                piece = item.text[start:end]
+                rest = bare(sentence.text).replace(bare(piece), "", 1)
+                assert rest in ("", bare(heads_above(item.text, start))), sentence.text
+                pages = {s.page for s in item.spans if s.start < end and s.end > start and s.page}
+                assert pages <= {place.get("page")}, sentence.text
+                seen += 1
+                file = Path(place["file"])
+                if file.suffix in PLAIN and place.get("line"):
+                    line = file.read_text("utf-8", "replace").splitlines()[place["line"] - 1]
+                    assert bare(first_words(piece)) in bare(line), sentence.text
+                    on_lines += 1
+    assert seen >= 200 and on_lines >= 20
+
+
+def bare(text: str) -> str:
+    return re.sub(r"[\W_]", "", text)
+
+
+def first_words(text: str) -> str:
+    return " ".join(re.split(r"[^\w]+", text.split("\n")[0].strip())[:2])
