@@ -105,7 +105,7 @@ def following(sentence: Sentence, before: str | None, title: str = "") -> str:
     """Return a sentence as it follows another, with the numbers of its sources and its mark.
 
     One that its source contradicts is struck out, and followed by what the source says. A quote stands in Markdown
-    below its `title`, its best sentence in bold.
+    below its `title`, the words that match in bold.
     """
     signs = "".join(f"[{n}]" for n in sentence.citations)
     if sentence.support == "quoted":

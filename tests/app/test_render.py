@@ -84,7 +84,7 @@ def test_a_quote_loses_no_character_and_never_runs_over_the_width(
 ) -> None:
     for text in texts:
         out = console(width)
-        Flow(out).lines(text, (min(ends), max(ends)))
+        Flow(out).lines(text, [(min(ends), max(ends))])
         assert "".join(printed(out).split()) == "".join(text.split())
         for line in printed(out).splitlines():
             longest = max((len(w) for w in line.split() if w.isascii()), default=0)
@@ -129,7 +129,7 @@ SHOWN: dict[str, tuple[Answer, int]] = {
         ),
         80,
     ),
-    "rows of a table": (answer(said(TABLE, 1, support="quoted", marked=(29, 40)), kind="quotes"), 80),
+    "rows of a table": (answer(said(TABLE, 1, support="quoted", marked=((29, 35),)), kind="quotes"), 80),
     "an abstention": (answer(abstained=True, places=(), text="I could not find it.", why="nothing mentions 1999"), 80),
     "an escape and markup": (answer(said("See [bold]this[/bold]\x1b[31m now.", 1)), 80),
     "a list, code and lines": (
@@ -148,14 +148,22 @@ def test_answers_are_printed_as_they_are_kept() -> None:
     assert "\x1b" not in told and told == GOLDEN.read_text(encoding="utf-8")
 
 
-def test_only_the_best_sentence_of_a_quote_is_bold_and_a_streamed_answer_is_not_said_twice() -> None:
+def test_only_what_matches_in_a_quote_is_bold_and_a_streamed_answer_is_not_said_twice() -> None:
     out = Console(file=io.StringIO(), width=60, force_terminal=True, color_system="standard", legacy_windows=False)
-    quote = said("Before it. Lit in 1874. After.", 1, support="quoted", marked=(11, 23))
+    quote = said("Before it. Lit in 1874. After.", 1, support="quoted", marked=((11, 14), (18, 22)))
     print_answer(out, answer(quote, kind="quotes"))
-    assert "".join(re.findall("\x1b\\[1m(.*?)\x1b\\[0m", printed(out).splitlines()[2])).strip() == "Lit in 1874."
+    assert re.findall("\x1b\\[1m(.*?)\x1b\\[0m", printed(out).splitlines()[2]) == [" Lit", " 1874"]
     out = console()
     print_answer(out, answer(LIT), streamed=True)
     assert "1874" not in printed(out) and "Sources" in printed(out)
+
+
+def test_a_word_that_is_bold_in_part_is_not_broken_at_the_edge() -> None:
+    out = console(28)
+    quote = said("The old red ferry sails well, it is said.", 1, support="quoted", marked=((12, 17), (24, 28)))
+    print_answer(out, answer(quote, kind="quotes"))
+    lines = [line.strip() for line in printed(out).splitlines()]
+    assert "The old red ferry sails" in lines and "well, it is said." in lines
 
 
 def test_the_byline_tells_who_answered_and_what_it_took() -> None:

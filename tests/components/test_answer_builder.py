@@ -144,15 +144,22 @@ def test_a_line_that_only_frames_is_neither_judged_nor_cited_and_comes_with_what
     assert alone.sentences == []
 
 
-def test_a_quote_is_shown_unchecked_with_one_citation_at_its_best_sentence() -> None:
+def test_a_quote_is_shown_unchecked_with_one_citation_and_the_words_that_match() -> None:
     shown: list[Any] = []
     page = AnswerBuilder(lambda n, s, cited: shown.append((n, s, cited)), {"i": ROW}, {})
-    best: Any = {**STRIP, "text": "Bert Osk closed it in 1950."}
-    page.quote(TEXT, best, (35, 62))
+    page.quote(TEXT, STRIP, [(0, 3), (35, 39)])
     (sentence,) = page.sentences
     assert (sentence.text, sentence.support, sentence.sign, sentence.citations) == (TEXT, "quoted", ">", (1,))
-    assert TEXT[slice(*sentence.marked or ())] == page.citations[0].quote == best["text"]
+    assert [TEXT[a:b] for a, b in sentence.marked] == ["Ada", "Bert"] and page.citations[0].quote == TEXT
     assert shown == [(1, sentence, page.citations)]
+
+
+def test_a_line_above_the_quotes_is_shown_at_once_also_where_only_what_is_verified_counts() -> None:
+    shown: list[Any] = []
+    page = AnswerBuilder(lambda n, s, cited: shown.append((n, s.text, cited)), {"i": ROW}, {}, strict=True)
+    page.say_above("They share few words.")
+    page.quote(TEXT, STRIP, [])
+    assert [(n, text) for n, text, _ in shown] == [(1, "They share few words."), (2, TEXT)]
 
 
 @pytest.mark.parametrize("strict", [False, True])

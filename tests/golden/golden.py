@@ -109,15 +109,15 @@ def place(locator: dict[str, Any]) -> str:
 
 
 def brief(answer: dict[str, Any]) -> dict[str, Any]:
-    """Return what of an answer is to stay as it is: of quotes the best sentences, and how much is shown with them."""
+    """Return what of an answer is to stay as it is: of quotes how they begin, and how much is shown."""
     if "error" in answer:
         return {"error": answer["error"]}
     cites = [f"[{c['n']}] {place(c['locator'])}" for c in answer["citations"]]
     kept = {"kind": answer["kind"], "cites": cites}
     if answer["kind"] == "quotes":
         said = answer["sentences"]
-        marked = [s["text"][slice(*s["marked"])] for s in said]
-        return {**kept, "marked": marked, "characters": sum(len(s["text"]) for s in said)}
+        begun = [" ".join(s["text"].split())[:60] for s in said]
+        return {**kept, "begins": begun, "characters": sum(len(s["text"]) for s in said)}
     return {**kept, "text": answer["text"], "confidence": round(answer["confidence"], 2)}
 
 

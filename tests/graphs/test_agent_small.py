@@ -29,7 +29,7 @@ async def test_every_graph_answers_with_a_citation_that_names_file_and_heading(n
     first = answer.citations[0]
     assert first.locator["file"].endswith("observatory.md")
     assert first.locator["kind"] == "heading"
-    assert first.quote == "It was opened in 1931." and f"**{first.quote}**" in answer.text
+    assert "It was opened in 1931." in first.quote and "It was **opened** in 1931." in answer.text
 
 
 async def test_a_question_that_the_library_does_not_answer_shows_the_closest_and_says_that_nobody_read_it() -> None:
@@ -72,7 +72,8 @@ async def test_steps_are_told_as_typed_events() -> None:
     told = [e for e in events if e["type"] == "sentence"]
     assert [c["n"] for e in told for c in e["citations"]] == list(range(1, len(told) + 1))
     assert {(e["support"], e["sign"]) for e in told} == {("quoted", ">")}
-    assert "1931" in told[0]["text"][slice(*told[0]["marked"])]
+    assert "1931" in told[0]["text"]
+    assert {told[0]["text"][a:b] for a, b in told[0]["marked"]} >= {"Corvane Observatory", "opened"}
 
 
 def test_the_drawing_bears_the_words_of_the_verdicts() -> None:

@@ -121,14 +121,14 @@ async def test_the_answer_holds_the_sentences_and_what_they_cite(runtime: Any) -
     assert update["messages"][0].content == answer.text
 
 
-def quote(text: str, n: int, best: str) -> Sentence:
-    at = text.index(best)
-    return Sentence(text=text, support="quoted", citations=(n,), sign=">", marked=(at, at + len(best)))
+def quote(text: str, n: int, word: str) -> Sentence:
+    at = text.index(word)
+    return Sentence(text=text, support="quoted", citations=(n,), sign=">", marked=((at, at + len(word)),))
 
 
 QUOTES = [
-    quote("The ferry is grey. It sails four times a day. … Dogs stay outside.", 1, "It sails four times a day."),
-    quote("Day | Sails\nMonday | 4", 2, "Monday | 4"),
+    quote("The ferry is grey. It sails four times a day.", 1, "sails"),
+    quote("Day | Sails\nMonday | 4", 2, "Monday"),
 ]
 
 
@@ -136,8 +136,8 @@ async def test_quotes_are_told_in_markdown_and_claim_nothing(runtime: Any) -> No
     update = await check({**state(), "draft": a_draft(QUOTES, [cited(1), cited(2)])}, runtime())
     answer = update["answer"]
     assert answer.text == (
-        "T [1]\n\n> The ferry is grey. **It sails four times a day.** … Dogs stay outside.\n\n"
-        "T [2]\n\n> | Day | Sails |\n> |---|---|\n> | **Monday** | **4** |"
+        "T [1]\n\n> The ferry is grey. It **sails** four times a day.\n\n"
+        "T [2]\n\n> | Day | Sails |\n> |---|---|\n> | **Monday** | 4 |"
     )
     assert (answer.kind, answer.abstained, answer.confidence, answer.mode) == ("quotes", False, 0.0, "extractive")
     assert answer.notes == (f"{QUOTED} {SET_UP}",)

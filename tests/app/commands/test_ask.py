@@ -33,7 +33,7 @@ def test_a_trace_tells_the_steps_before_the_answer(main: Any, agent: Any) -> Non
 
 
 def test_quotes_stand_below_their_sources_as_they_arrive(main: Any, agent: Any) -> None:
-    quote = Sentence(text="Built in 1870. It was lit in 1874.", support="quoted", citations=(1,), marked=(15, 34))
+    quote = Sentence(text="Built in 1870. It was lit in 1874.", support="quoted", citations=(1,), marked=((18, 25),))
     agent.answer = agent.answer.model_copy(update={"sentences": (quote,), "kind": "quotes", "notes": (QUOTED,)})
     code, out, err = main("ask", "When was it lit?")
     assert (code, err) == (0, "")
