@@ -1,12 +1,14 @@
-"""What stands in the quotes of extractive mode: `python benchmarks/quotes.py [--set FOLDER ...] [-v]`.
+"""What is shown in extractive mode: `python benchmarks/quotes.py [--set FOLDER ...] [-v]`.
 
 A set is a folder with `library/` and `questions.jsonl` in the form of house_dev, whose judge decides whether an
 accepted answer stands in a text. Without `--set` the unread sets are asked: `fieldlab`, `translator`, `campsite` and
-`canalboat` were written by authors who saw neither the program nor other sets. Of every answerable question four texts
-are judged in one run: the answer (titles and quotes, without the list of sources), the first three passages of `search`
-and of plain BM25 over the paragraphs, each whole, and those of BM25 cut to the length of the answer. Follow-ups are
-asked in their conversation; `search` and BM25 get the previous question in front.
+`canalboat` were written by authors who saw neither the program nor other sets. Of every answerable question five texts
+are judged in one run: the answer (titles and quotes, without the list of sources), the first three rows of evidence,
+whole and cut to the length of the answer, and the same of plain BM25 over the paragraphs. Follow-ups are asked in their
+conversation; evidence and BM25 get the previous question in front.
 
+Counted too: quotes that hold words of another place than the cited one, and how often the line stands above them that
+they share few words with the question, for questions of the set (answerable or not) and of the next set (unrelated).
 Milliseconds are wall and processor time of one turn.
 """
 
@@ -15,6 +17,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import re
 import time
 from collections import Counter
 from pathlib import Path
@@ -27,6 +30,8 @@ HERE = Path(__file__).resolve().parent
 DATA = Path(os.environ.get("RAGWEAVE_DATA", HERE.parent.parent / "shared" / "data"))
 UNREAD = ("fieldlab", "translator", "campsite", "canalboat")
 FIRST = 3
+UNRELATED = 6
+"""Of the questions of the next set each so many-th is asked here."""
 
 
 def questions(folder: Path) -> list[dict[str, Any]]:
@@ -61,10 +66,49 @@ async def beside(q: dict[str, Any], library: str) -> tuple[str, str]:
     return "\n\n".join(e["text"] for e in found[:FIRST]), "\n\n".join(i.text for i in items.values())
 
 
-async def measured(name: str, asked: list[dict[str, Any]], verbose: bool) -> tuple[dict[str, Any], Counter[str]]:
+def shown(answer: Any) -> str:
+    """Return titles and quotes as a reader sees them."""
+    titles = {c.n: c.title for c in answer.citations}
+    quoted = [s for s in answer.sentences if s.support == "quoted"]
+    return "\n\n".join(f"{titles[s.citations[0]]}\n{s.text}" for s in quoted)
+
+
+def misplaced(answer: Any, items: dict[str, Any]) -> tuple[int, int]:
+    """Return how many quotes hold words of another place than the cited one, and how many there are."""
+    from ragweave.models.tables import heads_above
+
+    wrong = seen = 0
+    cited = {c.n: c for c in answer.citations}
+    for sentence in answer.sentences:
+        if sentence.support != "quoted":
+            continue
+        place, item = cited[sentence.citations[0]].locator, items[cited[sentence.citations[0]].id]
+        start, end = place["chars"]
+        rest = _bare(sentence.text).replace(_bare(item.text[start:end]), "", 1)
+        pages = {s.page for s in item.spans if s.start < end and s.end > start and s.page}
+        seen += 1
+        wrong += rest not in ("", _bare(heads_above(item.text, start))) or not pages <= {place.get("page")}
+    return wrong, seen
+
+
+def _bare(text: str) -> str:
+    return re.sub(r"[\W_]", "", text)
+
+
+def says_few(answer: Any) -> bool:
+    """Tell whether the reader learns that little matches, or that nothing does."""
+    return answer.abstained or answer.sentences[0].support != "quoted"
+
+
+async def measured(
+    name: str, asked: list[dict[str, Any]], other: list[dict[str, Any]], verbose: bool
+) -> tuple[dict[str, Any], Counter[str]]:
     """Return the figures of one set, and of its answerable questions how many each text answers."""
+    from ragweave.corpora.store.library import open_library
+
     look, right, kinds = judge_of(DATA), Counter[str](), dict[str, list[bool]]()
-    lengths, took, used, refused = list[int](), list[float](), list[float](), 0
+    lengths, took, used = list[int](), list[float](), list[float]()
+    held_by = await open_library(name)
 
     def stands(q: dict[str, Any], text: str) -> bool:
         return bool(look.judge({"need": 1, **q}, text, False)[0] == "right")
@@ -76,33 +120,42 @@ async def measured(name: str, asked: list[dict[str, Any]], verbose: bool) -> tup
         turns = 1 + len(q["previous"])
         took.append(1e3 * (time.perf_counter() - wall) / turns)
         used.append(1e3 * (time.process_time() - cpu) / turns)
+        wrong, seen = misplaced(answer, await held_by.items([c.id for c in answer.citations]))
+        right["misplaced"] += wrong
+        right["passages"] += seen
+        right["few" if q["answerable"] else "few, no answer"] += says_few(answer)
+        right["no answer"] += not q["answerable"]
         if not q["answerable"]:
             continue
         search, bm25 = await beside(q, name)
-        held = stands(q, answer.text) and not answer.abstained
+        text = shown(answer)
+        held = stands(q, text)
         right["quotes"] += held
         right["search"] += stands(q, search)
+        right["search cut"] += stands(q, search[: len(text)])
         right["bm25"] += stands(q, bm25)
-        right["bm25 cut"] += stands(q, bm25[: len(answer.text)])
+        right["bm25 cut"] += stands(q, bm25[: len(text)])
         right["of"] += 1
         kinds.setdefault(q["kind"], []).append(held)
-        lengths.append(len(answer.text))
-        refused += answer.abstained
+        lengths.append(len(text))
         if verbose and not held:
             print(f"\n{q['id']} {q['kind']}: {' > '.join([*q['previous'], q['question']])}")
-            print(f"   gold {q['answers']} in {q['gold_files']}\n{answer.text}")
+            print(f"   gold {q['answers']} in {q['gold_files']}\n{text}")
+    for q in other:
+        right["few, unrelated"] += says_few(await answered({**q, "previous": [], "id": f"other {q['id']}"}, name))
+        right["unrelated"] += 1
     found: dict[str, Any] = {
         f"{name}: answer stands in {where}": f"{right[what]} of {right['of']} ({right[what] / right['of']:.2f})"
         for what, where in (
             ("quotes", "the quotes"),
             ("search", "the first three of search"),
+            ("search cut", "those, cut as long"),
             ("bm25", "the first three of BM25"),
-            ("bm25 cut", "those, cut as long"),
+            ("bm25 cut", "those of BM25, cut as long"),
         )
     }
     found |= {
         f"{name}: characters, median": median(lengths),
-        f"{name}: nothing shown": refused,
         f"{name}: wall ms a turn": sum(took) / len(took),
         f"{name}: processor ms a turn": sum(used) / len(used),
         f"{name}: by kind": ", ".join(f"{k} {sum(v)}/{len(v)}" for k, v in kinds.items()),
@@ -121,13 +174,18 @@ def main() -> None:
     with own_home():
         from ragweave.app.api import index
 
-        for folder in given.set or [HERE / name for name in UNREAD]:
+        folders = given.set or [HERE / name for name in UNREAD]
+        for folder, after in zip(folders, [*folders[1:], folders[0]], strict=True):
             index([folder / "library"], folder.name)
-            found, right = asyncio.run(measured(folder.name, questions(folder), given.verbose))
+            other = questions(after)[::UNRELATED] if after != folder else []
+            found, right = asyncio.run(measured(folder.name, questions(folder), other, given.verbose))
             figures |= found
             total += right
-    for what in ("quotes", "search", "bm25", "bm25 cut"):
+    for what in ("quotes", "search", "search cut", "bm25", "bm25 cut"):
         figures[f"all: {what}"] = f"{total[what]} of {total['of']} ({total[what] / total['of']:.3f})"
+    figures["all: quotes with words of another place"] = f"{total['misplaced']} of {total['passages']}"
+    for what, of in (("few", "of"), ("few, no answer", "no answer"), ("few, unrelated", "unrelated")):
+        figures[f"all: {what}"] = f"{total[what]} of {total[of]}"
     tell(figures, given.json)
 
 

@@ -46,7 +46,7 @@ LONGEST = 26_000
 """Characters of one item that are read, a document whole: of a longer one the stretch that covers the question most."""
 _NEAR = 0.35
 """Cosine of the best sentence below which nothing is near, if no word is shared either."""
-_LITTLE = 0.4
+_LITTLE = 0.35
 """Share of the question's words, by rarity, below which even the best passage shares few."""
 _BEFORE = 0.3
 """Weight of a word of the question before, if that of a word of the turn itself is 1."""

@@ -133,7 +133,9 @@ def test_a_passage_never_runs_from_one_page_to_the_next() -> None:
 def test_what_is_said_in_a_clip_is_not_joined_with_what_it_shows_or_says_later() -> None:
     said, shown = "The comet was found.", "The comet of 1889"
     spans = [Span(0, 20, time=(60, 64)), Span(22, 39, time=(60, 90))]
-    clip = item(f"{said}\n\n{shown}", corpus="clip", spans=spans, meta={"parts": {"transcript": [0, 20], "screen": [22, 39]}})
+    clip = item(
+        f"{said}\n\n{shown}", corpus="clip", spans=spans, meta={"parts": {"transcript": [0, 20], "screen": [22, 39]}}
+    )
     (quote,) = quotes("When was the comet found?", [[clip]], lambda term: 1.0)
     assert quote.text in (said, shown)
     late = replace(clip, spans=(spans[0], Span(22, 39, time=(85, 90))), meta={})

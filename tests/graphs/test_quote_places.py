@@ -9,6 +9,7 @@ from pathlib import Path
 from ragweave.app.api import aask, aindex
 from ragweave.components.context import Context
 from ragweave.corpora.store.library import open_library
+from ragweave.corpora.types import Locator
 from ragweave.models.tables import heads_above
 from ragweave.nodes.answer import Answer
 
@@ -42,12 +43,18 @@ async def test_no_quote_holds_words_of_another_place_than_the_cited_one(home: Pa
                 pages = {s.page for s in item.spans if s.start < end and s.end > start and s.page}
                 assert pages <= {place.get("page")}, sentence.text
                 seen += 1
-                file = Path(place["file"])
-                if file.suffix in PLAIN and place.get("line"):
-                    line = file.read_text("utf-8", "replace").splitlines()[place["line"] - 1]
+                if (line := cited_line(place)) is not None:
                     assert bare(first_words(piece)) in bare(line), sentence.text
                     on_lines += 1
     assert seen >= 200 and on_lines >= 20
+
+
+def cited_line(place: Locator) -> str | None:
+    """Return the cited line of a file that is read as it is, None of any other."""
+    file = Path(place["file"])
+    if file.suffix not in PLAIN or not place.get("line"):
+        return None
+    return file.read_text("utf-8", "replace").splitlines()[place["line"] - 1]
 
 
 def bare(text: str) -> str:
