@@ -21,8 +21,8 @@ from ragweave.components.closing import nothing_found, show_pictures
 from ragweave.components.evidence import Evidence
 from ragweave.components.local.highlights import Stretches, highlights
 from ragweave.components.local.places import Part, places
-from ragweave.components.local.surroundings import read_with_surroundings
-from ragweave.components.passages import best_window, heading_title, strip_at, without_words
+from ragweave.components.local.surroundings import SEEN, read_with_surroundings
+from ragweave.components.passages import best_window, heading_title, strip_at, without_doubt, without_words
 from ragweave.components.phrases import FEW, NOTHING, as_heard
 from ragweave.components.protocols import GenerationInput
 from ragweave.components.run_context import RunContext, idf_of
@@ -136,6 +136,8 @@ def _show(quoted: Quote, builder: AnswerBuilder, rows: Mapping[str, Evidence]) -
     row = rows.get(quoted.item.id)
     strip["title"] = row["title"] if row else heading_title(quoted.item)
     strip["origin"] = row["origin"] if row else "library"
+    if SEEN in quoted.item.meta:
+        strip["locator"] = without_doubt(quoted.item.locator)
     builder.quote(as_heard(quoted.text, strip["locator"]), strip, quoted.marked)
 
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 
 from ragweave.components.evidence import Evidence
 from ragweave.corpora.store.library import Library
 from ragweave.corpora.types import Item
 
+SEEN = "seen while asking"
+"""What the notes of an item hold if its text is what a vision model saw in it: no character of it stands in the file."""
 _AROUND, _STRETCH = 8, 1
 """Items of a text, and clips of a recording, that are read before and after a found one."""
 
@@ -15,7 +18,8 @@ _AROUND, _STRETCH = 8, 1
 def read_with_surroundings(library: Library, rows: Sequence[Evidence]) -> list[list[Item]]:
     """Read what was found with its surroundings, in the order of the rows; a web page is one item.
 
-    Each list is of one text, one mail of a mailbox or entry of a calendar, one picture, or one stretch of a recording.
+    Each list is of one text, one mail of a mailbox or entry of a calendar, one picture, one stretch of a recording, or of
+    what a vision model saw in a picture or clip.
     """
     found = library.read([e["id"] for e in rows if e["origin"] == "library"])
     groups: list[list[Item]] = []
@@ -23,12 +27,15 @@ def read_with_surroundings(library: Library, rows: Sequence[Evidence]) -> list[l
         item = found.get(row["id"]) or _page_of_web(row)
         if item is not None:
             _join(groups, item)
+        if item is not None and (seen := row.get("seen")):
+            groups.append([replace(item, text=seen, spans=(), meta={SEEN: True})])
     # A document of several entries says what the found ones say, and runs them together.
     listed = {group[0].source for group in groups if _part(group[0]) is not None}
     return [_around(library, items) for items in groups if not _is_list(items[0], listed)]
 
 
 def _is_list(item: Item, listed: Collection[str]) -> bool:
+    """Tell whether an item is the whole of a source of which entries were found."""
     return item.source in listed and _part(item) is None and item.corpus != "image"
 
 
@@ -36,7 +43,7 @@ def _join(groups: list[list[Item]], item: Item) -> None:
     """Put an item to those of its source that are read with it: of one entry, or of one stretch of a recording."""
     for group in groups:
         same = group[0].source == item.source and _part(group[0]) == _part(item)
-        if not same or "image" in (item.corpus, group[0].corpus):
+        if not same or SEEN in group[0].meta or "image" in (item.corpus, group[0].corpus):
             continue
         first = next((i for i in group if i.corpus == "clip"), item)
         if item.corpus != "clip" or abs(first.ordinal - item.ordinal) <= _STRETCH:
@@ -61,6 +68,8 @@ def _around(library: Library, items: Sequence[Item]) -> list[Item]:
     Of a text, or of clips, it is the best of the finest ones among its neighbours; a document stands for itself where
     nothing finer was found, and so does the whole of a recording.
     """
+    if SEEN in items[0].meta:
+        return list(items)
     fine = [i for i in items if i.corpus in ("paragraph", "clip")]
     if not fine:
         return list(items[:1])

@@ -96,7 +96,7 @@ async def test_what_is_seen_at_indexing_is_stored_found_and_cited_without_a_mode
     answer = await aask(
         "Where is the blue wall of the harbour shown?", context=Context(mode="extractive"), graph="video_rag"
     )
-    assert answer.kind == "quotes" and "A blue wall of a harbour." in answer.text
+    assert answer.kind == "quotes" and "A blue wall of a harbour." in answer.sentences[0].text
     cited = answer.citations[0]
     assert cited.locator["start"] == 30.0 * COLOURS.index(cited.quote.split()[1])
 
