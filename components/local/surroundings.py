@@ -65,17 +65,23 @@ def _page_of_web(row: Evidence) -> Item | None:
 def _around(library: Library, items: Sequence[Item]) -> list[Item]:
     """Return the items of one source that are read for what was found in it.
 
-    Of a text, or of clips, it is the best of the finest ones among its neighbours; a document stands for itself where
-    nothing finer was found, and so does the whole of a recording.
+    Of a text, or of clips, it is the best of the finest ones among its neighbours. Of a document alone it is its
+    paragraphs, which have headings and places of their own. The whole of a recording stands for itself.
     """
     if SEEN in items[0].meta:
         return list(items)
     fine = [i for i in items if i.corpus in ("paragraph", "clip")]
     if not fine:
-        return list(items[:1])
+        return _within(library, items[0]) if items[0].corpus == "document" else list(items[:1])
     if fine[0].source == fine[0].id:
         return fine
     around = _STRETCH if fine[0].corpus == "clip" else _AROUND
     read = {i.id: i for i in library.around(fine[0].id, around)} | {i.id: i for i in fine}
     same = [i for i in read.values() if i.corpus == fine[0].corpus and _part(i) == _part(fine[0])]
     return sorted(same, key=lambda i: i.ordinal)
+
+
+def _within(library: Library, document: Item) -> list[Item]:
+    """Return the paragraphs of a document, or the document if the library holds none of them."""
+    held = library.held.catalog.items_of(library.id, document.source, "paragraph")
+    return [item for item in held if item.text in document.text] or [document]
