@@ -44,7 +44,7 @@ def search(
     context = build_context(library, set_, top_k=top_k, **scope(video, folder, from_, to))
     asked = read_question(query)
     with waiting("Searching ..."):
-        found, lines = run(_found(asked, context))
+        found, lines = run(passages_for(asked, context))
     if as_json:
         print_json(found)
     elif found:
@@ -61,7 +61,7 @@ async def _holds(library: str) -> bool:
     return bool(await (await open_library(library)).counts())
 
 
-async def _found(query: str, context: Context) -> tuple[list[Evidence], list[Lines]]:
+async def passages_for(query: str, context: Context) -> tuple[list[Evidence], list[Lines]]:
     """Return the passages that extractive mode would quote, in its order, further ones, and what holds no words."""
     from ragweave.components.local.quotes import quotes
     from ragweave.components.local.surroundings import read_with_surroundings

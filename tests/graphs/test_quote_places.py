@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 from ragweave.app.api import aask, aindex
+from ragweave.app.commands.search import passages_for
 from ragweave.components.context import Context
 from ragweave.corpora.store.library import open_library
 from ragweave.corpora.types import Locator
@@ -47,6 +48,20 @@ async def test_no_quote_holds_words_of_another_place_than_the_cited_one(home: Pa
                     assert bare(first_words(piece)) in bare(line), sentence.text
                     on_lines += 1
     assert seen >= 200 and on_lines >= 20
+
+
+async def test_search_lists_the_quotes_of_an_answer_first_and_in_their_order(home: Path) -> None:
+    await aindex([ROOT / "examples" / "library"], "demo")
+    context = Context(library="demo", mode="extractive")
+    for question in (
+        "What does the ferry cost?",
+        "When was the lamp lit?",
+        "How many seats has the cinema?",
+        "茶室几点开门?",
+    ):
+        quotes = [s.text for s in (await aask(question, context=context)).sentences if s.support == "quoted"]
+        listed = [text for text, _ in (await passages_for(question, context))[1]]
+        assert quotes and listed[: len(quotes)] == quotes
 
 
 def cited_line(place: Locator) -> str | None:
