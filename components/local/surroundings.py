@@ -10,7 +10,7 @@ from ragweave.corpora.store.library import Library
 from ragweave.corpora.types import Item
 
 SEEN = "seen while asking"
-"""What the notes of an item hold if its text is what a vision model saw in it: no character of it stands in the file."""
+"""What the notes of an item hold if its text is what a vision model saw in it, and stands nowhere in the file."""
 _AROUND, _STRETCH = 8, 1
 """Items of a text, and clips of a recording, that are read before and after a found one."""
 
@@ -18,8 +18,8 @@ _AROUND, _STRETCH = 8, 1
 def read_with_surroundings(library: Library, rows: Sequence[Evidence]) -> list[list[Item]]:
     """Read what was found with its surroundings, in the order of the rows; a web page is one item.
 
-    Each list is of one text, one mail of a mailbox or entry of a calendar, one picture, one stretch of a recording, or of
-    what a vision model saw in a picture or clip.
+    Each list is of one text, one mail of a mailbox or entry of a calendar, one picture, one stretch of a recording,
+    or of what a vision model saw in a picture or clip.
     """
     found = library.read([e["id"] for e in rows if e["origin"] == "library"])
     groups: list[list[Item]] = []
