@@ -76,8 +76,11 @@ async def passages_for(query: str, context: Context) -> tuple[list[Evidence], li
     found: dict[str, tuple[Evidence, Lines]] = {}
     for quoted in await asyncio.to_thread(quotes, query, read, idf.__getitem__, most=context.kept):
         item = quoted.item
-        led = next(rows[i.id] for i in read[quoted.rank] if i.id in rows)
-        row = rows.get(item.id) or evidence_of(item, query, led["hop"], led["score"], led["relevance"])
+        row = rows.get(item.id)
+        if row is None:  # a neighbour of what was found, or a part of it
+            here = (r for r in rows.values() if r["locator"].get("file") == item.locator.get("file"))
+            led = next(here, next(iter(rows.values())))
+            row = evidence_of(item, query, led["hop"], led["score"], led["relevance"])
         found[item.id] = row, (quoted.text, quoted.marked)
     files = {row["locator"].get("file") for row, _ in found.values()}
     for row in rows.values():
