@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from ragweave.components.answer_builder import AnswerBuilder
 from ragweave.components.evidence import Strip
+from ragweave.components.generation_input import GenerationInput
 from ragweave.components.passages import as_strip
 from ragweave.components.phrases import EMPTY, NOTHING
 from ragweave.components.picture_relevance import shown_by_look
-from ragweave.components.protocols import GenerationInput
 from ragweave.components.run_context import RunContext
 
 

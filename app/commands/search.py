@@ -79,9 +79,10 @@ async def passages_for(query: str, context: Context) -> tuple[list[Evidence], li
         row = rows.get(item.id)
         if row is None:  # a neighbour of what was found, or a part of it
             here = (r for r in rows.values() if r["locator"].get("file") == item.locator.get("file"))
-            led = next(here, next(iter(rows.values())))
-            row = evidence_of(item, query, led["hop"], led["score"], led["relevance"])
-        found[item.id] = row, (quoted.text, quoted.marked)
+            row = next(here, next(iter(rows.values())))
+            if not context.corpora or item.corpus in context.corpora:
+                row = evidence_of(item, query, row["hop"], row["score"], row["relevance"])
+        found.setdefault(row["id"], (row, (quoted.text, quoted.marked)))
     files = {row["locator"].get("file") for row, _ in found.values()}
     for row in rows.values():
         if not (row["corpus"] == "document" and row["locator"].get("file") in files):

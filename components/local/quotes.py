@@ -19,12 +19,12 @@ import numpy as np
 from ragweave.components.answer_builder import AnswerBuilder
 from ragweave.components.closing import nothing_found, show_pictures
 from ragweave.components.evidence import Evidence
+from ragweave.components.generation_input import GenerationInput
 from ragweave.components.local.highlights import Stretches, highlights
 from ragweave.components.local.places import Part, places
 from ragweave.components.local.surroundings import SEEN, read_with_surroundings
 from ragweave.components.passages import best_window, heading_title, strip_at, without_doubt, without_words
 from ragweave.components.phrases import FEW, NOTHING, as_heard
-from ragweave.components.protocols import GenerationInput
 from ragweave.components.run_context import RunContext, idf_of
 from ragweave.components.web_evidence import in_order
 from ragweave.corpora.types import Item
