@@ -37,9 +37,10 @@ def test_every_graph_of_a_paper_has_a_preset_and_is_on_the_page() -> None:
 @pytest.mark.parametrize("name", [*dict.fromkeys(map(graph_of, PRESETS)), "retrieve_video"])
 def test_the_ways_through_a_graph_are_those_of_its_code(name: str) -> None:
     (block,) = re.findall(rf"^<!-- flow: {name} -->\n```\n(.*?)^```$", PAGE, re.M | re.S)
-    ways = [line.split(" -> ") for line in block.splitlines()]
+    ways = [line.replace("END", "__end__").split(" -> ") for line in block.splitlines()]
     said = {edge for way in ways for edge in pairwise(way)}
     # The first begins; what nothing follows ends.
-    said |= {("__start__", ways[0][0]), *((last, "__end__") for _, last in said if last not in {a for a, _ in said})}
+    begun = {a for a, _ in said} | {"__end__"}
+    said |= {("__start__", ways[0][0]), *((last, "__end__") for _, last in said if last not in begun)}
     drawn = (build_retrieval().compile() if name == "retrieve_video" else build_agent(name)).get_graph()
     assert said == {(e.source, e.target) for e in drawn.edges}
