@@ -11,14 +11,14 @@ from langgraph.runtime import Runtime
 
 from ragweave.components.ask import Outcome
 from ragweave.components.context import Context
-from ragweave.components.evidence import Action, Grade, Hop
+from ragweave.components.evidence import Action, Grade, Hop, Phrasings
 from ragweave.components.passages import as_strip
 from ragweave.components.run_context import RunContext
 from ragweave.graphs.base import Builder, new_graph
 from ragweave.models.errors import InputError
 from ragweave.nodes.run import NodeRun
 from ragweave.nodes.search_web import search_web
-from ragweave.nodes.state import State, Update, searched
+from ragweave.nodes.state import State, Update, phrasings_of, searched
 
 Node = Callable[..., Awaitable[Update]]
 Off = Literal[
@@ -56,6 +56,11 @@ def _left_out(name: Off) -> Node:
 
 async def _nothing(state: State, runtime: Runtime[Context], node: Node) -> Update:
     return {}
+
+
+async def _no_rewrites(state: State, runtime: Runtime[Context], node: Node) -> Update:
+    # The verdict asks for other words until somebody says that none are made.
+    return {"queries": [Phrasings(**{**phrasings_of(state), "by": "off"})]}
 
 
 async def _by_vector(state: State, runtime: Runtime[Context], node: Node) -> Update:
@@ -132,7 +137,7 @@ def _without_action(name: Action) -> Callable[[State, Runtime[Context], Node], A
 
 _IN_PLACE: dict[str, Callable[[State, Runtime[Context], Node], Awaitable[Update]]] = {
     "route": _nothing,
-    "expand": _nothing,
+    "expand": _no_rewrites,
     "fuse": _by_vector,
     "grade": _all_correct,
     "refine": _whole,

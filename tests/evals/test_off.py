@@ -61,6 +61,14 @@ async def test_every_node_can_be_left_out_and_the_second_fact_needs_a_second_rou
     assert ("Mart Saar" in answer.text) == (off not in ("reason",))
 
 
+async def test_without_other_words_a_search_that_found_nothing_sure_still_ends(read: None) -> None:
+    context = Context(mode="llm", top_k=1, check_by="off")
+    left = without(agent.build(), check_off(["expand"])).compile()
+    state = await left.ainvoke({"question": QUESTIONS[2].text}, context=context)
+    grade = state["grade"]
+    assert grade["action"] == "incorrect" and state["answer"].abstained
+
+
 def questions_file(folder: Path) -> Path:
     rows: list[dict[str, Any]] = [
         {"id": q.id, "question": q.text, "answers": list(q.answers), "gold_files": list(q.gold), "kind": q.kind}
