@@ -49,7 +49,8 @@ def read_settings(kind: type[S]) -> S:
     """Read settings from the environment, from `.env` in the working folder, and from the user's own file.
 
     The nearer place counts. One that names a model names its server and key as well: they are not taken from another
-    place, so that no key reaches a server that it was not written beside.
+    place, so that no key reaches a server that it was not written beside. A variable with `_FILE` behind its name holds
+    the path of a file with the value, as containers and systemd hand over secrets.
 
     Raises:
         InputError: if a variable holds a value that cannot be used; names the variable.
@@ -57,7 +58,8 @@ def read_settings(kind: type[S]) -> S:
     prefix, here = str(kind.model_config.get("env_prefix", "")), str(kind.model_config.get("env_file"))
     places: list[Mapping[str, str | None]] = [os.environ, dotenv_values(here), dotenv_values(user_file())]
     values = [{name.lower().removeprefix(prefix.lower()): v for name, v in place.items() if v} for place in places]
-    apart: dict[str, Any] = {}
+    apart: dict[str, Any] = _in_files(kind, prefix)
+    values[0].update(apart)
     for name in kind.model_fields:
         owner = name.removesuffix("_url").removesuffix("_key").removesuffix("_context")
         if owner != name and owner in kind.model_fields:
@@ -71,6 +73,24 @@ def read_settings(kind: type[S]) -> S:
         name = prefix + "_".join(str(part) for part in first["loc"]).upper()
         remedy = f"correct it in the environment, in .env or in {user_file()}"
         raise InputError(f"{name} cannot be used: it {why(first)}", remedy) from error
+
+
+def _in_files(kind: type[Settings], prefix: str) -> dict[str, str]:
+    """Return the settings whose values lie in files that the environment names."""
+    found: dict[str, str] = {}
+    for name in kind.model_fields:
+        plain = f"{prefix}{name}".upper()
+        path = os.environ.get(f"{plain}_FILE", "")
+        if not path:
+            continue
+        if os.environ.get(plain):
+            raise InputError(f"{plain} and {plain}_FILE are both set", "keep one of them")
+        try:
+            found[name] = Path(path).read_text(encoding="utf-8").strip()
+        except (OSError, ValueError) as error:
+            what = getattr(error, "strerror", None) or "it is not UTF-8 text"
+            raise InputError(f"{plain}_FILE names {path}, which cannot be read: {what}", "correct the path") from error
+    return found
 
 
 class Endpoint(NamedTuple):

@@ -22,8 +22,9 @@ from ragweave.components.run_context import has_writer_model
 from ragweave.corpora.store.catalog import LibraryRow
 from ragweave.graphs import run as graphs
 from ragweave.models.errors import RagweaveError
-from ragweave.serve.access import Caller, Slots, library_by_id
+from ragweave.serve.access import Caller, library_by_id
 from ragweave.serve.conversations import forget_steps
+from ragweave.serve.counters import ERRORS
 from ragweave.serve.direct import events_of, interrupted, too_long
 from ragweave.serve.journal import Journal
 from ragweave.serve.nearest import found_places
@@ -31,6 +32,7 @@ from ragweave.serve.problems import NotFound, Refused, problem
 from ragweave.serve.records import Record, Records, Status
 from ragweave.serve.remote_journal import Followed
 from ragweave.serve.run import ServedRun
+from ragweave.serve.slots import Slots
 from ragweave.serve.store import ConversationThread
 
 if TYPE_CHECKING:
@@ -94,16 +96,14 @@ class Runs:
 
     @asynccontextmanager
     async def _beginning(self, run: ServedRun) -> AsyncIterator[None]:
-        """Hold a place for a run that is being written down; whoever stops it meanwhile waits until it can be."""
-        self._slots.take()
-        run.holds = True
+        """Keep a run that is being written down; whoever stops it meanwhile waits until it can be."""
+        self._slots.check()
         async with run.beginning:
             self._runs[run.id] = run
             try:
                 yield
             except BaseException:
                 self._leave(run)
-                self._give(run)
                 raise
 
     async def get(self, caller: Caller, id: str) -> Record:
@@ -202,6 +202,8 @@ class Runs:
     async def _drive(self, run: ServedRun, resume: bool | None) -> None:
         began = time.monotonic()
         try:
+            await self._slots.turn(run.owner, lambda place: run.journal.add({"type": "queue", "place": place}))
+            run.holds = True
             async with asyncio.timeout(self._slots.seconds):
                 last = await self._follow(run, resume)
             if last["type"] == "consent":
@@ -266,6 +268,7 @@ class Runs:
 
     async def _fail(self, run: ServedRun, error: Exception) -> None:
         found = problem(error, f"run {run.id}")
+        ERRORS.labels(found["code"]).inc()
         await self._end(run, "failed", {"type": "error", "problem": found}, problem=found)
 
     async def _end(self, run: ServedRun, status: Status, *events: Mapping[str, Any], **kept: Any) -> None:

@@ -60,7 +60,8 @@ export class Turn {
       this.place = { thread: event.thread, turn: event.turn };
       this.run = event.run;
       this.trail.begin(event.budget);
-    } else if (event.type === "step") this.trail.add(event);
+    } else if (event.type === "queue") this.trail.queue(event.place);
+    else if (event.type === "step") this.trail.add(event);
     else if (event.type === "found") this.found(event.places);
     else if (event.type === "sentence") this.sentence(event, live);
     else if (event.type === "mark") this.mark(event, live);
