@@ -118,7 +118,7 @@ async def in_database(url: str, schema: str = CHAT) -> AsyncIterator[AsyncPostgr
         from psycopg_pool import AsyncConnectionPool
     except ImportError as error:
         raise LibraryError(
-            "PostgreSQL needs the extra `postgres`", "in the checkout: pip install '.[postgres]'"
+            "PostgreSQL needs the extra `postgres`", "pip install 'ragweave[postgres]'"
         ) from error
     address = url.replace("postgresql+psycopg://", "postgresql://", 1)
     given: dict[str, Any] = {"autocommit": True, "prepare_threshold": 0, "row_factory": dict_row}
