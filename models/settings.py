@@ -21,6 +21,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from ragweave.models.errors import InputError
 from ragweave.models.refusals import why
+from ragweave.models.secret_files import in_files
 
 logger = logging.getLogger(__name__)
 
@@ -58,7 +59,7 @@ def read_settings(kind: type[S]) -> S:
     prefix, here = str(kind.model_config.get("env_prefix", "")), str(kind.model_config.get("env_file"))
     places: list[Mapping[str, str | None]] = [os.environ, dotenv_values(here), dotenv_values(user_file())]
     values = [{name.lower().removeprefix(prefix.lower()): v for name, v in place.items() if v} for place in places]
-    apart: dict[str, Any] = _in_files(kind, prefix)
+    apart: dict[str, Any] = in_files(prefix, kind.model_fields)
     values[0].update(apart)
     for name in kind.model_fields:
         owner = name.removesuffix("_url").removesuffix("_key").removesuffix("_context")
@@ -73,24 +74,6 @@ def read_settings(kind: type[S]) -> S:
         name = prefix + "_".join(str(part) for part in first["loc"]).upper()
         remedy = f"correct it in the environment, in .env or in {user_file()}"
         raise InputError(f"{name} cannot be used: it {why(first)}", remedy) from error
-
-
-def _in_files(kind: type[Settings], prefix: str) -> dict[str, str]:
-    """Return the settings whose values lie in files that the environment names."""
-    found: dict[str, str] = {}
-    for name in kind.model_fields:
-        plain = f"{prefix}{name}".upper()
-        path = os.environ.get(f"{plain}_FILE", "")
-        if not path:
-            continue
-        if os.environ.get(plain):
-            raise InputError(f"{plain} and {plain}_FILE are both set", "keep one of them")
-        try:
-            found[name] = Path(path).read_text(encoding="utf-8").strip()
-        except (OSError, ValueError) as error:
-            what = getattr(error, "strerror", None) or "it is not UTF-8 text"
-            raise InputError(f"{plain}_FILE names {path}, which cannot be read: {what}", "correct the path") from error
-    return found
 
 
 class Endpoint(NamedTuple):

@@ -25,7 +25,7 @@ REQUESTS = Counter("ragweave_requests", "HTTP requests by status.", ["status"])
 ERRORS = Counter("ragweave_errors", "Errors of requests and questions by code.", ["code"])
 
 
-class Question:
+class CountedQuestion:
     """How one question goes."""
 
     def __init__(self) -> None:
@@ -54,9 +54,9 @@ class Question:
 
 
 @contextmanager
-def question() -> Iterator[Question]:
+def question() -> Iterator[CountedQuestion]:
     """Count a question from its first step to its end."""
-    counted, otherwise = Question(), "stopped"
+    counted, otherwise = CountedQuestion(), "stopped"
     try:
         yield counted
     except Exception:

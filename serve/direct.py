@@ -126,9 +126,10 @@ def too_long(seconds: float) -> RagweaveError:
     return RagweaveError(f"the answer took longer than {seconds:.0f} seconds", remedy)
 
 
-def interrupted() -> Refused:
-    """Return the error of a run whose server stops, or was killed."""
-    return Refused(503, "the server ended while it answered", "ask again", "interrupted")
+def interrupted(why: str = "") -> Refused:
+    """Return the error of a run whose server stops, or was killed, and why nobody goes on with it."""
+    what = "the server ended while it answered" + (f", and no other goes on: {why}" if why else "")
+    return Refused(503, what, "ask again", "interrupted")
 
 
 async def answering(

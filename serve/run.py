@@ -34,6 +34,8 @@ class ServedRun:
     turn: int = 0
     journal: Journal = field(default_factory=Journal)
     status: Status = "running"
+    goes_on: bool = False
+    """Another server began it, and was killed: it goes on where its last checkpoint stands."""
     holds: bool = False
     """It holds one of the places for answers under way."""
     task: asyncio.Task[None] | None = None

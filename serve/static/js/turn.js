@@ -60,7 +60,8 @@ export class Turn {
       this.place = { thread: event.thread, turn: event.turn };
       this.run = event.run;
       this.trail.begin(event.budget);
-    } else if (event.type === "queue") this.trail.queue(event.place);
+    } else if (event.type === "resumed") this.resumed();
+    else if (event.type === "queue") this.trail.queue(event.place);
     else if (event.type === "step") this.trail.add(event);
     else if (event.type === "found") this.found(event.places);
     else if (event.type === "sentence") this.sentence(event, live);
@@ -165,6 +166,15 @@ export class Turn {
     // Whoever writes on already is not torn away.
     if (!document.getElementById("question").value) stay.focus();
     else this.asked.scrollIntoView({ block: "nearest" });
+  }
+
+  /** The server was killed, and another one goes on: what was written so far comes again. */
+  resumed() {
+    fill(this.answer);
+    fill(this.notes);
+    this.cited.clear();
+    this.marked = false;
+    this.trail.line.textContent = t("trail.resumed");
   }
 
   consented() {

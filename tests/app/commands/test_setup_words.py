@@ -54,7 +54,7 @@ def test_all_names_the_missing_extras_as_one_pip_line_and_fails(main: Any) -> No
     code, out, err = main("setup", "--all", "--yes")
     assert code == 2 and "nothing can be had" not in out
     first, second = err.splitlines()
-    assert first == "error: packages are missing; pip install 'ragweave[local,fastembed,video]'."
+    assert first == "error: packages are missing; install them with: pip install 'ragweave[local,fastembed,video]'."
     assert "start Ollama, then: ragweave setup vision --all" in second
     assert not user_file().exists()
 
@@ -92,7 +92,7 @@ def test_pip_installs_what_an_extra_names_at_the_versions_of_the_checkout(monkey
     extras.install(["local"])
     assert "-c" in commands[0] and commands[0][-1].startswith("xllamacpp")
     with pytest.raises(
-        Exception, match=r"pip could not install the packages \(No matching distribution found\)\. In the"
+        Exception, match=r"pip could not install the packages \(No matching distribution found\)\. Install them with"
     ):
         extras.install(["local"])
 
