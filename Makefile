@@ -26,7 +26,7 @@ endef
 $(VENV)/.base: pyproject.toml constraints.txt
 	@echo "Setting up $(VENV) with the packages of constraints.txt: about two minutes, once."
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || python3 -m venv $(VENV)
-	$(call pip_install,-e .)
+	$(call pip_install,--no-compile -e .)
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.base

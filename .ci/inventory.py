@@ -14,11 +14,12 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from packaging.requirements import Requirement
+
 ROOT = Path(__file__).resolve().parent.parent
 VENDORED = ROOT / "serve" / "static" / "vendor"
 REPORT = ROOT / ".cache" / "packages.json"
 _ROW = re.compile(r"^\| (\S+) (\d[\d.]*) \| `(\S+)` \| `(\S+)`, `\S+` \| (.+?) \|$", re.M)
-_USED = re.compile(r"^[A-Za-z0-9._-]+")
 
 
 def named(name: str) -> str:
@@ -73,12 +74,9 @@ def installed(extras: tuple[str, ...]) -> list[metadata.Distribution]:
         seen.add((name, more))
         own = [*known["dependencies"], *(line for e in more for line in known["optional-dependencies"].get(e, []))]
         for line in own if name == "ragweave" else there[name].requires or []:
-            needed, _, marker = line.partition(";")
-            if "extra ==" in marker and not any(re.search(f"extra == ['\"]{e}['\"]", marker) for e in more):
-                continue
-            if found := _USED.match(needed):
-                inside = re.search(r"\[(.*?)\]", needed)
-                wanted.append((named(found[0]), tuple(inside[1].split(",")) if inside else ()))
+            need = Requirement(line)
+            if need.marker is None or any(need.marker.evaluate({"extra": extra}) for extra in ("", *more)):
+                wanted.append((named(need.name), tuple(sorted(need.extras))))
     if missing:
         sys.stderr.write(f"Not installed here, and left out: {', '.join(sorted(missing))}\n")
     return [there[n] for n in sorted({n for n, _ in seen} - {"ragweave"})]
