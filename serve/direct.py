@@ -128,8 +128,10 @@ def too_long(seconds: float) -> RagweaveError:
 
 def interrupted(why: str = "") -> Refused:
     """Return the error of a run whose server stops, or was killed, and why nobody goes on with it."""
-    what = "the server ended while it answered" + (f", and no other goes on: {why}" if why else "")
-    return Refused(503, what, "ask again", "interrupted")
+    if why:
+        what = f"the server ended while it answered, and no other goes on: {why}"
+        return Refused(503, what, "ask again", "interrupted")
+    return Refused(503, "the server ended while it answered", "ask again", "interrupted")
 
 
 async def answering(
