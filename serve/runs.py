@@ -31,7 +31,7 @@ from ragweave.serve.nearest import found_places
 from ragweave.serve.problems import NotFound, Refused, problem
 from ragweave.serve.records import Record, Records, Status
 from ragweave.serve.remote_journal import Followed
-from ragweave.serve.run import ServedRun
+from ragweave.serve.run import ServedRun, trail_of
 from ragweave.serve.slots import Slots
 from ragweave.serve.store import ConversationThread
 
@@ -46,13 +46,6 @@ _UNFINISHED = ("step", "sentence", "mark", "note")
 
 _TIMES = 2
 """How often a run is resumed whose server was killed: it may be what kills them."""
-
-
-def _trail(told: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return what is kept of what a run told: of sentences, those after it was last resumed."""
-    at = max((n for n, event in enumerate(told) if event["type"] == "resumed"), default=-1)
-    steps = [event for event in told[: at + 1] if event["type"] == "step"]
-    return [*steps, *told[at + 1 :]]
 
 
 class Runs:
@@ -333,7 +326,7 @@ class Runs:
     ) -> None:
         """Record how a run ended, and only then tell it: whoever asks for the conversation at once finds it there."""
         # The answer holds its own sentences; without one, what was shown is kept as it was told.
-        trail = _trail(journal.told(("step", "resumed") if "answer" in kept else (*_UNFINISHED, "resumed")))
+        trail = trail_of(journal.told(("step", "resumed") if "answer" in kept else (*_UNFINISHED, "resumed")))
         last = events if status == "waiting" else (*events, {"type": "end", "status": status})
         await journal.close(*last, keep=lambda entries: self._records.end(record, status, entries, trail=trail, **kept))
 

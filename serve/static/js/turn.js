@@ -90,6 +90,7 @@ export class Turn {
   }
 
   sentence(event, live) {
+    if (this.again) this.afresh();
     this.cite(event);
     lay(this.answer, event, event.citations);
     if (live) this.trail.write();
@@ -168,13 +169,18 @@ export class Turn {
     else this.asked.scrollIntoView({ block: "nearest" });
   }
 
-  /** The server was killed, and another one goes on: what was written so far comes again. */
+  /** The server was killed, and another one goes on. If it writes again, that takes the place of what was written. */
   resumed() {
+    this.again = true;
+    this.trail.line.textContent = t("trail.resumed");
+  }
+
+  /** Let go of what was written before. */
+  afresh() {
+    this.again = this.marked = false;
     fill(this.answer);
     fill(this.notes);
     this.cited.clear();
-    this.marked = false;
-    this.trail.line.textContent = t("trail.resumed");
   }
 
   consented() {
