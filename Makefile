@@ -11,7 +11,7 @@ HF     := $(HFVENV)/bin
 export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: peers figures recorded test-cluster setup setup-dev demo docs test test-evals test-hard test-conversations test-faulted test-llm test-hf test-models test-studio test-isolation \
-  verify-graphs test-page lint types links clean golden golden-record lines
+  verify-graphs packages sbom licences audit test-page lint types links clean golden golden-record lines
 
 # pip is silent for minutes, or prints hundreds of lines: a line for every 25 packages, and for the last step. Errors are shown.
 define pip_install
@@ -26,7 +26,7 @@ endef
 $(VENV)/.base: pyproject.toml constraints.txt
 	@echo "Setting up $(VENV) with the packages of constraints.txt: about two minutes, once."
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || python3 -m venv $(VENV)
-	$(call pip_install,-e .)
+	$(call pip_install,--no-compile -e .)
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.base
@@ -82,16 +82,25 @@ test-faulted: export TEST_QUESTIONS ?= 1000
 test-faulted: $(VENV)/.dev
 	@$(BIN)/python -m pytest -m hard -s tests/graphs/test_faulted_model.py
 
-# What is installed and what lies in the page, as CycloneDX; the licences of it; and, where an index can be reached,
-# what is known against it (pip-audit is fetched into an environment of its own).
-sbom: $(VENV)/.dev
+# What all extras install and what lies in the page, as CycloneDX; the licences of it; and, where an index can be
+# reached, what is known against it (pip-audit is fetched into an environment of its own). The index is asked without
+# installing anything; without one, what is installed here is listed, and what is missing is said.
+.cache/packages.json: pyproject.toml constraints.txt | $(VENV)/.base
+	@mkdir -p .cache && echo "Asking the package index what all extras install: minutes, once." >&2
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --dry-run --ignore-installed -c constraints.txt \
+	  --report $@.new ".[$$($(BIN)/python .ci/inventory.py extras)]" && mv $@.new $@ || rm -f $@ $@.new
+sbom: $(VENV)/.base .cache/packages.json
 	@$(BIN)/python .ci/inventory.py sbom
-licences: $(VENV)/.dev
+licences: $(VENV)/.base .cache/packages.json
 	@$(BIN)/python .ci/inventory.py licences
-audit: $(VENV)/.dev
+audit: $(VENV)/.base .cache/packages.json
 	@test -x .venv-audit/bin/pip-audit || { $(BIN)/python -m venv .venv-audit && \
 	  .venv-audit/bin/python -m pip install --quiet --disable-pip-version-check pip-audit; }
 	@$(BIN)/python .ci/inventory.py requirements | .venv-audit/bin/pip-audit --strict --no-deps --disable-pip -r /dev/stdin
+
+# Wheel and sdist, built into dist/ and tried outside the checkout.
+packages: $(VENV)/.dev
+	@$(BIN)/python .ci/packages.py
 
 # The page in a headless Chromium, which the system has to have (Debian: apt install chromium-headless-shell, or chromium).
 test-page: $(VENV)/.dev

@@ -1,6 +1,6 @@
-"""What Ragweave is made of: an SBOM (CycloneDX 1.6), the licences, or pinned requirements, from what is installed.
+"""What Ragweave with all its extras is made of: an SBOM (CycloneDX 1.6), the licences, or pinned requirements.
 
-python .ci/inventory.py sbom | licences | requirements
+python .ci/inventory.py sbom | licences | requirements | extras
 """
 
 from __future__ import annotations
@@ -14,10 +14,12 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from packaging.requirements import Requirement
+
 ROOT = Path(__file__).resolve().parent.parent
 VENDORED = ROOT / "serve" / "static" / "vendor"
+REPORT = ROOT / ".cache" / "packages.json"
 _ROW = re.compile(r"^\| (\S+) (\d[\d.]*) \| `(\S+)` \| `(\S+)`, `\S+` \| (.+?) \|$", re.M)
-_USED = re.compile(r"^[A-Za-z0-9._-]+")
 
 
 def named(name: str) -> str:
@@ -25,33 +27,58 @@ def named(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
-def licence(of: metadata.PackageMetadata) -> str:
-    """Return what a package says its licence is, or "" where it says nothing."""
-    told = of.get("License-Expression") or ""
-    trove = [c.rpartition(" :: ")[2] for c in of.get_all("Classifier") or [] if c.startswith("License ::")]
-    first = (of.get("License") or "").strip().split("\n")[0]
+def licence(of: dict[str, Any]) -> str:
+    """Return what the metadata of a package, as JSON, say its licence is, or "" where they say nothing."""
+    told = of.get("license_expression") or ""
+    trove = [c.rpartition(" :: ")[2] for c in of.get("classifier") or [] if c.startswith("License ::")]
+    first = (of.get("license") or "").strip().split("\n")[0]
     return told or ", ".join(trove) or first[:60]
+
+
+def project() -> dict[str, Any]:
+    """Return the project of the checkout; an editable install may be older than that."""
+    found: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    return found
+
+
+def extras() -> tuple[str, ...]:
+    """Return every extra but that of development."""
+    return tuple(name for name in project()["optional-dependencies"] if name != "dev")
+
+
+def packages() -> list[dict[str, Any]]:
+    """Return the metadata of everything that all extras need.
+
+    They come from pip's report of a dry run (`make` writes it), and without one from what is installed here; what is
+    missing then is told on stderr.
+    """
+    if REPORT.is_file():
+        rows = json.loads(REPORT.read_text(encoding="utf-8"))["install"]
+        found = [row["metadata"] for row in rows]
+        return sorted((m for m in found if named(m["name"]) != "ragweave"), key=lambda m: named(m["name"]))
+    return [d.metadata.json for d in installed(extras())]
 
 
 def installed(extras: tuple[str, ...]) -> list[metadata.Distribution]:
     """Return Ragweave's packages with what they need, extras included, as they are installed here."""
-    # What Ragweave itself needs stands in the checkout; an editable install may be older than that.
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     there = {named(d.metadata["Name"]): d for d in metadata.distributions()}
-    wanted, seen = [("ragweave", extras)], set()
+    known = project()
+    wanted, seen, missing = [("ragweave", extras)], set(), set()
     while wanted:
         name, more = wanted.pop()
-        if name not in there or (name, more) in seen:
+        if (name, more) in seen:
+            continue
+        if name not in there:
+            missing.add(name)
             continue
         seen.add((name, more))
-        own = [*project["dependencies"], *(line for e in more for line in project["optional-dependencies"].get(e, []))]
+        own = [*known["dependencies"], *(line for e in more for line in known["optional-dependencies"].get(e, []))]
         for line in own if name == "ragweave" else there[name].requires or []:
-            needed, _, marker = line.partition(";")
-            if "extra ==" in marker and not any(re.search(f"extra == ['\"]{e}['\"]", marker) for e in more):
-                continue
-            if found := _USED.match(needed):
-                inside = re.search(r"\[(.*?)\]", needed)
-                wanted.append((named(found[0]), tuple(inside[1].split(",")) if inside else ()))
+            need = Requirement(line)
+            if need.marker is None or any(need.marker.evaluate({"extra": extra}) for extra in ("", *more)):
+                wanted.append((named(need.name), tuple(sorted(need.extras))))
+    if missing:
+        sys.stderr.write(f"Not installed here, and left out: {', '.join(sorted(missing))}\n")
     return [there[n] for n in sorted({n for n, _ in seen} - {"ragweave"})]
 
 
@@ -73,9 +100,9 @@ def vendored() -> list[dict[str, Any]]:
 def sbom() -> dict[str, Any]:
     """Return the bill of materials."""
     components = []
-    for d in installed(EXTRAS):
-        name, said = named(d.metadata["Name"]), licence(d.metadata)
-        row = {"type": "library", "name": name, "version": d.version, "purl": f"pkg:pypi/{name}@{d.version}"}
+    for found in packages():
+        name, version, said = named(found["name"]), found["version"], licence(found)
+        row = {"type": "library", "name": name, "version": version, "purl": f"pkg:pypi/{name}@{version}"}
         components.append({**row, "licenses": [{"license": {"name": said or "not stated"}}]})
     about = {"type": "application", "name": "ragweave", "version": metadata.version("ragweave")}
     parts = [*components, *vendored()]
@@ -83,9 +110,6 @@ def sbom() -> dict[str, Any]:
         "bomFormat": "CycloneDX", "specVersion": "1.6", "version": 1, "metadata": {"component": about},
         "components": parts,
     }  # fmt: skip
-
-
-EXTRAS = ("studio", "serve", "images", "video", "fastembed", "local")
 
 
 def main() -> None:
@@ -98,7 +122,9 @@ def main() -> None:
         rows = [(c["name"], c["version"], c["licenses"][0]["license"]["name"]) for c in sbom()["components"]]
         out = [f"{name:<36} {version:<14} {said}" for name, version, said in rows]
     elif what == "requirements":
-        out = [f"{named(d.metadata['Name'])}=={d.version}" for d in installed(EXTRAS)]
+        out = [f"{named(found['name'])}=={found['version']}" for found in packages()]
+    elif what == "extras":
+        out = [",".join(extras())]
     else:
         sys.exit(__doc__)
     sys.stdout.write("\n".join(out) + "\n")

@@ -20,12 +20,12 @@ _LAST = 200
 
 def line(extras: Iterable[str]) -> str:
     """Return what to type so that these extras are installed."""
-    return f"pip install '.[{','.join(dict.fromkeys(extras))}]'"
+    return f"pip install 'ragweave[{','.join(dict.fromkeys(extras))}]'"
 
 
 def lacking(extras: Iterable[str]) -> InputError:
     """Return the error of a command that needs extras which are not installed."""
-    return InputError("packages are missing", f"in the checkout: {line(extras)}")
+    return InputError("packages are missing", f"install them with: {line(extras)}")
 
 
 def can_install() -> bool:
@@ -49,7 +49,7 @@ def install(extras: Sequence[str]) -> None:
     if done.returncode or not needs:
         last = next((words for words in reversed(done.stderr.splitlines()) if words.strip()), "it knows no such extra")
         told = " ".join(last.split()).removeprefix("ERROR: ").rstrip(".")[:_LAST]
-        raise InputError(f"pip could not install the packages ({told})", f"in the checkout: {line(extras)}")
+        raise InputError(f"pip could not install the packages ({told})", f"install them with: {line(extras)}")
 
 
 @cache

@@ -129,7 +129,7 @@ async def _speech() -> Finding:
     title = TABLE["speech"].title
     if not installed():
         what = "videos and sound are not read; transcripts (VTT, SRT, JSON Lines) are"
-        return Finding(title, "off", what, "in the checkout: pip install '.[video]'")
+        return Finding(title, "off", what, "install it with: pip install 'ragweave[video]'")
     listens = asr()
     if listens is None:
         why, remedy = why_none()

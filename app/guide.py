@@ -53,7 +53,7 @@ def ask_each(parts: Sequence[PartName]) -> None:
         provider = part in ("chat", "vision")
         lacking += [choice.missing for choice in offered if choice.missing]
         for n, choice in enumerate(offered, 1):
-            lacks = f"\n     first, in the checkout: {extras.line([choice.missing])}" if choice.missing else ""
+            lacks = f"\n     first: {extras.line([choice.missing])}" if choice.missing else ""
             say(f"  {n}. {choice.text}{lacks}")
         if provider:
             say(f"  {len(offered) + 1}. a model of a provider, with a key")

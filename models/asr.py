@@ -46,7 +46,7 @@ def why_none() -> tuple[str, str]:
     if model_settings().asr == "off":
         return "RAGWEAVE_ASR is off", "unset it"
     if not installed():
-        return "the extra `video` is not installed", "in the checkout: pip install '.[video]'"
+        return "the extra `video` is not installed", "install it with: pip install 'ragweave[video]'"
     return "the model that hears speech was not downloaded", "`ragweave setup speech` fetches it"
 
 

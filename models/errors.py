@@ -106,9 +106,7 @@ class MissingExtra(RagweaveError):
     status = 501
 
     def __init__(self, what: str, extra: str) -> None:
-        super().__init__(
-            f"{what} needs an optional package", f'install it from the checkout with: pip install ".[{extra}]"'
-        )
+        super().__init__(f"{what} needs an optional package", f"install it with: pip install 'ragweave[{extra}]'")
 
 
 class WebError(RagweaveError):

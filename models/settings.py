@@ -21,6 +21,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from ragweave.models.errors import InputError
 from ragweave.models.refusals import why
+from ragweave.models.secret_files import in_files
 
 logger = logging.getLogger(__name__)
 
@@ -49,7 +50,8 @@ def read_settings(kind: type[S]) -> S:
     """Read settings from the environment, from `.env` in the working folder, and from the user's own file.
 
     The nearer place counts. One that names a model names its server and key as well: they are not taken from another
-    place, so that no key reaches a server that it was not written beside.
+    place, so that no key reaches a server that it was not written beside. A variable with `_FILE` behind its name holds
+    the path of a file with the value, as containers and systemd hand over secrets.
 
     Raises:
         InputError: if a variable holds a value that cannot be used; names the variable.
@@ -57,7 +59,8 @@ def read_settings(kind: type[S]) -> S:
     prefix, here = str(kind.model_config.get("env_prefix", "")), str(kind.model_config.get("env_file"))
     places: list[Mapping[str, str | None]] = [os.environ, dotenv_values(here), dotenv_values(user_file())]
     values = [{name.lower().removeprefix(prefix.lower()): v for name, v in place.items() if v} for place in places]
-    apart: dict[str, Any] = {}
+    apart: dict[str, Any] = in_files(prefix, kind.model_fields)
+    values[0].update(apart)
     for name in kind.model_fields:
         owner = name.removesuffix("_url").removesuffix("_key").removesuffix("_context")
         if owner != name and owner in kind.model_fields:

@@ -1,4 +1,4 @@
-"""Who asks, which libraries they may see, what they may do there, and how much they may ask at once.
+"""Who asks, which libraries they may see, and what they may do there.
 
 What a caller may not see is not there: a NotFound reads the same as that of what does not exist.
 """
@@ -6,8 +6,6 @@ What a caller may not see is not there: a NotFound reads the same as that of wha
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
@@ -144,59 +142,3 @@ async def library_for(caller: Caller, name: str | None) -> LibraryRow:
             f"nothing is in the library {usual!r} yet",
             "drop files on the page of this server, or run `ragweave index FOLDER`",
         ) from None
-
-
-class Slots:
-    """Places for answers under way, and the `seconds` that one may take; all doors of the server share them."""
-
-    def __init__(self, total: int, seconds: float) -> None:
-        self._total = self._free = total
-        self.seconds = seconds
-        self.draining = False
-        """The server is about to stop: none is given any more."""
-        self.ended = False
-        """The server stops now: the answers of requests under way are broken off."""
-        self._limits: set[asyncio.Timeout] = set()
-
-    @property
-    def taken(self) -> int:
-        """How many are taken."""
-        return self._total - self._free
-
-    def take(self) -> None:
-        """Take a place, to be given back with `give`."""
-        if self.draining:
-            raise Refused(503, "this server is being stopped", "try again in a moment", "draining", after=2)
-        if self._free < 1:
-            raise Refused(429, "too many answers are under way", "try again in a moment", after=2)
-        self._free -= 1
-
-    def give(self) -> None:
-        """Give a place back."""
-        self._free += 1
-
-    @contextmanager
-    def held(self) -> Iterator[None]:
-        """Hold a place."""
-        self.take()
-        try:
-            yield
-        finally:
-            self.give()
-
-    @asynccontextmanager
-    async def limited(self, until: float) -> AsyncIterator[None]:
-        """Wait until a time of the loop, or until the server stops; a TimeoutError says that it is past."""
-        async with asyncio.timeout_at(0 if self.ended else until) as limit:
-            self._limits.add(limit)
-            try:
-                yield
-            finally:
-                self._limits.discard(limit)
-
-    def end(self) -> None:
-        """Break off what waits within `limited`."""
-        self.ended = True
-        for limit in self._limits:
-            if not limit.expired():
-                limit.reschedule(0)

@@ -17,6 +17,7 @@ from ragweave.corpora.store.stores import stay
 from ragweave.models.errors import MissingExtra
 from ragweave.serve import (
     media,
+    metrics,
     openai,
     problems,
     responses,
@@ -30,7 +31,6 @@ from ragweave.serve import (
     routes_setup,
     routes_verdict,
 )
-from ragweave.serve.access import Slots
 from ragweave.serve.app_state import opened
 from ragweave.serve.drain import drained
 from ragweave.serve.guard import Guard
@@ -38,6 +38,7 @@ from ragweave.serve.keys import Keys
 from ragweave.serve.late import LateApp, Made
 from ragweave.serve.pictures import PictureDesk
 from ragweave.serve.settings import ServeSettings, serve_settings
+from ragweave.serve.slots import Slots
 from ragweave.serve.store import Store
 
 
@@ -64,7 +65,7 @@ def create_app(settings: ServeSettings | None = None, *, exposed: bool = False) 
     app.state.keys = keys
     problems.install(app)
     parts = [media, openai, responses, routes_ask, routes_library, routes_models, routes_overview, routes_pdf]
-    for part in [*parts, routes_film, routes_setup, routes_verdict]:
+    for part in [*parts, metrics, routes_film, routes_setup, routes_verdict]:
         app.include_router(part.router)
     app.include_router(routes_ask.plain)
     app.mount("/langserve", graphs)

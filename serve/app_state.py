@@ -14,7 +14,6 @@ from fastapi import Depends, Request
 from pydantic import BaseModel, ConfigDict, model_validator
 
 from ragweave.models.text import storable
-from ragweave.serve.access import Slots
 from ragweave.serve.conversations import of_the_server
 from ragweave.serve.jobs import Jobs
 from ragweave.serve.overview import Overviews
@@ -26,6 +25,7 @@ from ragweave.serve.replica import Replica
 from ragweave.serve.runs import Runs
 from ragweave.serve.setting_up import Setups
 from ragweave.serve.settings import ServeSettings
+from ragweave.serve.slots import Slots
 from ragweave.serve.store import Store
 
 if TYPE_CHECKING:

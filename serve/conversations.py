@@ -30,7 +30,7 @@ _LATELY = 1.0
 """Seconds for which a connection that was there is taken to be there."""
 _PATIENCE = 60.0
 """Seconds in which another process has made the tables."""
-_BEFORE = """thread_id = :thread AND checkpoint_id < (SELECT min(checkpoint_id) FROM checkpoints
+_BEFORE = """thread_id = :thread AND checkpoint_id < (SELECT max(checkpoint_id) FROM checkpoints
     WHERE thread_id = :thread AND checkpoint_ns = '' AND CAST(metadata AS {json}) ->> 'run' = :run)"""
 _UNUSED = """thread_id = :thread AND NOT EXISTS (SELECT 1 FROM checkpoints c WHERE c.thread_id = b.thread_id
     AND c.checkpoint_ns = b.checkpoint_ns AND c.checkpoint -> 'channel_versions' ->> b.channel = b.version)"""
@@ -81,7 +81,7 @@ async def latest(saver: Saver, limit: int) -> list[str]:
 
 
 async def forget_steps(saver: Saver, thread: str, run: str) -> None:
-    """Forget the steps of a conversation before those of a run."""
+    """Forget the steps of a conversation before the last one of a run."""
     conn: Any = saver.conn
     given = {"thread": thread, "run": run}
     if _is_file(saver):
@@ -118,7 +118,7 @@ async def in_database(url: str, schema: str = CHAT) -> AsyncIterator[AsyncPostgr
         from psycopg_pool import AsyncConnectionPool
     except ImportError as error:
         raise LibraryError(
-            "PostgreSQL needs the extra `postgres`", "in the checkout: pip install '.[postgres]'"
+            "PostgreSQL needs the extra `postgres`", "install it with: pip install 'ragweave[postgres]'"
         ) from error
     address = url.replace("postgresql+psycopg://", "postgresql://", 1)
     given: dict[str, Any] = {"autocommit": True, "prepare_threshold": 0, "row_factory": dict_row}

@@ -22,10 +22,11 @@ from ragweave.graphs.settings import run_settings
 from ragweave.graphs.steps import step_of
 from ragweave.models.errors import InputError, RagweaveError
 from ragweave.nodes.condense import check_question
-from ragweave.serve.access import Slots
+from ragweave.serve import counters
 from ragweave.serve.media import answer_with_openings, with_openings
 from ragweave.serve.nearest import nearest
 from ragweave.serve.problems import Left, Refused, foreseen, invalid
+from ragweave.serve.slots import Slots
 
 T = TypeVar("T")
 logger = logging.getLogger(__name__)
@@ -88,6 +89,16 @@ async def events_of(library: LibraryRow, messages: Sequence[AnyMessage], context
     Where it asks for consent, that is the last event; without messages a thread goes on where it stands. `options` are
     those of `graphs.astream`.
     """
+    with counters.question() as counted:
+        async with aclosing(_told(library, messages, context, options)) as events:
+            async for event in events:
+                counted.saw(event)
+                yield event
+
+
+async def _told(
+    library: LibraryRow, messages: Sequence[AnyMessage], context: Context, options: Mapping[str, Any]
+) -> Events:
     waits = False
     run = graphs.astream(list(messages), context=context, **options)
     async with aclosing(run) as events:
@@ -115,8 +126,11 @@ def too_long(seconds: float) -> RagweaveError:
     return RagweaveError(f"the answer took longer than {seconds:.0f} seconds", remedy)
 
 
-def interrupted() -> Refused:
-    """Return the error of a run whose server stops, or was killed."""
+def interrupted(why: str = "") -> Refused:
+    """Return the error of a run whose server stops, or was killed, and why nobody goes on with it."""
+    if why:
+        what = f"the server ended while it answered, and no other goes on: {why}"
+        return Refused(503, what, "ask again", "interrupted")
     return Refused(503, "the server ended while it answered", "ask again", "interrupted")
 
 
@@ -126,24 +140,23 @@ async def answering(
     """Yield the events of a run in one request; the caller may see the library, the last message is the question."""
     check_question(messages[-1].text)
     run = events_of(library, messages, context_of(context, library), graph=graph)
-    deadline = asyncio.get_running_loop().time() + slots.seconds
-    with slots.held():
-        async with aclosing(run):
-            while True:
-                # Around each step and not around all: a server may go on with a generator in another task.
-                try:
-                    async with slots.limited(deadline):
-                        event = await anext(run, None)
-                except TimeoutError:
-                    raise interrupted() if slots.ended else too_long(slots.seconds) from None
-                except RagweaveError:
-                    raise
-                except Exception as error:  # a stream that has begun tells it in the form of its door
-                    logger.error("a run failed", exc_info=error)
-                    raise foreseen(error) from None
-                if event is None:
-                    return
-                yield event
+    async with slots.in_turn(library.id), aclosing(run):
+        deadline = asyncio.get_running_loop().time() + slots.seconds
+        while True:
+            # Around each step and not around all: a server may go on with a generator in another task.
+            try:
+                async with slots.limited(deadline):
+                    event = await anext(run, None)
+            except TimeoutError:
+                raise interrupted() if slots.ended else too_long(slots.seconds) from None
+            except RagweaveError:
+                raise
+            except Exception as error:  # a stream that has begun tells it in the form of its door
+                logger.error("a run failed", exc_info=error)
+                raise foreseen(error) from None
+            if event is None:
+                return
+            yield event
 
 
 async def unless_left(request: Request, work: Awaitable[T]) -> T:

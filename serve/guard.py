@@ -16,6 +16,7 @@ from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ragweave.serve.access import Caller
+from ragweave.serve.counters import REQUESTS
 from ragweave.serve.database import sent
 from ragweave.serve.keys import Keys
 from ragweave.serve.problems import Refused, response
@@ -101,6 +102,7 @@ class Guard:
             told = {"request": request, "status": status, "seconds": round(time.monotonic() - began, 4)}
             if caller := scope["state"].get("caller"):
                 told |= {"caller": caller.id, "key": caller.name}
+            REQUESTS.labels(str(status)).inc()
             logger.info("%s %s %s", scope["method"], scope["path"], status, extra=told)
 
     async def _admit(self, scope: Scope) -> Caller:

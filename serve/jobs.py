@@ -19,6 +19,7 @@ from ragweave.corpora.store.objects import discard, here
 from ragweave.corpora.store.stores import stores
 from ragweave.graphs.indexing import aindex
 from ragweave.serve.access import Caller, visible
+from ragweave.serve.counters import FILES, JOBS
 from ragweave.serve.journal import Journal
 from ragweave.serve.problems import NotFound, Refused, problem
 from ragweave.serve.records import Record, Records, Status
@@ -84,7 +85,9 @@ class Jobs:
         job.journal.kept_by(partial(self._records.tell, record.id))
         for row in refused:
             job.journal.add({"type": "failed", **row})
+        JOBS.inc()
         job.task = asyncio.create_task(self._drive(job, self._turns[library.id]), name=f"job {record.id}")
+        job.task.add_done_callback(lambda _: JOBS.dec())
         return record
 
     async def take_over(self, library: str | None = None) -> None:
@@ -162,7 +165,7 @@ class Jobs:
                 # With what an earlier job could not finish, and without what was removed while it waited.
                 paths, name = await asyncio.to_thread(_due, job)
                 if paths:
-                    await aindex(paths, name, on_event=lambda event: job.journal.add(told(event)))
+                    await aindex(paths, name, on_event=partial(_tell, job.journal))
             status = "done"
         except asyncio.CancelledError:
             status = "cancelled"
@@ -180,6 +183,14 @@ class Jobs:
     async def _end(self, record: Record, journal: Journal, status: Status, *events: dict[str, Any]) -> None:
         keep = partial(self._records.end, record, status)
         await journal.close(*events, {"type": "end", "status": status}, keep=keep)
+
+
+def _tell(journal: Journal, event: Event) -> None:
+    if event.report:
+        for outcome in ("indexed", "unchanged", "failed", "skipped"):
+            count = getattr(event.report, outcome)
+            FILES.labels(outcome).inc(count if isinstance(count, int) else len(count))
+    journal.add(told(event))
 
 
 def _paths(jobs: Iterable[Record]) -> frozenset[Path]:

@@ -30,13 +30,14 @@ from ragweave.graphs import run as graphs
 from ragweave.graphs.settings import run_settings
 from ragweave.models.errors import InputError, RagweaveError
 from ragweave.serve import batch, problems
-from ragweave.serve.access import Caller, Slots, library_for
+from ragweave.serve.access import Caller, library_for
 from ragweave.serve.app_state import Body
 from ragweave.serve.direct import Events, answering, messages_of, pictures_of, unless_left
 from ragweave.serve.late import Made
 from ragweave.serve.pictures import PictureDesk
 from ragweave.serve.problems import problem
 from ragweave.serve.remembered import LONGEST_ID, RememberedThreads
+from ragweave.serve.slots import Slots
 from ragweave.serve.tools import answer_of
 
 T = TypeVar("T")

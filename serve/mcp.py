@@ -25,12 +25,13 @@ from ragweave.corpora.store.stores import stores
 from ragweave.models.errors import RagweaveError
 from ragweave.models.text import clip
 from ragweave.serve import tools
-from ragweave.serve.access import Caller, Slots, library_for, visible
+from ragweave.serve.access import Caller, library_for, visible
 from ragweave.serve.direct import unless_left
 from ragweave.serve.late import Made
 from ragweave.serve.pictures import PictureDesk
 from ragweave.serve.problems import NotFound
 from ragweave.serve.routes_library import item_of
+from ragweave.serve.slots import Slots
 
 _ABOUT = f"""{tools.ABOUT}
 Use `ask` for an answer, or for quotes where the library has no language model; `search` for passages to read yourself;

@@ -22,10 +22,10 @@ from ragweave.corpora.types import Item
 from ragweave.graphs import run as graphs
 from ragweave.models.chat import chat
 from ragweave.models.meter import Limits, Meter
-from ragweave.serve.access import Slots
 from ragweave.serve.database import Database
 from ragweave.serve.media import with_openings
 from ragweave.serve.problems import Refused
+from ragweave.serve.slots import Slots
 
 _PARAGRAPHS = 40
 """Paragraphs of a source that a passage is chosen from."""

@@ -14,6 +14,7 @@ from starlette.routing import Match
 
 from ragweave.corpora.store.folders import of_the_disk
 from ragweave.models.errors import InputError, RagweaveError
+from ragweave.serve.counters import ERRORS
 
 logger = logging.getLogger(__name__)
 
@@ -116,6 +117,7 @@ def openai_error(error: Exception) -> dict[str, Any]:
 def response(error: Exception, request_id: str, path: str = "") -> JSONResponse:
     """Return an error that ended a request as an HTTP answer; under /v1 in the form of the OpenAI API."""
     body = problem(error, f"request {request_id}")
+    ERRORS.labels(body["code"]).inc()
     status, headers = body["status"], {}
     if isinstance(error, Refused) and error.after:
         headers["Retry-After"] = str(error.after)

@@ -54,7 +54,7 @@ async def show_form(caller: CallerNow, part: PartName) -> dict[str, Any]:
         {
             "text": choice.text,
             "megabytes": choice.megabytes,
-            "missing": f"pip install '.[{choice.missing}]'" if choice.missing else "",
+            "missing": f"pip install 'ragweave[{choice.missing}]'" if choice.missing else "",
         }
         for choice in await choices(part)
     ]

@@ -6,6 +6,7 @@ import asyncio
 import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from langchain_core.messages import AnyMessage
 
@@ -34,6 +35,8 @@ class ServedRun:
     turn: int = 0
     journal: Journal = field(default_factory=Journal)
     status: Status = "running"
+    goes_on: bool = False
+    """Another server began it, and was killed: it goes on where its last checkpoint stands."""
     holds: bool = False
     """It holds one of the places for answers under way."""
     task: asyncio.Task[None] | None = None
@@ -45,6 +48,21 @@ class ServedRun:
         """What is kept of it."""
         about = {"graph": self.graph, "question": self.question, "context": self.context.model_dump(mode="json")}
         return Record(self.id, self.owner, self.library.id, self.thread, self.turn, about, self.status, "")
+
+
+def trail_of(told: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return what is kept of what a run told: sentences that a resumed run writes take the place of those before."""
+    kept: list[dict[str, Any]] = []
+    resumed = False
+    for event in told:
+        if event["type"] == "resumed":
+            resumed = True
+            continue
+        if event["type"] == "sentence" and resumed:
+            kept = [earlier for earlier in kept if earlier["type"] == "step"]
+            resumed = False
+        kept.append(event)
+    return kept
 
 
 def new_thread(caller: Caller, library: LibraryRow, title: str = "") -> ConversationThread:

@@ -22,15 +22,17 @@ from ragweave.components.run_context import has_writer_model
 from ragweave.corpora.store.catalog import LibraryRow
 from ragweave.graphs import run as graphs
 from ragweave.models.errors import RagweaveError
-from ragweave.serve.access import Caller, Slots, library_by_id
+from ragweave.serve.access import Caller, library_by_id
 from ragweave.serve.conversations import forget_steps
+from ragweave.serve.counters import ERRORS
 from ragweave.serve.direct import events_of, interrupted, too_long
 from ragweave.serve.journal import Journal
 from ragweave.serve.nearest import found_places
 from ragweave.serve.problems import NotFound, Refused, problem
 from ragweave.serve.records import Record, Records, Status
 from ragweave.serve.remote_journal import Followed
-from ragweave.serve.run import ServedRun
+from ragweave.serve.run import ServedRun, trail_of
+from ragweave.serve.slots import Slots
 from ragweave.serve.store import ConversationThread
 
 if TYPE_CHECKING:
@@ -40,6 +42,10 @@ logger = logging.getLogger(__name__)
 
 _UNFINISHED = ("step", "sentence", "mark", "note")
 """Events that are kept of a turn without an answer."""
+
+
+_TIMES = 2
+"""How often a run is resumed whose server was killed: it may be what kills them."""
 
 
 class Runs:
@@ -94,16 +100,14 @@ class Runs:
 
     @asynccontextmanager
     async def _beginning(self, run: ServedRun) -> AsyncIterator[None]:
-        """Hold a place for a run that is being written down; whoever stops it meanwhile waits until it can be."""
-        self._slots.take()
-        run.holds = True
+        """Keep a run that is being written down; whoever stops it meanwhile waits until it can be."""
+        self._slots.check()
         async with run.beginning:
             self._runs[run.id] = run
             try:
                 yield
             except BaseException:
                 self._leave(run)
-                self._give(run)
                 raise
 
     async def get(self, caller: Caller, id: str) -> Record:
@@ -127,16 +131,12 @@ class Runs:
         taken = Refused(409, "this run does not wait for consent", "consent is asked for once and answered once")
         if record.status != "waiting":
             raise taken
-        about, library = record.about, await library_by_id(caller, record.library)
+        library = await library_by_id(caller, record.library)
         try:
-            self.graph(about["graph"])
-            # The library is the one that the caller was checked for, whatever has its name by now.
-            context = Context.model_validate({**about["context"], "library": library.name})
+            run = await self._kept_run(record, library)
         except RagweaveError as error:  # a knob of an older Ragweave
             await self.cancel(record)
             raise Refused(409, f"this run cannot go on ({error.what})", "ask again") from None
-        run = ServedRun(record.id, record.owner, record.thread, library, about["graph"], about["question"], context)
-        run.turn, run.journal = record.turn, await self._followed.take(run.id)
         if (other := self._runs.get(run.id)) and other.status == "running":  # answered here a moment ago
             raise taken
         async with self._beginning(run):
@@ -171,9 +171,47 @@ class Runs:
             await self.cancel(record)
 
     async def interrupt(self, record: Record) -> None:
-        """Say how a run ended whose server has ended."""
-        found = problem(interrupted())
-        await self._take_over(record, "failed", {"type": "error", "problem": found}, problem=found)
+        """Go on with a run whose server has ended, where its last checkpoint stands, or say why not."""
+        try:
+            run = await self._left_behind(record)
+        except RagweaveError as error:
+            found = problem(interrupted(error.what))
+            await self._take_over(record, "failed", {"type": "error", "problem": found}, problem=found)
+            return
+        async with self._beginning(run):
+            if not await asyncio.to_thread(self._records.claim, record):
+                self._leave(run)  # another server was faster
+                return
+            await self._followed.take(run.id)
+            self._go(run, {"type": "resumed"})
+
+    async def _left_behind(self, record: Record) -> ServedRun:
+        """Return a run of a server that has ended, ready to go on.
+
+        Raises:
+            RagweaveError: it cannot go on.
+        """
+        if self.lost(record):  # this server has told its reader already that it failed
+            raise Refused(503, "how it ended could not be kept", "ask again")
+        library = await library_by_id(Caller(), record.library)
+        run = await self._kept_run(record, library)
+        if len(run.journal.told(("resumed",))) >= _TIMES:
+            raise Refused(503, f"it was resumed {_TIMES} times already", "ask again")
+        kept = await self._saver.aget_tuple({"configurable": {"thread_id": run.thread}})
+        if kept is None or kept.metadata.get("run") != run.id:
+            raise Refused(503, "none of its steps was kept", "ask again")
+        run.goes_on = True
+        return run
+
+    async def _kept_run(self, record: Record, library: LibraryRow) -> ServedRun:
+        """Return a run as its record tells of it, with what it has told."""
+        about = record.about
+        self.graph(about["graph"])
+        # The library is the one that the caller was checked for, whatever has its name by now.
+        context = Context.model_validate({**about["context"], "library": library.name})
+        run = ServedRun(record.id, record.owner, record.thread, library, about["graph"], about["question"], context)
+        run.turn, run.journal = record.turn, await self._followed.take(run.id)
+        return run
 
     async def _take_over(self, record: Record, status: Status, *events: Mapping[str, Any], **kept: Any) -> None:
         if await asyncio.to_thread(self._records.claim, record):
@@ -202,6 +240,8 @@ class Runs:
     async def _drive(self, run: ServedRun, resume: bool | None) -> None:
         began = time.monotonic()
         try:
+            await self._slots.turn(run.owner, lambda place: run.journal.add({"type": "queue", "place": place}))
+            run.holds = True
             async with asyncio.timeout(self._slots.seconds):
                 last = await self._follow(run, resume)
             if last["type"] == "consent":
@@ -223,7 +263,7 @@ class Runs:
             # The library was deleted by another process, and the conversation with it: its steps go as well.
             if run.status == "failed" and not await asyncio.to_thread(self._records.kept, run.thread):
                 await self._saver.adelete_thread(run.thread)
-            elif run.status == "done" and run.turn > 1:
+            elif run.status == "done" and (run.turn > 1 or has_writer_model(run.context)):
                 await forget_steps(self._saver, run.thread, run.id)
         except Exception as error:  # the answer stands whatever becomes of this
             logger.warning("the steps of conversation %s stay (%s)", run.thread, error)
@@ -232,12 +272,12 @@ class Runs:
 
     async def _follow(self, run: ServedRun, resume: bool | None) -> dict[str, Any]:
         """Tell what happens, and return the last event: the answer, or the question for consent."""
-        messages = [*run.earlier, asked_with(run.question, run.pictures)]
-        # Nobody goes on within a turn but after its question for consent, upon which the graph exits as well.
-        how: dict[str, Any] = {"durability": "exit", "metadata": {"run": run.id}}
+        messages = [] if run.goes_on else [*run.earlier, asked_with(run.question, run.pictures)]
+        writes = has_writer_model(run.context)
+        # Each step with a chat model is kept, so that a run goes on after a kill. Without one, asking again costs less.
+        how: dict[str, Any] = {"durability": "async" if writes else "exit", "metadata": {"run": run.id}}
         how |= {"thread": run.thread, "graph": self.graph(run.graph), "resume": resume}
         last: dict[str, Any] = {}
-        writes = has_writer_model(run.context)
         async with aclosing(events_of(run.library, messages, run.context, **how)) as events:
             async for event in events:
                 if event["type"] in ("answer", "consent"):
@@ -266,6 +306,7 @@ class Runs:
 
     async def _fail(self, run: ServedRun, error: Exception) -> None:
         found = problem(error, f"run {run.id}")
+        ERRORS.labels(found["code"]).inc()
         await self._end(run, "failed", {"type": "error", "problem": found}, problem=found)
 
     async def _end(self, run: ServedRun, status: Status, *events: Mapping[str, Any], **kept: Any) -> None:
@@ -285,7 +326,7 @@ class Runs:
     ) -> None:
         """Record how a run ended, and only then tell it: whoever asks for the conversation at once finds it there."""
         # The answer holds its own sentences; without one, what was shown is kept as it was told.
-        trail = journal.told(("step",) if "answer" in kept else _UNFINISHED)
+        trail = trail_of(journal.told(("step", "resumed") if "answer" in kept else (*_UNFINISHED, "resumed")))
         last = events if status == "waiting" else (*events, {"type": "end", "status": status})
         await journal.close(*last, keep=lambda entries: self._records.end(record, status, entries, trail=trail, **kept))
 

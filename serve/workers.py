@@ -22,6 +22,7 @@ from uvicorn.config import STARTUP_FAILURE
 from uvicorn.supervisors import Multiprocess
 
 from ragweave.models.errors import InputError, RagweaveError
+from ragweave.serve.metrics import of_several
 from ragweave.serve.process import set_up, settle, share_heap
 from ragweave.serve.settings import ServeSettings
 
@@ -45,7 +46,8 @@ def run_workers(
         listener = bound(at[0], at[1], OfEach)
     workers = _Workers(config, [listener])
     threading.Thread(target=_tell, args=(at[:2], tell), daemon=True).start()
-    workers.run()
+    with of_several():
+        workers.run()
     return all(process.exitcode != STARTUP_FAILURE for process in workers.processes)
 
 

@@ -143,7 +143,7 @@ async def _pictures() -> list[Finding]:
 
     if not installed():
         what = "pictures and scans are not read; captions and alternative texts in documents are"
-        return [Finding("words in pictures", "off", what, "in the checkout: pip install '.[images]'")]
+        return [Finding("words in pictures", "off", what, "install it with: pip install 'ragweave[images]'")]
     if model_settings().ocr == "off":
         what = "pictures are kept, and the words in them are not read"
         return [Finding("words in pictures", "off", what, "unset RAGWEAVE_OCR")]

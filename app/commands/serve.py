@@ -82,10 +82,11 @@ def mcp(
     need("mcp", "fastapi", "sse_starlette", what="`ragweave mcp`")
     from ragweave.corpora.store.library import open_library
     from ragweave.corpora.store.stores import stay
-    from ragweave.serve.access import Caller, Slots
+    from ragweave.serve.access import Caller
     from ragweave.serve.mcp import build
     from ragweave.serve.pictures import PictureDesk
     from ragweave.serve.settings import serve_settings
+    from ragweave.serve.slots import Slots
 
     async def talk() -> None:
         stay()

@@ -21,7 +21,7 @@ logger = logging.getLogger(__name__)
 
 SMALLEST = 48
 """Pixels of the shorter side below which a picture inside a document is an icon or a rule."""
-MISSING = 'an optional package is missing: pip install ".[images]"'
+MISSING = "an optional package is missing: pip install 'ragweave[images]'"
 LATER, NOTHING, KEPT, WORDS = range(-1, 3)
 """How far pictures are read: later in the run, not at all without the extra, without their words, with them."""
 MOST = 2_000

@@ -100,15 +100,20 @@ class RayReaders:
     def __init__(
         self, settings: CorporaSettings, roots: Sequence[str], command: Sequence[str] = (), address: str = ""
     ) -> None:
+        local = (address or settings.ray) == "local"
+        begun = {"include_dashboard": False} if local else {}
         try:
             os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+            if local:  # Ray's own way to loopback, which it reads when it is imported: else every interface is open
+                os.environ.setdefault("RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER", "0")
             import ray
         except ImportError as error:
             raise MissingExtra("A Ray cluster", "cluster") from error
 
         self._ray = ray
         try:
-            ray.init(address or settings.ray, ignore_reinit_error=True, log_to_driver=False, logging_level="ERROR")
+            quiet = {"ignore_reinit_error": True, "log_to_driver": False, "logging_level": "ERROR"}
+            ray.init(address or settings.ray, **quiet, **begun)
             most = self._room(settings)
         except Exception as error:
             logger.warning("Ray: %s", error)

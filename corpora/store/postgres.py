@@ -74,7 +74,7 @@ class Server:
             self._engine = create_engine(url, pool_size=8, max_overflow=8, pool_pre_ping=True, connect_args=given)
         except ImportError as error:
             raise LibraryError(
-                "PostgreSQL needs the extra `postgres`", "in the checkout: pip install '.[postgres]'"
+                "PostgreSQL needs the extra `postgres`", "install it with: pip install 'ragweave[postgres]'"
             ) from error
         except (ArgumentError, ValueError) as error:
             raise LibraryError("RAGWEAVE_DATABASE_URL is no address", "postgresql+psycopg://USER@HOST/NAME") from error

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import importlib.util
 import json
+import os
 import re
 import sys
 from pathlib import Path
@@ -19,6 +20,8 @@ from langchain_core.messages import AIMessage
 from langchain_core.runnables import RunnableLambda
 from openai import AsyncOpenAI
 
+from ragweave.models.subprocess_env import import_path
+from ragweave.nodes.state import SAVED
 from ragweave.serve.app import create_app
 from ragweave.serve.settings import ServeSettings
 from ragweave.tests.support import build_library
@@ -88,3 +91,30 @@ async def test_the_settings_of_chat_apps_lead_to_a_model_that_answers() -> None:
         await app.close()
     assert "1874" in str(reply.choices[0].message.content)
     assert httpx.URL(libre["baseURL"]).host == "127.0.0.1"
+
+
+STRICT = """
+import asyncio, logging, runpy, sys
+logging.basicConfig(level=logging.WARNING, stream=sys.stdout)
+sys.path.insert(0, sys.argv[1])
+import own_project
+print(*asyncio.run(own_project.main(sys.argv[2:])), sep="\\n")
+"""
+
+
+async def test_a_project_of_ones_own_goes_on_with_a_conversation_where_unnamed_types_are_refused() -> None:
+    command = [sys.executable, "-W", "error::UserWarning", "-c", STRICT, str(EXAMPLES), QUESTION, "And who lit it?"]
+    environment = {**os.environ, "LANGGRAPH_STRICT_MSGPACK": "true", "PYTHONPATH": import_path()}
+    process = await asyncio.create_subprocess_exec(*command, env=environment, stdout=-1, stderr=-1)
+    out, err = (part.decode() for part in await process.communicate())
+    assert process.returncode == 0, err
+    assert "1. " in out and "1874" in out and "\n2. " in out
+    assert not [line for line in (out + err).splitlines() if "nregistered" in line or "Blocked" in line]
+
+
+def test_the_types_that_a_project_names_are_those_of_the_state() -> None:
+    mine = json.loads((EXAMPLES / "own_project.json").read_text(encoding="utf-8"))
+    named = mine["checkpointer"]["serde"]["allowed_msgpack_modules"]
+    ours = [[kind.__module__, kind.__name__] for kind in SAVED]
+    assert [row for row in named if row[0] != "own_project"] == ours and ["own_project", "Slip"] in named
+    assert mine["graphs"]["agent"] == "ragweave.graphs.agent:graph"

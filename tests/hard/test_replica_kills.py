@@ -106,7 +106,12 @@ async def test_no_reader_misses_or_gets_twice_what_a_killed_server_told(home: Pa
                 ended["came back"] += times
                 assert [e["id"] for e in seen] == list(range(1, len(seen) + 1))
                 assert [e["type"] for e in seen].count("end") == 1
-                shown = [e["text"] for e in seen if e["type"] == "sentence"]
+                shown, again = list[str](), False
+                for event in seen:
+                    ended["resumed"] += event["type"] == "resumed"
+                    again |= event["type"] == "resumed"
+                    if event["type"] == "sentence":
+                        shown, again = [*([] if again else shown), event["text"]], False
                 assert len(set(shown)) == len(shown)
                 turns = await read(servers, run["thread"])
                 kept = turns[0]["answer"]["sentences"] if turns[0]["answer"] else turns[0]["trail"]

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from pydantic import SecretStr
 
@@ -63,3 +65,24 @@ def test_the_key_of_the_writer_goes_to_its_own_server_only(
     set_all(monkeypatch, **{"CHAT": "openai:m", "CHAT_URL": HERE, "CHAT_KEY": "k", **variables})
     found = model_settings().endpoint(*asked)
     assert (found.model, found.key.get_secret_value()) == (model, key)
+
+
+def test_a_secret_may_lie_in_a_file_that_the_environment_names(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "key").write_text("sk-file\n", encoding="utf-8")
+    set_all(monkeypatch, CHAT="m", CHAT_URL=HERE, CHAT_KEY_FILE=str(tmp_path / "key"))
+    assert model_settings().endpoint("writer") == ("m", HERE, SecretStr("sk-file"))
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"CHAT_KEY_FILE": "/nowhere/key"}, "CHAT_KEY_FILE names /nowhere/key, which cannot be read"),
+        ({"CHAT_KEY": "sk-a", "CHAT_KEY_FILE": "/nowhere/key"}, "RAGWEAVE_CHAT_KEY_FILE are both set"),
+    ],
+)
+def test_a_file_of_a_secret_that_is_not_there_or_not_alone_is_told(
+    monkeypatch: pytest.MonkeyPatch, given: dict[str, str], said: str
+) -> None:
+    set_all(monkeypatch, **given)
+    with pytest.raises(InputError, match=said):
+        model_settings()

@@ -169,3 +169,29 @@ def test_a_text_a_page_and_a_folder_are_added_and_what_cannot_be_fetched_says_wh
     page.set_input_files("#folder-picker", str(tmp_path / "barn"))
     expect(board.locator("h2")).to_have_text("1 file indexed", timeout=60_000)
     expect(board.locator("li")).to_contain_text("barn.md")
+
+
+_LEFT = """
+async ([over, open, seconds]) => {
+  const { secondsLeft } = await import("/static/js/left.js");
+  const file = ([name, size, waits]) => ({ name, size, waits });
+  return secondsLeft(over.map(file), open.map(file), seconds);
+}
+"""
+_NOTES: list[list[Any]] = [["a.md", 10], ["b.md", 10], ["c.MD", 10]]
+
+
+@pytest.mark.parametrize(
+    ("read", "left", "seconds"),
+    [
+        (_NOTES, [["d.md", 60]], 6),
+        (_NOTES, [["d.md", 60], ["film.mp4", 60]], 0),
+        (_NOTES, [["d.md", 60, True]], 0),
+        (_NOTES[:2], [["d.md", 60]], 0),
+    ],
+    ids=["more of the same", "a film is left", "pictures wait", "too few were read"],
+)
+def test_the_time_that_is_left_is_told_only_if_what_is_left_is_like_what_was_read(
+    window: Any, read: list[list[Any]], left: list[list[Any]], seconds: int
+) -> None:
+    assert window().evaluate(_LEFT, [read, left, 3]) == seconds

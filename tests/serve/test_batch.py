@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from typing import Any
-from unittest.mock import Mock
 
 import httpx
 import pytest
@@ -68,15 +67,14 @@ async def test_a_long_batch_is_answered_a_few_at_a_time_and_leaves_places_to_oth
 
 
 async def test_a_batch_waits_for_a_place_where_there_is_none(
-    client: httpx.AsyncClient, app: FastAPI, counted: Counted, monkeypatch: pytest.MonkeyPatch
+    client: httpx.AsyncClient, app: FastAPI, counted: Counted
 ) -> None:
     slots = app.state.app_state.slots
     for _ in range(ServeSettings.running):
         slots.take()
-    monkeypatch.setattr(slots, "take", take := Mock(side_effect=slots.take))
     counted.may.set()
     waiting = asyncio.create_task(client.post(BATCH, json={"inputs": questions(3)}))
-    await until(lambda: take.call_count >= 3)
+    await until(lambda: slots.waiting >= 3)
     assert counted.begun == 0 and not waiting.done()
     for _ in range(ServeSettings.running):
         slots.give()

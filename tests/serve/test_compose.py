@@ -22,7 +22,8 @@ from ragweave.tests.support.chroma import chroma_server
 from ragweave.tests.support.postgres import Postgres
 from ragweave.tests.support.serving import bearer, begin, killed_at_the_end, parse_events, told
 
-FILE = Path(__file__).resolve().parents[2] / "deploy" / "compose.yaml"
+ROOT = Path(__file__).resolve().parents[2]
+FILE, PAGE = ROOT / "deploy" / "compose.yaml", ROOT / "docs" / "deploy.md"
 pytestmark = pytest.mark.cluster
 
 
@@ -38,15 +39,19 @@ async def test_keys_are_made_both_servers_answer_for_each_other_and_the_worker_f
     program, *serve = one["command"]
     here = ["127.0.0.1" if word == "0.0.0.0" else word for word in serve[1:]]  # this machine alone
     with postgres.database() as url, chroma_server(tmp_path / "chroma") as chroma:
-        moved = {"RAGWEAVE_HOME": str(tmp_path / "home"), "RAGWEAVE_DATABASE_URL": url, "RAGWEAVE_CHROMA_URL": chroma}
-        assert moved.keys() < one["environment"].keys()
-        for name, value in {**one["environment"], **moved}.items():
-            monkeypatch.setenv(name, value)
+        secrets = {"database_url": url, "chat_key": ""}
+        assert secrets.keys() == set(one["secrets"]) < compose["secrets"].keys()
+        for name, secret in secrets.items():
+            (tmp_path / name).write_text(f"{secret}\n", encoding="utf-8")
+        environment = {**one["environment"], "RAGWEAVE_CHROMA_URL": chroma, "RAGWEAVE_HOME": str(tmp_path / "home")}
+        for name, value in environment.items():
+            default = re.sub(r"\$\{\w+:-(.*)\}", r"\1", value)
+            monkeypatch.setenv(name, default.replace("/run/secrets", str(tmp_path)))
         refused = ragweave(*serve[:1], *here)
         assert refused.returncode == 2 and "ragweave keys create" in refused.stderr
-        line = re.search(rf"run --rm one {program} (keys create) NAME (--all)", FILE.read_text(encoding="utf-8"))
+        line = re.search(rf"run --rm one {program} (keys create .*)", PAGE.read_text(encoding="utf-8"))
         assert line is not None
-        key = bearer(ragweave(*line[1].split(), "team", line[2]).stdout.strip())
+        key = bearer(ragweave(*line[1].split()).stdout.strip())
         names = re.findall(r"(\w+):8765\b", compose["configs"]["proxy"]["content"])
         async with AsyncExitStack() as stack:
             clients = []

@@ -38,11 +38,20 @@ from ragweave.tests.support.serving import (
 CHAT = {"graph": "crag", "context": {"mode": "llm"}}
 
 
-def react(request: Received) -> Any:
-    """Answer in two sentences, of which the second one is long in coming."""
-    if "numbered evidence" in request.prompt:
-        return ["The lamp of the lighthouse was first lit on 3 October 1874 [1]. ", "It ", *["stands "] * 400]
-    return "paragraph"
+FIRST = "The lamp of the lighthouse was first lit on 3 October 1874 [1]. "
+
+
+def react(times: int = 1) -> Any:
+    """Answer in two sentences, of which the second one is long in coming so many times."""
+    asked: list[str] = []
+
+    def answer(request: Received) -> Any:
+        if "numbered evidence" not in request.prompt:
+            return "paragraph"
+        asked.append(request.prompt)
+        return [FIRST, "It ", *["stands "] * 400] if len(asked) <= times else FIRST
+
+    return answer
 
 
 def settings_of(model: ScriptedServer) -> dict[str, str]:
@@ -58,12 +67,13 @@ async def goes_on(client: httpx.AsyncClient, run: dict[str, Any], shown: list[di
             # What was connected to the killed one is cut off: a client comes again.
             with suppress(httpx.TransportError):
                 rest = await told(client, run["run"], after=len(shown))
-    assert [e["type"] for e in rest][-2:] == ["error", "end"]
-    assert rest[-2]["problem"]["code"] == "interrupted" and "sk again" in rest[-2]["problem"]["detail"]
+    assert rest[0]["type"] == "resumed" and rest[-1] == {"type": "end", "status": "done", "id": rest[-1]["id"]}
     assert [e["id"] for e in (*shown, *rest)] == list(range(1, len(shown) + len(rest) + 1))
     (turn,) = (await client.get(f"/api/threads/{run['thread']}")).json()["turns"]
-    assert turn["status"] == "failed"
-    assert [e["text"] for e in turn["trail"] if e["type"] == "sentence"] == [shown[-1]["text"]]
+    assert turn["status"] == "done" and "1874" in turn["answer"]["text"]
+    nodes = [e["node"] for e in (*shown, *rest) if e["type"] == "step"]
+    assert nodes.count("retrieve") == 1 and nodes.count("generate") == 1  # what was done before is not done again
+    assert [e["node"] for e in turn["trail"] if e["type"] == "step"] == nodes
     again = await ask_over_http(client, QUESTION, thread=run["thread"], context={"mode": "extractive"})
     assert "1874" in again[-2]["answer"]["text"]
 
@@ -74,13 +84,36 @@ async def test_a_server_is_killed_in_mid_answer_and_the_client_goes_on_with_the_
     home: Path, tmp_path: Path
 ) -> None:
     await build_library(tmp_path / "notes", TEXTS)
-    with ScriptedServer(react=react, part_delay=0.4) as model:
+    with ScriptedServer(react=react(), part_delay=0.4) as model:
         chat = settings_of(model)
         async with killed_at_the_end(**chat) as (a, process), killed_at_the_end(**chat) as (b, _):
             run = await begin(a, QUESTION, **CHAT)
             shown = await events_until(a, run["run"], "sentence")
             process.kill()
             await goes_on(b, run, shown)
+
+
+async def test_a_server_that_is_started_again_goes_on_with_what_a_kill_broke_off(notes: Path) -> None:
+    with ScriptedServer(react=react(), part_delay=0.4) as model:
+        chat = settings_of(model)
+        async with killed_at_the_end(**chat) as (client, _):
+            run = await begin(client, QUESTION, **CHAT)
+            shown = await events_until(client, run["run"], "sentence")
+        async with killed_at_the_end(**chat) as (client, _):
+            await goes_on(client, run, shown)
+
+
+async def test_a_run_that_was_resumed_twice_or_kept_no_step_says_why_it_does_not_go_on(notes: Path) -> None:
+    with ScriptedServer(react=react(9), part_delay=0.4) as model:
+        chat, events, run = settings_of(model), list[dict[str, Any]](), dict[str, Any]()
+        for _ in range(3):
+            async with killed_at_the_end(**chat) as (client, _):
+                run = run or await begin(client, QUESTION, **CHAT)
+                events += await events_until(client, run["run"], "sentence", after=len(events))
+        async with killed_at_the_end(**chat) as (client, _):
+            rest = await events_until(client, run["run"], "end", after=len(events))
+    assert [e["type"] for e in events].count("resumed") == 2 and [e["type"] for e in rest] == ["error", "end"]
+    assert rest[0]["problem"]["code"] == "interrupted" and "resumed 2 times" in rest[0]["problem"]["detail"]
 
 
 def workers_of(home: Path) -> dict[str, int]:
@@ -92,7 +125,7 @@ def workers_of(home: Path) -> dict[str, int]:
 async def test_a_worker_is_killed_in_mid_answer_and_another_goes_on_and_one_takes_its_place(
     notes: Path, home: Path
 ) -> None:
-    with ScriptedServer(react=react, part_delay=0.4) as model:
+    with ScriptedServer(react=react(), part_delay=0.4) as model:
         several = {"RAGWEAVE_SERVE_WORKERS": "2"}
         async with asyncio.timeout(240), killed_at_the_end(**settings_of(model), **several) as (client, process):
             while len(workers_of(home)) < 2:  # noqa: ASYNC110

@@ -35,6 +35,11 @@ export class Trail {
     this.tell();
   }
 
+  /** Show the place of a question that waits until fewer answers are under way. */
+  queue(place) {
+    this.line.textContent = t("trail.queue", { n: place });
+  }
+
   spend(spent) {
     this.spent = spent;
     // Whoever comes back to a run sees the seconds since it began.

@@ -60,7 +60,9 @@ export class Turn {
       this.place = { thread: event.thread, turn: event.turn };
       this.run = event.run;
       this.trail.begin(event.budget);
-    } else if (event.type === "step") this.trail.add(event);
+    } else if (event.type === "resumed") this.resumed();
+    else if (event.type === "queue") this.trail.queue(event.place);
+    else if (event.type === "step") this.trail.add(event);
     else if (event.type === "found") this.found(event.places);
     else if (event.type === "sentence") this.sentence(event, live);
     else if (event.type === "mark") this.mark(event, live);
@@ -88,6 +90,7 @@ export class Turn {
   }
 
   sentence(event, live) {
+    if (this.again) this.afresh();
     this.cite(event);
     lay(this.answer, event, event.citations);
     if (live) this.trail.write();
@@ -164,6 +167,20 @@ export class Turn {
     // Whoever writes on already is not torn away.
     if (!document.getElementById("question").value) stay.focus();
     else this.asked.scrollIntoView({ block: "nearest" });
+  }
+
+  /** The server was killed, and another one goes on. If it writes again, that takes the place of what was written. */
+  resumed() {
+    this.again = true;
+    this.trail.line.textContent = t("trail.resumed");
+  }
+
+  /** Let go of what was written before. */
+  afresh() {
+    this.again = this.marked = false;
+    fill(this.answer);
+    fill(this.notes);
+    this.cited.clear();
   }
 
   consented() {

@@ -4,6 +4,7 @@ import { call, follow, removeSources, upload } from "./api.js";
 import { fill, h, iconButton, toast } from "./dom.js";
 import { known, t } from "./i18n.js";
 import { icon } from "./icons.js";
+import { secondsLeft } from "./left.js";
 import { recallHere, rememberHere } from "./prefs.js";
 import { said, told } from "./said.js";
 import { loadLibraries, ring, state } from "./state.js";
@@ -11,7 +12,6 @@ import { lasted, unnumbered } from "./words.js";
 
 const MOST = 500;
 const TOLD_AGAIN = 500; // milliseconds in which what was told before comes once more
-const ENOUGH = 3; // files after which the time that is left is told
 const watched = new Set(); // jobs that this tab shows or has shown
 let sending = 0;
 let loader = ""; // of the files that are being chosen
@@ -180,7 +180,7 @@ class Board {
     this.rows = new Map();
     this.files = []; // those that this tab has, to be sent again, each behind its name here
     this.newer = new Map(); // of each file whose name another content had before, that name
-    this.before = 0; // files that were over before this tab looked
+    this.before = new Set(); // files that were over before this tab looked
     this.pictures = new Map(); // of each file, how many wait
     this.far = new Map(); // of each recording, the share of each stage that is done
     this.stop = () => {};
@@ -287,8 +287,12 @@ class Board {
   advance() {
     const [total, over] = [this.rows.size, this.rows.size - this.open().length];
     const seen = performance.now() - (this.began ??= performance.now());
-    if (seen < TOLD_AGAIN) this.before = over;
-    const left = over - this.before < ENOUGH ? 0 : (seen / 1000 / (over - this.before)) * (total - over);
+    const open = new Set(this.open());
+    if (seen < TOLD_AGAIN) this.before = new Set([...this.rows.keys()].filter((name) => !open.has(name)));
+    const sizes = new Map(this.files.map(([name, file]) => [name, file.size]));
+    const file = (name) => ({ name, size: sizes.get(name), waits: this.far.has(name) || this.pictures.has(name) });
+    const read = [...this.rows.keys()].filter((name) => !open.has(name) && !this.before.has(name));
+    const left = secondsLeft(read.map(file), [...open].map(file), seen / 1000);
     const part = this.open().flatMap((name) => [...(this.far.get(name)?.values() ?? [])].map((share, _, all) => share / all.length));
     this.bar.value = part.reduce((sum, share) => sum + share, over) / total;
     this.bar.setAttribute("aria-label", t("upload.indexing"));

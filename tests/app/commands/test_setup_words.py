@@ -54,7 +54,7 @@ def test_all_names_the_missing_extras_as_one_pip_line_and_fails(main: Any) -> No
     code, out, err = main("setup", "--all", "--yes")
     assert code == 2 and "nothing can be had" not in out
     first, second = err.splitlines()
-    assert first == "error: packages are missing; in the checkout: pip install '.[local,fastembed,video]'."
+    assert first == "error: packages are missing; install them with: pip install 'ragweave[local,fastembed,video]'."
     assert "start Ollama, then: ragweave setup vision --all" in second
     assert not user_file().exists()
 
@@ -65,7 +65,7 @@ def test_where_nobody_sits_the_missing_extras_are_one_line_and_it_fails(
     monkeypatch.setattr(guide, "_attended", lambda: False)
     code, out, err = main("setup")
     assert code == 2 and "Chat model: none" in out
-    assert err.count("\n") == 1 and "pip install '.[local,fastembed,video]'" in err
+    assert err.count("\n") == 1 and "pip install 'ragweave[local,fastembed,video]'" in err
 
 
 @pytest.mark.parametrize("agreed", [True, False])
@@ -78,7 +78,7 @@ def test_a_choice_whose_packages_are_missing_has_them_installed_after_a_yes(
     answered(monkeypatch, "1", agreed, False)
     code, _, err = main("setup", "encoder")
     assert asked == ([["fastembed"]] if agreed else [])
-    assert (code, "pip install '.[fastembed]'" in err) == ((0, False) if agreed else (2, True))
+    assert (code, "pip install 'ragweave[fastembed]'" in err) == ((0, False) if agreed else (2, True))
 
 
 def test_pip_installs_what_an_extra_names_at_the_versions_of_the_checkout(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -92,7 +92,7 @@ def test_pip_installs_what_an_extra_names_at_the_versions_of_the_checkout(monkey
     extras.install(["local"])
     assert "-c" in commands[0] and commands[0][-1].startswith("xllamacpp")
     with pytest.raises(
-        Exception, match=r"pip could not install the packages \(No matching distribution found\)\. In the"
+        Exception, match=r"pip could not install the packages \(No matching distribution found\)\. Install them with"
     ):
         extras.install(["local"])
 

@@ -2,10 +2,12 @@
 
 import asyncio
 import os
+import subprocess
 import sys
 import threading
 import time
 from contextlib import suppress
+from pathlib import Path
 from unittest.mock import patch
 
 import pytest
@@ -194,3 +196,23 @@ def wait_for(true):
     while not true():
         assert time.monotonic() < until, "it did not come"
         time.sleep(0.05)
+
+
+LISTENING = """
+import os, sys
+from ragweave.corpora.ingest.cluster import RayReaders
+from ragweave.corpora.settings import CorporaSettings
+
+RayReaders(CorporaSettings(ray="local"), [sys.argv[1]])
+import psutil  # Ray brings it
+
+mine = {os.getpid(), *(child.pid for child in psutil.Process().children(recursive=True))}
+print(*{c.laddr.ip for c in psutil.net_connections("tcp") if c.status == "LISTEN" and c.pid in mine})
+"""
+
+
+def test_a_cluster_of_this_machine_listens_on_loopback_alone(tmp_path: Path) -> None:
+    done = subprocess.run([sys.executable, "-c", LISTENING, str(tmp_path)], capture_output=True, text=True, timeout=200)
+    assert done.returncode == 0, done.stderr
+    heard = done.stdout.split()
+    assert heard and all(ip.removeprefix("::ffff:").startswith("127.") for ip in heard), heard

@@ -34,7 +34,7 @@ def test_a_checkpoint_needs_its_packages(
     argv = ("train", "router", "--kind", "distilbert", "--data", str(routed), "--base", str(tmp_path))
     code, _, err = main(*argv, "--out", str(tmp_path / "out"))
     assert code == 2
-    assert 'pip install ".[hf]"' in err
+    assert "pip install 'ragweave[hf]'" in err
 
 
 @pytest.mark.parametrize(
