@@ -14,6 +14,7 @@ from langchain_core.runnables import Runnable
 from langchain_core.runnables.graph import Graph as Drawing
 from langgraph.graph import StateGraph
 from langgraph.graph.state import CompiledStateGraph
+from langgraph.stream import CustomTransformer
 from langgraph.types import Overwrite
 
 from ragweave.components.context import Context
@@ -65,8 +66,9 @@ class Builder(StateGraph[State, Context, Input, State]):
     """A graph to which nodes and edges are added."""
 
     def compile(self, *args: Any, **options: Any) -> Graph:
-        """Compile as LangGraph does."""
-        return Graph(**vars(super().compile(*args, **options)))
+        """Compile as LangGraph does; its typed event streaming carries the run's own events, too."""
+        carried = (CustomTransformer, *(options.pop("transformers", None) or ()))
+        return Graph(**vars(super().compile(*args, transformers=carried, **options)))
 
     def add_conditional_edges(self, source: str, path: Any, path_map: Any = None) -> Self:
         """Add edges as LangGraph does; a path reads the state alone."""
