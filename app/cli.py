@@ -24,6 +24,7 @@ from ragweave.app.commands.search import search
 from ragweave.app.commands.setup import setup
 from ragweave.app.commands.start import start
 from ragweave.app.help import Grouped, add_examples
+from ragweave.app.tracing import stop_unless_answered
 from ragweave.corpora.store.folders import of_the_disk
 from ragweave.models.errors import RagweaveError
 
@@ -82,6 +83,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     os.environ.setdefault("LANGGRAPH_STRICT_MSGPACK", "true")
     if argv is None:  # this process is the command: what it writes into a home is its user's alone
         os.umask(0o077)
+        if untraced := stop_unless_answered():
+            typer.echo(untraced, err=True)
     try:
         code = app(args=with_trace(sys.argv[1:] if argv is None else list(argv)), standalone_mode=False)
         return code if isinstance(code, int) else 0
