@@ -13,6 +13,7 @@ from fastapi import FastAPI, Request
 from fastapi.responses import RedirectResponse
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
+from starlette.middleware import Middleware
 from starlette.routing import Mount
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -25,6 +26,7 @@ from ragweave.serve.keys import Keys
 from ragweave.serve.problems import NotFound
 from ragweave.serve.settings import serve_settings
 from ragweave.serve.store import Store
+from ragweave.serve.studio_knobs import KnownKnobs
 
 PREFIX = "/ragweave"
 
@@ -83,4 +85,4 @@ def _is_here(scope: Scope) -> bool:
         return False
 
 
-app = Starlette(routes=[Mount(PREFIX, app=_door)])
+app = Starlette(routes=[Mount(PREFIX, app=_door)], middleware=[Middleware(KnownKnobs)])

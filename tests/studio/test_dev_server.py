@@ -86,6 +86,9 @@ async def _answers_every_graph(client: Any) -> None:
         assert "1874" in end["answer"]["text"], graph
     refused = await client.runs.wait(None, "agent", input=_asked(LIT), context={"top_k": 99}, raise_error=False)
     assert "less than or equal to 50" in json.dumps(refused)
+    for wrong in ({"context": {"top_kk": 1}}, {"context": {"colour": 1}}, {"config": {"configurable": {"top_kk": 1}}}):
+        with pytest.raises(httpx.HTTPStatusError, match="422"):
+            await client.runs.wait(None, "agent", input=_asked(LIT), **wrong)
     end = await client.runs.wait(None, "agent", input={"question": LIT})
     assert "1874" in end["answer"]["text"]
     for nothing in ({"question": ""}, {"messages": []}, {}):
