@@ -51,7 +51,7 @@ async def langserve_stream(client: httpx.AsyncClient, n: int) -> None:
     """Ask through the stream of LangServe, as `RemoteRunnable` does."""
     async with client.stream("POST", "/langserve/agent/stream", json={"input": {"question": question(n)}}) as stream:
         told = [json.loads(line[6:]) async for line in stream.aiter_lines() if line.startswith("data: {")]
-    check(next(event for event in told if event.get("type") == "answer")["answer"]["text"], n)
+    check(next(event for event in told if event.get("type") == "answer")["content"], n)
 
 
 async def graph_alone() -> None:

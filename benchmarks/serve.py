@@ -136,7 +136,7 @@ async def langserve_route(client: httpx.AsyncClient, n: int) -> tuple[float, flo
     began = time.perf_counter()
     body = {"input": {"question": question(n)}}
     answer = (await client.post("/langserve/agent/invoke", json=body)).raise_for_status().json()
-    check(answer["output"]["text"], n)
+    check(answer["output"]["content"], n)
     return 0.0, time.perf_counter() - began
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
@@ -12,6 +12,9 @@ from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError,
 from ragweave.components.method import Effort, Method, Preset, with_preset
 from ragweave.corpora.types import Corpus, Recency
 from ragweave.models.errors import InputError
+
+if TYPE_CHECKING:
+    from ragweave.corpora.store.beside import FileBeside
 
 T = TypeVar("T")
 _TURNS_KEPT = 100
@@ -37,6 +40,7 @@ class Context(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
     _turns: OrderedDict[str, Any] = PrivateAttr(default_factory=OrderedDict)
     _joined: tuple[Mapping[str, Any], Context] | None = PrivateAttr(None)
+    _files: tuple[FileBeside, ...] = PrivateAttr(())
 
     library: str = Field("default", min_length=1, max_length=200, description="Name of the library to ask.")
     mode: Mode = Field(
@@ -164,6 +168,17 @@ class Context(BaseModel):
         context = given if isinstance(given, cls) else cls(**given)
         return context._over(begun) if begun else context
 
+    @property
+    def files(self) -> tuple[FileBeside, ...]:
+        """Files that are asked beside the library; no knob, for a door alone puts them there."""
+        return self._files
+
+    def with_files(self, files: Iterable[FileBeside]) -> Context:
+        """Return the same knobs with files that came with the question."""
+        made = self.model_copy()
+        made._files = tuple(files)
+        return made
+
     def set_knobs(self) -> dict[str, Any]:
         """Return what was set, as plain data that a state can hold."""
         return self.model_dump(mode="json", exclude_unset=True)
@@ -175,7 +190,7 @@ class Context(BaseModel):
         if self._joined is None or self._joined[0] != begun:  # once for all nodes of a run
             own = self.model_dump(exclude_unset=True)
             joined = type(self).model_validate({**begun, **own, "method": {**method, **own.get("method", {})}})
-            joined._turns = self._turns
+            joined._turns, joined._files = self._turns, self._files
             self._joined = begun, joined
         return self._joined[1]
 

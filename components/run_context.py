@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel
 
 from ragweave.components.context import Context
+from ragweave.corpora.store.beside import beside
 from ragweave.corpora.store.library import Library, open_library
 from ragweave.corpora.video.scope import Scope, scope_of
 from ragweave.models.chat import Chat, Messages, Role, chat
@@ -99,7 +100,8 @@ class RunContext:
             start, end = self.context.from_time, self.context.to_time
             opened = await open_library(self.context.library)
             narrow = start is not None or end is not None
-            self.turn.library = replace(opened, start=start, end=end) if narrow else opened
+            narrowed = replace(opened, start=start, end=end) if narrow else opened
+            self.turn.library = beside(narrowed, self.context.files)
         return self.turn.library
 
     async def held(self) -> set[str]:

@@ -16,6 +16,7 @@ from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, convert
 from starlette.requests import Request
 
 from ragweave.components.context import Context
+from ragweave.corpora.store.beside import FileBeside
 from ragweave.corpora.store.catalog import LibraryRow
 from ragweave.graphs import run as graphs
 from ragweave.graphs.settings import run_settings
@@ -23,6 +24,7 @@ from ragweave.graphs.steps import step_of
 from ragweave.models.errors import InputError, RagweaveError
 from ragweave.nodes.condense import check_question
 from ragweave.serve import counters
+from ragweave.serve.attached import SentFile, sent_file
 from ragweave.serve.media import answer_with_openings, with_openings
 from ragweave.serve.nearest import nearest
 from ragweave.serve.problems import Left, Refused, foreseen, invalid
@@ -55,6 +57,12 @@ def messages_of(said: Sequence[Any]) -> list[AnyMessage]:
     if not kept or kept[-1].type != "human":
         raise InputError("there is no question", "end the conversation with a message of the user")
     return kept
+
+
+def files_of(messages: Sequence[AnyMessage]) -> list[SentFile]:
+    """Return the files among the parts of messages, in any form that `sent_file` knows."""
+    parts = [part for message in messages if isinstance(message.content, list) for part in message.content]
+    return [file for part in parts if isinstance(part, dict) and (file := sent_file(part))]
 
 
 def pictures_of(message: AnyMessage) -> list[str]:
@@ -120,6 +128,16 @@ async def _told(
                 yield {"type": "answer", "answer": told}
 
 
+async def noted(events: Events, notes: Sequence[str]) -> Events:
+    """Yield the events of a run; its answer says what of the request was not used."""
+    async with aclosing(events):
+        async for event in events:
+            if notes and event["type"] == "answer":
+                answer = event["answer"]
+                event = {**event, "answer": {**answer, "notes": [*answer["notes"], *notes]}}
+            yield event
+
+
 def too_long(seconds: float) -> RagweaveError:
     """Return the error of a run that does not end in time."""
     remedy = "ask a smaller question, or set a faster chat model"
@@ -135,11 +153,19 @@ def interrupted(why: str = "") -> Refused:
 
 
 async def answering(
-    slots: Slots, library: LibraryRow, messages: Sequence[AnyMessage], graph: str, context: Mapping[str, Any]
+    slots: Slots,
+    library: LibraryRow,
+    messages: Sequence[AnyMessage],
+    graph: str,
+    context: Mapping[str, Any],
+    files: Sequence[FileBeside] = (),
 ) -> Events:
-    """Yield the events of a run in one request; the caller may see the library, the last message is the question."""
+    """Yield the events of a run in one request; the caller may see the library, the last message is the question.
+
+    The files are asked beside the library.
+    """
     check_question(messages[-1].text)
-    run = events_of(library, messages, context_of(context, library), graph=graph)
+    run = events_of(library, messages, context_of(context, library).with_files(files), graph=graph)
     async with slots.in_turn(library.id), aclosing(run):
         deadline = asyncio.get_running_loop().time() + slots.seconds
         while True:

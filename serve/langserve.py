@@ -14,8 +14,9 @@ from typing import Annotated, Any, Literal, TypeVar
 
 from fastapi import FastAPI, Request, Response
 from langchain_core.callbacks import AsyncCallbackManagerForChainRun as Manager
+from langchain_core.callbacks import adispatch_custom_event
 from langchain_core.runnables import Runnable, RunnableConfig
-from langchain_core.runnables.config import get_config_list, var_child_runnable_config
+from langchain_core.runnables.config import get_config_list, patch_config, var_child_runnable_config
 from langchain_core.runnables.utils import ConfigurableFieldSpec
 from langserve import add_routes
 from langserve.server import EndpointName
@@ -32,7 +33,8 @@ from ragweave.models.errors import InputError, RagweaveError
 from ragweave.serve import batch, problems
 from ragweave.serve.access import Caller, library_for
 from ragweave.serve.app_state import Body
-from ragweave.serve.direct import Events, answering, messages_of, pictures_of, unless_left
+from ragweave.serve.direct import Events, answering, files_of, messages_of, noted, pictures_of, unless_left
+from ragweave.serve.langserve_wire import answer_on_wire, event_on_wire
 from ragweave.serve.late import Made
 from ragweave.serve.pictures import PictureDesk
 from ragweave.serve.problems import problem
@@ -114,7 +116,8 @@ class ServedGraph(Runnable[Any, dict[str, Any]]):
     """One graph of Ragweave.
 
     `invoke` and `batch` return the answer; `stream` yields the events of the run: steps as they end, sentences as they
-    are written, their marks, and the answer. The knobs of `ragweave.Context` are fields of the configurable.
+    are written, their marks, and the answer, which is what they add up to. `astream_events` has the events of the run
+    as custom events by their types. The knobs of `ragweave.Context` are fields of the configurable.
     """
 
     def __init__(self, graph: str, slots: Slots, pictures: PictureDesk, threads: RememberedThreads) -> None:
@@ -173,7 +176,7 @@ class ServedGraph(Runnable[Any, dict[str, Any]]):
             yield event
 
     async def _answer(self, input: Any, run_manager: Manager, config: RunnableConfig) -> dict[str, Any]:
-        return await answer_of(self._run(input, config))
+        return answer_on_wire(await answer_of(self._run(input, config)))
 
     async def _when_free(self, input: Any, run_manager: Manager, config: RunnableConfig) -> dict[str, Any]:
         return await batch.when_free(partial(self._answer, input, run_manager, config), self._slots.seconds)
@@ -181,11 +184,15 @@ class ServedGraph(Runnable[Any, dict[str, Any]]):
     async def _events(
         self, inputs: AsyncIterator[Any], run_manager: Manager, config: RunnableConfig
     ) -> AsyncIterator[dict[str, Any]]:
+        own = patch_config(config, callbacks=run_manager.get_child())
         async for input in inputs:
             try:
                 async with aclosing(self._run(input, config)) as run:
                     async for event in run:
-                        yield event
+                        told = event_on_wire(event)
+                        if told["type"] != "answer":
+                            await adispatch_custom_event(told["type"], told, config=own)
+                        yield told
             except RagweaveError as error:
                 yield {"type": "error", "problem": problem(error)}
 
@@ -206,7 +213,8 @@ class ServedGraph(Runnable[Any, dict[str, Any]]):
             before = self._threads.earlier(thread)
         pictures = await self._pictures.read(asked.pictures or pictures_of(last))
         messages = [*before, asked_with(last.text, pictures)]
-        run = answering(self._slots, library, messages, self.graph, context)
+        read = await self._pictures.files.read(files_of([*before, last]))
+        run = noted(answering(self._slots, library, messages, self.graph, context, read.files), read.notes)
         async with aclosing(run):
             async for event in run:
                 if event["type"] == "answer" and thread[-1]:

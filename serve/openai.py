@@ -15,6 +15,7 @@ from sse_starlette import EventSourceResponse, ServerSentEvent
 
 from ragweave.components.markdown import as_markdown, in_block, in_markdown
 from ragweave.components.phrases import SIGNS, counted_marks, mark
+from ragweave.components.run_context import has_writer_model
 from ragweave.corpora.store.catalog import LibraryRow, check_name
 from ragweave.graphs import run as graphs
 from ragweave.graphs.settings import run_settings
@@ -23,7 +24,7 @@ from ragweave.nodes.answer import set_out
 from ragweave.serve.access import Caller, CallerNow, library_for, visible
 from ragweave.serve.app_state import AppState, AppStateNow
 from ragweave.serve.chat_request import SOURCES, ChatRequest, check, chore, conversation
-from ragweave.serve.direct import Events, answering, library_named_in, unless_left
+from ragweave.serve.direct import Events, answering, context_of, library_named_in, noted, unless_left
 from ragweave.serve.problems import NotFound, invalid, openai_error
 
 router = APIRouter(prefix="/v1")
@@ -60,24 +61,16 @@ async def reply(
     if (done := chore(chat.messages)) is not None:
         events = plain(done)
     else:
-        said = await conversation(chat.messages, app_state.pictures)
-        events = noted(answering(app_state.slots, library, said.messages, graph, chat.ragweave.context), said.notes)
+        named = has_writer_model(context_of(chat.ragweave.context, library))
+        said = await conversation(chat.messages, app_state.pictures, chat.files, named)
+        run = answering(app_state.slots, library, said.messages, graph, chat.ragweave.context, said.files)
+        events = noted(run, said.notes)
     writer = write(chat, app_state.address(request))
     if chat.stream:
         # Waited for here, so that what cannot be asked is refused with a status and not within a stream.
         deltas = writer.deltas(events)
         return EventSourceResponse(writer.stream(await anext(deltas), deltas), sep="\n", ping=15)
     return JSONResponse(await unless_left(request, writer.whole(events)))
-
-
-async def noted(events: Events, notes: Sequence[str]) -> Events:
-    """Yield the events of a run; its answer says what of the request was not used."""
-    async with aclosing(events):
-        async for event in events:
-            if notes and event["type"] == "answer":
-                answer = event["answer"]
-                event = {**event, "answer": {**answer, "notes": [*answer["notes"], *notes]}}
-            yield event
 
 
 async def plain(text: str) -> Events:

@@ -1,4 +1,4 @@
-"""Pictures that are sent with a question: read in a process of their own, under the limits of files."""
+"""Pictures and files that are sent with a question: read in a process of their own, under the limits of files."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ import base64
 import binascii
 import hashlib
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
 from ragweave.components.attachments import MOST, Attachment, held
 from ragweave.corpora.formats.probe import PICTURE
@@ -17,7 +19,10 @@ from ragweave.corpora.parts import part
 from ragweave.corpora.settings import corpora_settings
 from ragweave.corpora.store.temporary import temporary
 from ragweave.models.errors import InputError
+from ragweave.serve.attached import FileDesk
 from ragweave.serve.problems import Refused
+
+T = TypeVar("T")
 
 SECONDS = 20.0
 """Seconds of the processor that opening one picture may take; reading its words may take five times as many."""
@@ -31,26 +36,25 @@ _NONE = ("what was sent as a picture is none", "send a PNG, JPEG, WebP, GIF, TIF
 
 
 class PictureDesk:
-    """Reads the pictures of questions, one after the other."""
+    """Reads the pictures of questions one after the other, and with `files` what else comes with them."""
 
     def __init__(self) -> None:
         self._one = asyncio.Lock()
         self._waiting = 0
         self._readers: Readers | None = None
         self._end: asyncio.TimerHandle | None = None
+        self.files = FileDesk(self)
 
     async def read(self, urls: Sequence[str]) -> list[Attachment]:
         """Return the pictures of a question; one that is known from an earlier turn is not read again."""
         if len(urls) > MOST:
             raise InputError(f"a question may have {MOST} pictures, and {len(urls)} were sent", "send fewer")
-        files = [bytes_of(url) for url in urls]
-        if files and self._waiting >= WAITING:
-            raise Refused(429, "the pictures of many questions wait to be read", "try again in a moment", after=5)
-        self._waiting += 1
-        try:
-            return [await self._one_picture(data) for data in files]
-        finally:
-            self._waiting -= 1
+        files = [(id_of(data), data) for data in map(bytes_of, urls)]
+        read: list[Attachment] = []
+        for id, data in files:
+            known = held(id)
+            read.append(known if known is not None else await self.with_reader(partial(_read, id, data)))
+        return read
 
     async def close(self) -> None:
         """End the reading process."""
@@ -61,20 +65,28 @@ class PictureDesk:
             if readers is not None:
                 await asyncio.to_thread(readers.close)
 
-    async def _one_picture(self, data: bytes) -> Attachment:
-        id = id_of(data)
-        async with self._one:
-            if (known := held(id)) is not None:
-                return known
-            if self._end is not None:
-                self._end.cancel()
-            limits = {"parse_workers": 1, "parse_seconds": SECONDS}
-            self._readers = self._readers or Readers(corpora_settings().model_copy(update=limits))
-            try:
-                return await asyncio.to_thread(_read, self._readers, id, data)
-            finally:
-                loop = asyncio.get_running_loop()
-                self._end = loop.call_later(_IDLE, lambda: loop.create_task(self.close()))
+    async def with_reader(self, read: Callable[[Readers], T]) -> T:
+        """Return what is read in a thread with the reading process, which this starts and ends.
+
+        Raises:
+            Refused: too many wait for it.
+        """
+        if self._waiting >= WAITING:
+            raise Refused(429, "the pictures of many questions wait to be read", "try again in a moment", after=5)
+        self._waiting += 1
+        try:
+            async with self._one:
+                if self._end is not None:
+                    self._end.cancel()
+                limits = {"parse_workers": 1, "parse_seconds": SECONDS}
+                self._readers = self._readers or Readers(corpora_settings().model_copy(update=limits))
+                try:
+                    return await asyncio.to_thread(read, self._readers)
+                finally:
+                    loop = asyncio.get_running_loop()
+                    self._end = loop.call_later(_IDLE, lambda: loop.create_task(self.close()))
+        finally:
+            self._waiting -= 1
 
 
 def bytes_of(url: str) -> bytes:
@@ -101,7 +113,9 @@ def id_of(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def _read(readers: Readers, id: str, data: bytes) -> Attachment:
+def _read(id: str, data: bytes, readers: Readers) -> Attachment:
+    if (known := held(id)) is not None:  # it was read while this waited
+        return known
     with temporary() as folder:
         path, media = folder / "sent", folder / "kept"
         media.mkdir()

@@ -50,7 +50,8 @@ class Reply:
 
 
 def _of_answer(sent: str, answer: Any) -> Reply:
-    return Reply(200, sent, answer["text"], tuple(c["id"] for c in answer["citations"]))
+    text = answer["text"] if "text" in answer else answer["content"]  # as LangServe's door calls it
+    return Reply(200, sent, text, tuple(c["id"] for c in answer["citations"]))
 
 
 def _of_links(sent: str, text: str, urls: Sequence[str]) -> Reply:
@@ -119,7 +120,7 @@ async def _langserve(stream: bool, client: httpx.AsyncClient, asked: Asked, head
         return _of_answer(told.text, told.json()["output"])
     rows = [json.loads(row.split("data: ", 1)[1]) for row in told.text.split("\r\n\r\n") if "data: {" in row]
     failed = rows[-1]["type"] == "error"
-    return Reply(rows[-1]["problem"]["status"], told.text) if failed else _of_answer(told.text, rows[-1]["answer"])
+    return Reply(rows[-1]["problem"]["status"], told.text) if failed else _of_answer(told.text, rows[-1])
 
 
 def _door(ask: Callable[[httpx.AsyncClient, Asked, Headers], Awaitable[Reply]]) -> Callable[..., Awaitable[Reply]]:

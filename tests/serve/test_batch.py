@@ -62,7 +62,7 @@ async def test_a_long_batch_is_answered_a_few_at_a_time_and_leaves_places_to_oth
     await until(lambda: counted.now > most)
     counted.may.set()
     answers = (await under_way).json()["output"]
-    assert [answer["text"] for answer in answers] == [one["question"] for one in asked]
+    assert [answer["content"] for answer in answers] == [one["question"] for one in asked]
     assert (await other).status_code == 200 and counted.most == most + 1
 
 

@@ -32,7 +32,7 @@ ODD: dict[str, tuple[list[dict[str, Any]], str]] = {
     ),
     "a file": (
         [{"role": "user", "content": [{"type": "text", "text": QUESTION}, {"type": "file", "file": {"file_id": "f"}}]}],
-        "a file (index it into the library",
+        "a file whose content was not sent (index it into the library",
     ),
     "a recording": ([{"role": "user", "content": [{"type": "input_audio", "input_audio": {}}]}, USER], "a recording"),
     "a hologram": ([{"role": "user", "content": [{"type": "hologram"}, 3]}, USER], "a part of another kind"),

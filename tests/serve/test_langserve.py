@@ -20,6 +20,7 @@ from ragweave.graphs import run as graphs
 from ragweave.graphs.settings import run_settings
 from ragweave.nodes.answer import Answer
 from ragweave.serve.app import create_app
+from ragweave.serve.langserve_wire import answer_on_wire
 from ragweave.serve.remembered import THREADS, TURNS, RememberedThreads
 from ragweave.serve.settings import ServeSettings
 from ragweave.tests.support.serving import in_process, on_loopback
@@ -32,14 +33,16 @@ async def test_the_remote_runnable_invokes_batches_streams_and_takes_messages(no
     async with on_loopback(app) as address:
         remote: RemoteRunnable[Any, Any] = RemoteRunnable(f"{address}{AT}/")
         both = await remote.abatch([QUESTION, {"question": "When does the ferry sail?"}])
-        assert "1874" in both[0]["text"] and "ferry" in both[1]["text"]
+        assert "1874" in both[0]["content"] and "ferry" in both[1]["content"]
         assert both[0]["citations"][0]["open"]["view"] == "text"
         kinds = [event["type"] async for event in remote.astream(QUESTION, config={"configurable": {"top_k": 1}})]
         assert kinds[-1] == "answer" and "sentence" in kinds and kinds.count("step") >= 8
         events = [event async for event in remote.astream_events(QUESTION)]
         chunks = [e["data"]["chunk"] for e in events if e["event"] == "on_chain_stream"]
-        assert len({e["name"] for e in events}) == 1 and chunks[-1]["type"] == "answer"
-        assert "1874" in (await remote.ainvoke({"messages": [HumanMessage(QUESTION["question"])]}))["text"]
+        assert chunks[-1]["type"] == "answer"
+        inner = [e["data"]["node"] for e in events if e["event"] == "on_custom_event" and e["name"] == "step"]
+        assert inner[0] == "condense" and inner[-1] == "check"
+        assert "1874" in (await remote.ainvoke({"messages": [HumanMessage(QUESTION["question"])]}))["content"]
 
 
 async def test_stream_log_sends_no_inner_state_and_the_playground_can_use_it(client: httpx.AsyncClient) -> None:
@@ -146,14 +149,36 @@ async def test_a_remote_runnable_is_a_node_of_a_graph_and_a_link_of_a_chain(note
             text: str
 
         async def node(state: Outer, config: RunnableConfig) -> Outer:
-            return {"text": (await remote.ainvoke(QUESTION, config))["text"]}
+            return {"text": (await remote.ainvoke(QUESTION, config))["content"]}
 
         builder = StateGraph(Outer).add_node("node", node).add_edge(START, "node")
         graph = builder.compile(checkpointer=InMemorySaver())
         config: RunnableConfig = {"configurable": {"thread_id": "1", "user_id": "ann"}}
         assert "1874" in (await graph.ainvoke({"text": ""}, config))["text"]
         chain = RunnableLambda(lambda words: {"question": words}) | remote
-        assert "1874" in (await chain.ainvoke(QUESTION["question"], {"configurable": {"user_id": "ann"}}))["text"]
+        assert "1874" in (await chain.ainvoke(QUESTION["question"], {"configurable": {"user_id": "ann"}}))["content"]
+
+
+async def test_the_parts_of_a_stream_add_up_to_what_invoke_gives(notes: Any, app: FastAPI) -> None:
+    async with on_loopback(app) as address:
+        remote: RemoteRunnable[Any, Any] = RemoteRunnable(f"{address}{AT}/")
+        whole, parts = await remote.ainvoke(QUESTION), [part async for part in remote.astream(QUESTION)]
+        assert {**parts[-1], "usage": ()} == {**whole, "usage": ()}
+        chain = remote | RunnableLambda(lambda answer: answer["content"])
+        assert "".join([part async for part in chain.astream(QUESTION)]) == whole["content"]
+        log = [patch async for patch in remote.astream_log(QUESTION)]
+        ends = [op["value"] for patch in log for op in patch.ops if op["path"] == "/final_output" and op["value"]]
+        assert ends[-1]["content"] == whole["content"]
+
+
+def test_no_object_has_a_member_that_the_client_in_javascript_takes_for_a_prompt() -> None:
+    sent = answer_on_wire({"text": "a", "sentences": ({"text": "b", "citations": [1]},), "data": {"messages": ()}})
+    assert sent == {
+        "type": "answer",
+        "content": "a",
+        "sentences": [{"content": "b", "citations": [1]}],
+        "data": {"said": []},
+    }
 
 
 async def test_a_slip_in_the_name_of_a_knob_is_refused(client: httpx.AsyncClient) -> None:

@@ -94,7 +94,7 @@ def words(text: str) -> list[str]:
 
 
 ELSEWHERE = frozenset(
-    "batch chat_request conversations database langserve mcp openai responses studio tools workers".split()
+    "attached batch chat_request conversations database langserve mcp openai responses studio tools workers".split()
 )
 """Modules of the server that the page does not call: they serve other programs, or end its start."""
 BELOW = [
