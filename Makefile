@@ -11,7 +11,7 @@ HF     := $(HFVENV)/bin
 export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: peers figures recorded test-cluster setup setup-dev demo docs test test-evals test-hard test-conversations test-faulted test-llm test-hf test-models test-studio test-isolation \
-  verify-graphs packages sbom licences audit test-page lint types links clean golden golden-record lines
+  verify-graphs packages sbom licences audit test-page test-clients lint types links clean golden golden-record lines
 
 # pip is silent for minutes, or prints hundreds of lines: a line for every 25 packages, and for the last step. Errors are shown.
 define pip_install
@@ -57,7 +57,7 @@ lint: $(VENV)/.dev
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check .
 
 test: $(VENV)/.dev links
-	@$(BIN)/python -m pytest $(AT_ONCE) -m "not llm and not weights and not hard and not page and not cluster and not evals"
+	@$(BIN)/python -m pytest $(AT_ONCE) -m "not llm and not weights and not hard and not page and not cluster and not evals and not clients"
 
 # What measures and trains, in a checkout only.
 test-evals: $(VENV)/.dev links
@@ -101,6 +101,18 @@ audit: $(VENV)/.base .cache/packages.json
 # Wheel and sdist, built into dist/ and tried outside the checkout.
 packages: $(VENV)/.dev
 	@$(BIN)/python .ci/packages.py
+
+# Real clients in an environment of their own, with pinned packages, and those of JavaScript where npm is.
+.clients/.ready: tests/clients/requirements.txt tests/clients/package.json
+	@echo "Installing the clients: a minute, once."
+	@mkdir -p .clients/node && cp tests/clients/package.json .clients/node/
+	@test -x .clients/python/bin/python || $(PYTHON) -m venv .clients/python
+	@.clients/python/bin/python -m pip install -q --disable-pip-version-check --no-deps -r tests/clients/requirements.txt
+	@! command -v npm > /dev/null || (cd .clients/node && npm install --silent --no-audit --no-fund)
+	@touch $@
+
+test-clients: $(VENV)/.dev .clients/.ready links
+	@$(BIN)/python -m pytest -rs tests/clients
 
 # The page in a headless Chromium, which the system has to have (Debian: apt install chromium-headless-shell, or chromium).
 test-page: $(VENV)/.dev

@@ -22,9 +22,9 @@ def main(question: str, server: str = SERVER) -> str:
         if event["type"] == "step":
             print(f"{event['node']}: {event['summary']}")
         elif event["type"] == "sentence":
-            print(event["text"])
+            print(event["content"])
         elif event["type"] == "answer":
-            text = event["answer"]["text"]
+            text = event["content"]
     return text
 
 
