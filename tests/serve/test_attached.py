@@ -46,7 +46,7 @@ async def said(client: httpx.AsyncClient, messages: list[dict[str, Any]], **more
     reply = await client.post("/v1/chat/completions", json=sent)
     assert reply.status_code == 200, reply.text
     text: str = reply.json()["choices"][0]["message"]["content"]
-    return text
+    return text.replace("**", "")  # words of the question are set apart
 
 
 def asked(text: str, *parts: dict[str, Any]) -> dict[str, Any]:
