@@ -40,6 +40,8 @@ CHARACTERS = 1_150
 """Characters of these together; titles and heads of columns come on top."""
 _PASSAGE, _LATER = 500, 300
 """Characters of a passage, and of one that `ragweave search` lists after the first three; one row may be longer."""
+_SPOKEN = 200
+"""Characters of a passage of a recording: its first second is to be near what answers."""
 _LEAST = 40
 """Characters that are left for one more passage, at least."""
 LONGEST = 26_000
@@ -269,11 +271,12 @@ class _Source:
         """Yield every stretch that is short enough, and every single part."""
         at = 0
         for item, parts in self._places:
+            longest = _SPOKEN if item.locator.get("kind") == "time" else _PASSAGE
             for first in range(len(parts)):
                 best = total = 0.0
                 holds, said = frozenset[str](), frozenset[str]()
                 for last in range(first, len(parts)):
-                    if last > first and parts[last].end - parts[first].start > _PASSAGE:
+                    if last > first and parts[last].end - parts[first].start > longest:
                         break
                     n = at + last
                     worth = self._worth[n]
