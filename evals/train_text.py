@@ -1,4 +1,4 @@
-"""Train text classifiers and regressors with transformers: routers and evaluators over an encoder (DistilBERT, MiniLM) or T5.
+"""Train routers and evaluators with transformers, over an encoder (DistilBERT, MiniLM) or T5.
 
 The recipes are the papers' (UniversalRAG, appendix on router training; CRAG, section 4.2 and the released scripts). The
 best epoch by held-out rows is kept. What is written can be opened with `ragweave.models.checkpoint`.
@@ -30,8 +30,8 @@ Floats = NDArray[np.float64]
 class Recipe(Plan):
     """How a classifier or regressor is trained; its best epoch is chosen by the held-out rows.
 
-    `freeze_embeddings` leaves the vectors of the words as they are: in a small encoder they are half of the weights, and
-    most of the time of a step on processors.
+    `freeze_embeddings` leaves the vectors of the words as they are: they are half of the weights of a small encoder,
+    and on processors up to half of the time of a step.
     """
 
     form: Form

@@ -53,7 +53,7 @@ LengthOption = Annotated[
     int | None, typer.Option("--max-length", help="Tokens that are read, in training and in use; default 512.")
 ]
 FreezeOption = Annotated[
-    bool, typer.Option("--freeze-embeddings", help="Leave the vectors of the words as they are; several times faster.")
+    bool, typer.Option("--freeze-embeddings", help="Leave the vectors of the words as they are; faster on processors.")
 ]
 LicenceOption = Annotated[str, typer.Option("--licence", help="Licence of the data, for the card.")]
 
@@ -95,7 +95,9 @@ def router(
     from ragweave.evals import train_text as text
 
     recipe = text.T5_ROUTER if kind is RouterKind.t5 else text.ENCODER_ROUTER
-    given = _given(epochs=epochs, rate=rate, batch=batch, accumulate=accumulate, bf16=bf16, seed=seed, max_length=max_length)
+    given = _given(
+        epochs=epochs, rate=rate, batch=batch, accumulate=accumulate, bf16=bf16, seed=seed, max_length=max_length
+    )
     recipe = replace(recipe, first_line=first_line, freeze_embeddings=freeze_embeddings, **given)
     train = partial(text.train_router, data, *_places(base, out), recipe, prompt=prompt, licence=licence)
     _checkpoint(train, out, "RAGWEAVE_ROUTER")
@@ -129,7 +131,9 @@ def evaluator(
         return
     from ragweave.evals import train_text as text
 
-    given = _given(epochs=epochs, rate=rate, batch=batch, accumulate=accumulate, bf16=bf16, seed=seed, max_length=max_length)
+    given = _given(
+        epochs=epochs, rate=rate, batch=batch, accumulate=accumulate, bf16=bf16, seed=seed, max_length=max_length
+    )
     recipe = text.T5_EVALUATOR if kind is EvaluatorKind.t5 else text.ENCODER_EVALUATOR
     recipe = replace(recipe, freeze_embeddings=freeze_embeddings, **given)
     train = partial(text.train_evaluator, data, *_places(base, out), recipe, licence=licence)
