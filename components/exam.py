@@ -39,6 +39,9 @@ Rows = dict[int, list[Verdict]]
 Ask = Callable[[str, Sequence[ShownPassage], Sequence[str], Sequence[Sequence[int]]], Awaitable[Rows | None]]
 """Judges the sentences of an answer: question, passages, sentences, and the numbers of the passages that each names."""
 
+Progress = Callable[[int, int], None]
+"""Takes how many answers of the exam have been judged, and how many there are."""
+
 
 class ExamSentence(BaseModel):
     """A sentence of the exam.
@@ -172,7 +175,7 @@ def is_right(case: ExamCase, item: ExamSentence, rows: Sequence[Verdict]) -> boo
     return mark.support in ("verified", "follows")
 
 
-async def passed(run: RunContext) -> ExamResult:
+async def passed(run: RunContext, progress: Progress | None = None) -> ExamResult:
     """Return what the model that checks made of the exam; it sits it now if it never did.
 
     The reader is told so through the events of the run. Its calls count against no limit of the run.
@@ -188,7 +191,7 @@ async def passed(run: RunContext) -> ExamResult:
         if kept is not None:
             return kept
         run.event({"type": "note", "text": SITS})
-        return await _sat(run, model, key)
+        return await _sat(run, model, key, progress)
 
 
 async def known(model: Chat) -> ExamResult | None:
@@ -196,13 +199,30 @@ async def known(model: Chat) -> ExamResult | None:
     return await asyncio.to_thread(_read, _Key(model_settings().home, model.name, model.host, _digest()))
 
 
-async def _sat(run: RunContext, model: Chat, key: _Key) -> ExamResult:
+async def _sat(run: RunContext, model: Chat, key: _Key, progress: Progress | None) -> ExamResult:
     own = RunContext("exam", run.context, TurnState(Meter(), down=set(run.turn.down)))
-    made = await sit(partial(verdicts.ask, own))
+    ask = partial(verdicts.ask, own)
+    made = await sit(_counted(ask, progress) if progress else ask)
     result = made.model_copy(update={"model": model.name, "host": model.host})
     logger.info("exam: %s", result.words)
     await asyncio.to_thread(_keep, key, result)
     return result
+
+
+def _counted(ask: Ask, progress: Progress) -> Ask:
+    """Return the same question, which reports how many answers have been judged."""
+    judged_answers = 0
+
+    async def counted(
+        question: str, passages: Sequence[ShownPassage], sentences: Sequence[str], cites: Sequence[Sequence[int]]
+    ) -> Rows | None:
+        nonlocal judged_answers
+        rows = await ask(question, passages, sentences, cites)
+        judged_answers += 1
+        progress(judged_answers, len(cases()))
+        return rows
+
+    return counted
 
 
 def _digest() -> str:

@@ -1,4 +1,4 @@
-"""Train text classifiers and regressors with transformers: DistilBERT and T5 routers, T5 evaluators.
+"""Train routers and evaluators with transformers, over an encoder (DistilBERT, MiniLM) or T5.
 
 The recipes are the papers' (UniversalRAG, appendix on router training; CRAG, section 4.2 and the released scripts). The
 best epoch by held-out rows is kept. What is written can be opened with `ragweave.models.checkpoint`.
@@ -28,15 +28,21 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recipe(Plan):
-    """How a classifier or regressor is trained; its best epoch is chosen by the held-out rows."""
+    """How a classifier or regressor is trained; its best epoch is chosen by the held-out rows.
+
+    `freeze_embeddings` leaves the vectors of the words as they are: they are half of the weights of a small encoder,
+    and on processors up to half of the time of a step.
+    """
 
     form: Form
     first_line: bool = True
+    freeze_embeddings: bool = False
     max_length: int = 512
 
 
-DISTILBERT_ROUTER = Recipe(form="classify", epochs=5, rate=2e-5, batch=64, decay=0.01)
+ENCODER_ROUTER = Recipe(form="classify", epochs=5, rate=2e-5, batch=64, decay=0.01)
 T5_ROUTER = Recipe(form="generate", epochs=5, rate=2e-5, batch=8, decay=0.01)
+ENCODER_EVALUATOR = Recipe(form="regress", epochs=3, rate=1e-4, batch=32)
 T5_EVALUATOR = Recipe(form="regress", epochs=8, rate=1e-4, batch=12)
 
 
@@ -44,7 +50,7 @@ def train_router(
     data: Path,
     base: str,
     out: Path,
-    recipe: Recipe = DISTILBERT_ROUTER,
+    recipe: Recipe = ENCODER_ROUTER,
     *,
     prompt: str = "",
     licence: str = "",
@@ -168,6 +174,8 @@ def _open(folder: Path, labels: tuple[str, ...], recipe: Recipe, sheet: Sheet) -
     model, tokenizer = load_model(folder, head, fresh_head=not generates, **options)
     # Where a model was loaded from is this machine's affair and stays out of the files that are written.
     model.config._name_or_path = tokenizer.name_or_path = folder.name
+    if recipe.freeze_embeddings:
+        model.get_input_embeddings().weight.requires_grad_(False)
     return TextModel(folder.name, model, tokenizer, sheet, labels if generates else ())
 
 

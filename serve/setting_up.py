@@ -8,10 +8,15 @@ from collections.abc import AsyncIterator, Callable, Coroutine
 from dataclasses import dataclass
 from typing import Any
 
+from ragweave.components import exam
+from ragweave.components.context import Context
+from ragweave.components.run_context import RunContext, TurnState
 from ragweave.corpora.ingest.events import Event
 from ragweave.graphs.reencoding import apart, heard_seconds, reencode
 from ragweave.models import trial
 from ragweave.models.chat_client import address
+from ragweave.models.errors import RagweaveError
+from ragweave.models.meter import Meter
 from ragweave.models.offered import Values, choices, named, variables
 from ragweave.models.offers import TABLE, PartName
 from ragweave.models.settings import model_settings, settings_with, using
@@ -19,7 +24,11 @@ from ragweave.models.user_settings import nearer, write
 from ragweave.serve.problems import Refused, problem
 
 Told = Callable[[dict[str, Any]], None]
-"""Takes an event: `told` with a line, `again` with libraries to encode, `saved`, or `error` with a problem."""
+"""Takes an event: `told` with a line, `again` with libraries to encode, `saved`, or `error` with a problem.
+
+After `saved` a chat model sits its exam: `exam` has the answers judged so far, `examined` its result, `unexamined` the
+problem that prevented it.
+"""
 _DECIDES = 3
 """Variables of a part that decide which model it is: its name, its address, its key."""
 _WORDS = 1.5
@@ -116,6 +125,23 @@ async def set_up(part: PartName, wanted: ModelWanted, tell: Told) -> None:
     await asyncio.to_thread(write, values)
     model = values[TABLE[part].variable]
     tell({"type": "saved", "model": model, "after": TABLE[part].after if model else "", **await _hearing(part, values)})
+    if part == "chat" and model:
+        await _examine(tell)
+
+
+async def _examine(tell: Told) -> None:
+    """Have the model that checks sit its exam if it never did; a failure leaves it for the first answer."""
+    run = RunContext("setup", Context(mode="llm"), TurnState(Meter()))
+    run.event = lambda event: None
+    total = len(exam.cases())
+    tell({"type": "exam", "done": 0, "of": total})
+    try:
+        result = await exam.passed(run, lambda done, of: tell({"type": "exam", "done": done, "of": of}))
+    except RagweaveError as error:
+        tell({"type": "unexamined", "problem": problem(error, "the exam")})
+        return
+    figures = result.model_dump(include={"model", "right", "of"})
+    tell({"type": "examined", **figures, "needs": exam.PASS, "passed": result.passed})
 
 
 async def _tried(part: PartName, wanted: ModelWanted, tell: Callable[[str], None]) -> Values:

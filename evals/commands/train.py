@@ -23,7 +23,7 @@ class RouterKind(StrEnum):
     """What a router is made of."""
 
     small = "small"
-    distilbert = "distilbert"
+    encoder = "encoder"
     t5 = "t5"
 
 
@@ -31,6 +31,7 @@ class EvaluatorKind(StrEnum):
     """What an evaluator is made of."""
 
     small = "small"
+    encoder = "encoder"
     t5 = "t5"
 
 
@@ -48,6 +49,12 @@ Bf16Option = Annotated[
     typer.Option("--bf16/--fp32", help="Compute in 16 or 32 bits; default: 16 on a GPU."),
 ]
 SeedOption = Annotated[int | None, typer.Option("--seed", help="Seed of every draw; default 42.")]
+LengthOption = Annotated[
+    int | None, typer.Option("--max-length", help="Tokens that are read, in training and in use; default 512.")
+]
+FreezeOption = Annotated[
+    bool, typer.Option("--freeze-embeddings", help="Leave the vectors of the words as they are; faster on processors.")
+]
 LicenceOption = Annotated[str, typer.Option("--licence", help="Licence of the data, for the card.")]
 
 
@@ -77,6 +84,8 @@ def router(
     accumulate: AccumulateOption = None,
     bf16: Bf16Option = None,
     seed: SeedOption = None,
+    max_length: LengthOption = None,
+    freeze_embeddings: FreezeOption = False,
     licence: LicenceOption = "",
 ) -> None:
     """Train a router; measure it with `ragweave eval router`."""
@@ -85,9 +94,11 @@ def router(
         return
     from ragweave.evals import train_text as text
 
-    recipe = text.T5_ROUTER if kind is RouterKind.t5 else text.DISTILBERT_ROUTER
-    given = _given(epochs=epochs, rate=rate, batch=batch, accumulate=accumulate, bf16=bf16, seed=seed)
-    recipe = replace(recipe, first_line=first_line, **given)
+    recipe = text.T5_ROUTER if kind is RouterKind.t5 else text.ENCODER_ROUTER
+    given = _given(
+        epochs=epochs, rate=rate, batch=batch, accumulate=accumulate, bf16=bf16, seed=seed, max_length=max_length
+    )
+    recipe = replace(recipe, first_line=first_line, freeze_embeddings=freeze_embeddings, **given)
     train = partial(text.train_router, data, *_places(base, out), recipe, prompt=prompt, licence=licence)
     _checkpoint(train, out, "RAGWEAVE_ROUTER")
 
@@ -110,6 +121,8 @@ def evaluator(
     accumulate: AccumulateOption = None,
     bf16: Bf16Option = None,
     seed: SeedOption = None,
+    max_length: LengthOption = None,
+    freeze_embeddings: FreezeOption = False,
     licence: LicenceOption = "",
 ) -> None:
     """Train a relevance evaluator; measure it with `ragweave eval evaluator`."""
@@ -118,8 +131,11 @@ def evaluator(
         return
     from ragweave.evals import train_text as text
 
-    given = _given(epochs=epochs, rate=rate, batch=batch, accumulate=accumulate, bf16=bf16, seed=seed)
-    recipe = replace(text.T5_EVALUATOR, **given)
+    given = _given(
+        epochs=epochs, rate=rate, batch=batch, accumulate=accumulate, bf16=bf16, seed=seed, max_length=max_length
+    )
+    recipe = text.T5_EVALUATOR if kind is EvaluatorKind.t5 else text.ENCODER_EVALUATOR
+    recipe = replace(recipe, freeze_embeddings=freeze_embeddings, **given)
     train = partial(text.train_evaluator, data, *_places(base, out), recipe, licence=licence)
     _checkpoint(train, out, "RAGWEAVE_EVALUATOR")
 

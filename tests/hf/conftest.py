@@ -180,7 +180,7 @@ def trained(
     return {
         name: Trained(out / name, train(data, str(base), out / name, quick(recipe), **options))
         for name, train, data, base, recipe, options in (
-            ("distilbert", t.train_router, routed, distilbert, t.DISTILBERT_ROUTER, more),
+            ("distilbert", t.train_router, routed, distilbert, t.ENCODER_ROUTER, more),
             ("t5", t.train_router, routed, t5, t.T5_ROUTER, of_t5),
             ("evaluator", t.train_evaluator, pairs, t5, t.T5_EVALUATOR, more),
         )

@@ -60,13 +60,13 @@ def test_a_failed_training_keeps_the_earlier_result_and_leaves_no_rest(
     tmp_path: Path, distilbert: Path, routed: Path
 ) -> None:
     out = tmp_path / "router"
-    t.train_router(routed, str(distilbert), out, replace(t.DISTILBERT_ROUTER, **QUICK))
+    t.train_router(routed, str(distilbert), out, replace(t.ENCODER_ROUTER, **QUICK))
     kept = (out / "model.safetensors").read_bytes()
 
     def stop(*_: object) -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        t.train_router(routed, str(distilbert), out, replace(t.DISTILBERT_ROUTER, **QUICK), progress=stop)
+        t.train_router(routed, str(distilbert), out, replace(t.ENCODER_ROUTER, **QUICK), progress=stop)
     assert (out / "model.safetensors").read_bytes() == kept
     assert [p.name for p in tmp_path.iterdir() if p.name != "home"] == ["router"]

@@ -17,7 +17,7 @@ from ragweave.evals import train_text as t
 pytestmark = pytest.mark.hf
 pytest.importorskip("transformers", reason="the extra hf is not installed; `make test-hf` runs these tests")
 
-RECIPE = replace(t.DISTILBERT_ROUTER, epochs=3, rate=3e-3, batch=8)
+RECIPE = replace(t.ENCODER_ROUTER, epochs=3, rate=3e-3, batch=8)
 STEPS_OF_AN_EPOCH = 27
 """216 of 240 rows are learnt from."""
 
@@ -93,7 +93,7 @@ def test_two_processes_share_a_batch_and_end_where_one_does(
     alone, _ = train("alone", epochs=1)
     launch = [sys.executable, "-m", "accelerate.commands.launch", "--cpu", "--num_processes", "2"]
     launch += ["--num_machines", "1", "--mixed_precision", "no", "--dynamo_backend", "no", "--main_process_port", "0"]
-    command = ["-m", "ragweave.app.cli", "train", "router", "--kind", "distilbert", "--data", str(routed)]
+    command = ["-m", "ragweave.app.cli", "train", "router", "--kind", "encoder", "--data", str(routed)]
     command += ["--base", str(base), "--out", str(tmp_path / "both"), "--epochs", "1", "--batch", "8"]
     done = subprocess.run([*launch, *command, "--rate", "0.003"], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-2000:]

@@ -80,6 +80,8 @@ def test_a_language_model_is_set_up_in_the_page_and_is_the_one_that_answers_next
     form.get_by_role("button", name="Try and save it").click()
     expect(form.get_by_text("gemma3:1b says: ready")).to_be_visible()
     expect(form.get_by_text("Saved: gemma3:1b is used from now on.")).to_be_visible()
+    expect(form.get_by_text("gemma3:1b judged 40 of 40 sentences of the exam right")).to_be_visible()
+    expect(form.get_by_text("answers judged")).to_have_count(0)
     assert f"RAGWEAVE_CHAT_KEY='{SECRET}'" in bare.settings.read_text()
     assert SECRET not in page.content()
     page.keyboard.press("Escape")

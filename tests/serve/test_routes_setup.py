@@ -14,7 +14,9 @@ import pytest
 from dotenv import dotenv_values
 from fastapi import FastAPI
 
+from ragweave.components import exam
 from ragweave.models import offered
+from ragweave.models.errors import ModelTransient
 from ragweave.models.settings import model_settings, user_file
 from ragweave.tests.support import Fault, ScriptedServer
 from ragweave.tests.support.serving import bearer
@@ -47,6 +49,11 @@ async def sent(client: httpx.AsyncClient, part: str, **body: Any) -> Events:
     return [json.loads(line[6:]) for line in reply.text.splitlines() if line.startswith("data: ")]
 
 
+def outcome(events: Events) -> dict[str, Any]:
+    """Return the event that says whether the model was saved; after it the model may sit its exam."""
+    return next(event for event in events if event["type"] in ("saved", "again", "error"))
+
+
 async def test_a_model_of_a_server_is_listed_tried_saved_and_answers_without_a_restart(
     client: httpx.AsyncClient, server: ScriptedServer
 ) -> None:
@@ -57,8 +64,8 @@ async def test_a_model_of_a_server_is_listed_tried_saved_and_answers_without_a_r
     assert listed.json() == {"url": server.base_url, "models": ["qwen3:4b", "gemma3:1b"]}
     assert (await client.get("/api/me")).json()["chat"] is None
     server.queue("ready", "In 1874.")
-    *told, last = await sent(client, "chat", model="qwen3:4b", **given)
-    assert last["type"] == "saved" and last["model"] == "qwen3:4b"
+    told = await sent(client, "chat", model="qwen3:4b", **given)
+    assert outcome(told)["type"] == "saved" and outcome(told)["model"] == "qwen3:4b"
     assert "qwen3:4b says: ready" in told[0]["text"] and "It reads 4,096 tokens at once" in told[1]["text"]
     expected = {"CHAT": "qwen3:4b", "CHAT_URL": server.base_url, "CHAT_KEY": SECRET, "CHAT_CONTEXT": "4096"}
     assert {k: v for k, v in written().items() if k.removeprefix("RAGWEAVE_") in expected} == {
@@ -73,13 +80,57 @@ async def test_a_model_of_a_server_is_listed_tried_saved_and_answers_without_a_r
     assert SECRET not in form.text + listed.text + json.dumps(told) + tried.text
 
 
+@pytest.mark.exam
+async def test_a_saved_chat_model_sits_its_exam_with_progress_and_its_result_is_told_once(
+    client: httpx.AsyncClient, server: ScriptedServer
+) -> None:
+    server.queue("ready", "ready")
+    events = await sent(client, "chat", model="qwen3:4b", url=server.base_url)
+    after = events[events.index(outcome(events)) + 1 :]
+    assert [(e["done"], e["of"]) for e in after if e["type"] == "exam"] == [(n, 8) for n in range(9)]
+    assert after[-1] == {
+        "type": "examined", "model": "qwen3:4b", "right": 40, "of": 40, "needs": 38, "passed": True,
+    }  # fmt: skip
+    judged = len(server.checks)
+    (*_, last) = await sent(client, "chat", model="qwen3:4b", url=server.base_url)
+    assert last["type"] == "examined" and len(server.checks) == judged
+
+
+@pytest.mark.exam
+async def test_a_model_that_fails_the_exam_is_saved_all_the_same_and_the_page_hears_its_score(
+    client: httpx.AsyncClient, server: ScriptedServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def sit(ask: Any) -> exam.ExamResult:
+        return exam.ExamResult(right=20, of=40, missed=("myth",))
+
+    monkeypatch.setattr(exam, "sit", sit)
+    server.queue("ready")
+    events = await sent(client, "chat", model="qwen3:4b", url=server.base_url)
+    assert outcome(events)["type"] == "saved"
+    assert (events[-1]["type"], events[-1]["passed"], events[-1]["right"]) == ("examined", False, 20)
+
+
+@pytest.mark.exam
+async def test_an_exam_that_cannot_be_held_is_one_sentence_and_the_model_stays_saved(
+    client: httpx.AsyncClient, server: ScriptedServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def sit(ask: Any) -> exam.ExamResult:
+        raise ModelTransient("the server cannot be reached", "start it again")
+
+    monkeypatch.setattr(exam, "sit", sit)
+    server.queue("ready")
+    (*_, last) = await sent(client, "chat", model="qwen3:4b", url=server.base_url)
+    assert last["type"] == "unexamined" and "cannot be reached" in last["problem"]["detail"]
+    assert written()["RAGWEAVE_CHAT"] == "qwen3:4b"
+
+
 async def test_a_key_stays_for_its_server_and_goes_to_no_other(
     client: httpx.AsyncClient, server: ScriptedServer
 ) -> None:
     server.key = SECRET
     server.queue("ready", "ready")
     await sent(client, "chat", model="qwen3:4b", url=server.base_url, key=SECRET)
-    assert (await sent(client, "chat", model="gemma3:1b", url=server.base_url))[-1]["type"] == "saved"
+    assert outcome(await sent(client, "chat", model="gemma3:1b", url=server.base_url))["type"] == "saved"
     assert written()["RAGWEAVE_CHAT_KEY"] == SECRET
     with ScriptedServer(models=["other"]) as other:
         other.key = SECRET  # would let the key in, if it came
@@ -95,7 +146,7 @@ async def test_what_is_offered_here_is_set_up_by_its_text_and_taken_back(
     form = (await client.get("/api/setup/chat")).json()
     found = next(c["text"] for c in form["choices"] if "which Ollama serves here" in c["text"])
     server.queue("ready")
-    assert (await sent(client, "chat", choice=found))[-1]["model"] == "qwen3:4b"
+    assert outcome(await sent(client, "chat", choice=found))["model"] == "qwen3:4b"
     assert (await sent(client, "chat", remove=True))[-1] == {"type": "saved", "model": "", "after": ""}
     assert "RAGWEAVE_CHAT" not in written() and model_settings().chat == ""
     assert (await sent(client, "chat", choice="a strange one"))[-1]["problem"]["status"] == 404

@@ -122,6 +122,7 @@ async function setUp(part, wanted, out, buttons, onsaved) {
   for (const button of buttons) button.disabled = true;
   const waiting = line(t("models.trying"), "fine");
   let progress = null;
+  let exam = null;
   const hear = {
     told: ({ text }) => line(said(text)),
     encoding: ({ library, done, total }) => ((progress ||= line("")).textContent = t("model.encoding", { library, share: Math.floor((100 * done) / Math.max(1, total)) })),
@@ -134,6 +135,16 @@ async function setUp(part, wanted, out, buttons, onsaved) {
       if (minutes) line(t("model.hears", { n: minutes }));
       else if (after) line(said(after));
       used().then(onsaved);
+    },
+    exam: ({ done, of }) => ((exam ||= line("", "fine")).textContent = t("model.exam", { done, of })),
+    examined: ({ model, right, of, needs, passed }) => {
+      exam.remove();
+      if (passed) line(t("model.exam.passed", { model, right, of }), "good");
+      else line(t("model.exam.failed", { model, right, of, needs }), "warned");
+    },
+    unexamined: ({ problem }) => {
+      exam.remove();
+      line(`${t("model.exam.later")} ${told(problem.title, problem.remedy)}`, "warned");
     },
     error: ({ problem }) => line(told(problem.title, problem.remedy), "wrong"),
   };

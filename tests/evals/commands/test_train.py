@@ -19,7 +19,7 @@ def routed(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize(
-    "argv", [("router", "--kind", "distilbert"), ("router", "--backbone", "t5"), ("evaluator", "--backbone", "t5")]
+    "argv", [("router", "--kind", "encoder"), ("router", "--backbone", "t5"), ("evaluator", "--backbone", "t5")]
 )
 def test_a_checkpoint_needs_a_base_and_a_folder(argv: tuple[str, ...], main: Any, routed: Path) -> None:
     code, _, err = main("train", *argv, "--data", str(routed))
@@ -31,7 +31,7 @@ def test_a_checkpoint_needs_its_packages(
     main: Any, routed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "transformers", None)
-    argv = ("train", "router", "--kind", "distilbert", "--data", str(routed), "--base", str(tmp_path))
+    argv = ("train", "router", "--kind", "encoder", "--data", str(routed), "--base", str(tmp_path))
     code, _, err = main(*argv, "--out", str(tmp_path / "out"))
     assert code == 2
     assert "pip install 'ragweave[hf]'" in err
