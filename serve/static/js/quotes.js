@@ -17,7 +17,7 @@ const BAR = /(?:^|(?<=\s))\|(?=\s|$)/g;
 export const saysUnread = (note) => /^No language model read these passages/.test(note);
 
 /** Whether a line above the quotes says that they match badly. */
-export const saysFew = (text) => text.startsWith("These passages share few words");
+export const saysFew = (text) => /^These passages share few words/.test(text);
 
 /** Put a quote after those before it, and what they are above the first. */
 export function layQuote(answer, quote, [citation]) {
