@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from ragweave.app.api import aask, aindex, asearch, ask, astream, build_agent, index, search
     from ragweave.app.integrations import Retriever, as_tool
+    from ragweave.components.answer import Answer
     from ragweave.components.context import Context
     from ragweave.models.errors import RagweaveError
-    from ragweave.nodes.answer import Answer
 
 __version__ = "0.1.0"
 
@@ -20,7 +20,7 @@ __all__ = [
 ]  # fmt: skip
 
 _ELSEWHERE = {
-    "Answer": "ragweave.nodes.answer",
+    "Answer": "ragweave.components.answer",
     "Context": "ragweave.components.context",
     "RagweaveError": "ragweave.models.errors",
     "Retriever": "ragweave.app.integrations",

@@ -8,15 +8,15 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import wraps
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
-from ragweave.graphs.indexing import aindex
+from ragweave.components.indexing import aindex
 from ragweave.graphs.run import GRAPHS, asearch, astream, build_agent
 from ragweave.models.errors import InputError
 
 if TYPE_CHECKING:
     from langchain_core.messages import AnyMessage
 
+    from ragweave.components.answer import Answer
     from ragweave.components.context import Context
-    from ragweave.nodes.answer import Answer
     from ragweave.nodes.state import State
 
 __all__ = [

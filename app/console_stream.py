@@ -12,10 +12,10 @@ from ragweave.app.commands.common import Stopped, console, run
 from ragweave.app.places import clean
 from ragweave.app.render import Flow, print_answer, usage_line
 from ragweave.app.trail import Trail
-from ragweave.graphs.steps import step_of
+from ragweave.nodes.steps import step_of
 
 if TYPE_CHECKING:
-    from ragweave.nodes.answer import Answer
+    from ragweave.components.answer import Answer
 
 Events = AsyncGenerator[dict[str, Any], None]
 

@@ -18,7 +18,7 @@ from ragweave.app.findings import part_of
 from ragweave.app.places import clean
 from ragweave.app.reencoded import reencode_aloud
 from ragweave.app.render import duration, listed
-from ragweave.graphs.reencoding import apart, english
+from ragweave.components.reencoding import apart, english
 from ragweave.models.errors import InputError, RagweaveError
 from ragweave.models.listing import NoListError, checked, models_at
 from ragweave.models.offered import Choice, Values, choices, named, variables

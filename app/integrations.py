@@ -12,6 +12,7 @@ from pydantic import ConfigDict, Field, ValidationError
 
 from ragweave.app.api import aask, run_sync
 from ragweave.app.places import place_in
+from ragweave.components.answer import Answer
 from ragweave.components.context import Context, refused
 from ragweave.components.evidence import Evidence
 from ragweave.components.phrases import as_heard
@@ -19,7 +20,6 @@ from ragweave.corpora.store.stores import stay
 from ragweave.graphs.run import asearch, in_library
 from ragweave.models.errors import InputError
 from ragweave.models.promises import marks_promised
-from ragweave.nodes.answer import Answer
 
 
 class Retriever(BaseRetriever):

@@ -16,7 +16,7 @@ async def reencode_aloud(library: str, values: Mapping[str, str]) -> None:
     """Give a library the vectors of the encoder that variables name; the old ones serve until that is done."""
     from rich.progress import Progress
 
-    from ragweave.graphs.reencoding import reencode
+    from ragweave.components.reencoding import reencode
 
     with Progress(console=console(stderr=True), transient=True) as bar:
         task = bar.add_task(f"Encoding {clean(library)} again", total=None)

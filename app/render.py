@@ -17,8 +17,8 @@ from ragweave.models.text import UNSPACED_LETTER
 from ragweave.models.text import counted as counted
 
 if TYPE_CHECKING:
+    from ragweave.components.answer import Answer
     from ragweave.components.evidence import Citation, Evidence, Support
-    from ragweave.nodes.answer import Answer
 
 _PIECE = re.compile(r"\s+|\S+")
 _WIDEST = 100

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from ragweave.app.places import clean
 from ragweave.app.render import duration, listed
-from ragweave.graphs.steps import step_of
+from ragweave.nodes.steps import step_of
 
 _TOLD = frozenset({"fuse", "grade", "search_web", "reason", "recall", "check"})
 """Steps with a line of their own in the short story; the time of the others is in the line that follows them."""

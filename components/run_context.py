@@ -10,9 +10,9 @@ from typing import Any, TypeVar
 from pydantic import BaseModel
 
 from ragweave.components.context import Context
+from ragweave.components.scope import Scope, scope_of
 from ragweave.corpora.store.beside import beside
 from ragweave.corpora.store.library import Library, open_library
-from ragweave.corpora.video.scope import Scope, scope_of
 from ragweave.models.chat import Chat, Messages, Role, chat
 from ragweave.models.chat_json import gave_something
 from ragweave.models.errors import ModelError, ModelTransient, RagweaveError

@@ -31,8 +31,8 @@ def page() -> str:
     """Return the whole page as Markdown."""
     from ragweave.components.context import Context
     from ragweave.components.method import PRESETS, Method
+    from ragweave.components.run_settings import RunSettings
     from ragweave.corpora.settings import CorporaSettings
-    from ragweave.graphs.settings import RunSettings
     from ragweave.models.settings import ModelSettings
     from ragweave.serve.settings import ServeSettings
 

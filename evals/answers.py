@@ -16,6 +16,7 @@ from typing import Any
 
 from langgraph.checkpoint.memory import InMemorySaver
 
+from ragweave.components.answer import Answer
 from ragweave.components.context import Context
 from ragweave.evals.data import listed
 from ragweave.evals.metrics import citation_precision, citation_recall, letter_score, rouge_l, says, token_f1
@@ -24,7 +25,6 @@ from ragweave.evals.question_files import rows_of
 from ragweave.evals.retrieval import by_global_score
 from ragweave.evals.runner import Row, Runner
 from ragweave.models.errors import InputError
-from ragweave.nodes.answer import Answer
 
 
 @dataclass(frozen=True)

@@ -10,13 +10,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from ragweave.components.answer import Answer
 from ragweave.components.context import Context
 from ragweave.corpora.ingest.run import index
 from ragweave.corpora.store.library import open_library
 from ragweave.corpora.types import Locator
 from ragweave.evals.data import listed, read_jsonl
 from ragweave.models.text import fold
-from ragweave.nodes.answer import Answer
 
 NEAR = 15.0
 """Seconds that a cited time may lie from the gold time."""

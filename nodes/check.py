@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from langchain_core.messages import AIMessage
 
+from ragweave.components.answer import Answer, Kind, told
 from ragweave.components.answer_builder import SHOWN_IF_STRICT, AnswerBuilder
 from ragweave.components.evidence import Citation, Sentence
 from ragweave.components.marking import mark_answer
@@ -15,7 +16,6 @@ from ragweave.components.run_context import chosen
 from ragweave.components.stand_ins import told as told_stand_ins
 from ragweave.corpora.types import LABELS
 from ragweave.models.chat import chat
-from ragweave.nodes.answer import Answer, Kind, told
 from ragweave.nodes.generate import open_builder
 from ragweave.nodes.run import NodeRun, NodeRuntime
 from ragweave.nodes.state import State, Update, known, message_id, numbered

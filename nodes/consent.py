@@ -9,11 +9,11 @@ from langgraph.config import get_config
 from langgraph.func import task
 from langgraph.types import interrupt
 
+from ragweave.components.answer import NodeUsage
 from ragweave.components.ask import Fallback, Outcome
 from ragweave.components.search_web import query_for_web
 from ragweave.corpora.web.plain import one_line
 from ragweave.corpora.web.search import MAX_QUERY
-from ragweave.nodes.answer import NodeUsage
 from ragweave.nodes.run import NodeRun
 from ragweave.nodes.state import Consent
 

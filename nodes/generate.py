@@ -8,6 +8,7 @@ from langchain_core.messages import AIMessageChunk, HumanMessage
 from langgraph.config import get_config
 from langgraph.graph.message import push_message
 
+from ragweave.components.answer import behind, following
 from ragweave.components.answer_builder import AnswerBuilder
 from ragweave.components.attachments import said
 from ragweave.components.choices import offered
@@ -16,7 +17,6 @@ from ragweave.components.evidence import Citation, Evidence, Sentence, Strip
 from ragweave.components.generation_input import GenerationInput
 from ragweave.components.run_context import has_writer_model
 from ragweave.components.write import write_answer
-from ragweave.nodes.answer import behind, following
 from ragweave.nodes.run import NodeRun, NodeRuntime
 from ragweave.nodes.state import (
     Draft,

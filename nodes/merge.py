@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 
 from ragweave.components.evidence import RankedList
 from ragweave.components.fusion import Ranking, fuse_ranks, ordered
+from ragweave.components.scope import Scope
 from ragweave.corpora.chunks import best_chunks, chunks_of
 from ragweave.corpora.store.library import Library
 from ragweave.corpora.types import Item
-from ragweave.corpora.video.scope import Scope
 from ragweave.models.text import counted
 from ragweave.nodes.run import NodeRun, NodeRuntime
 from ragweave.nodes.state import Retriever, Update, VideoState

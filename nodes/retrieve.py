@@ -8,8 +8,8 @@ from dataclasses import replace
 
 from ragweave.components.evidence import ListKind, RankedList, Route
 from ragweave.components.run_context import searched_within
+from ragweave.components.scope import Scope, at_moment, named_scope, search_within
 from ragweave.corpora.types import CORPORA, Corpus, Hit, Lists
-from ragweave.corpora.video.scope import Scope, at_moment, named_scope, search_within
 from ragweave.models.errors import RagweaveError
 from ragweave.models.text import counted
 from ragweave.nodes.route import RECORDINGS

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ragweave.components.fusion import Ranking, fuse_ranks, fuse_scores
+from ragweave.components.scope import Scope, at_moment, clips_within, search_within
 from ragweave.corpora.knowledge.search import ask_graph
 from ragweave.corpora.store.library import Kind, Library
 from ragweave.corpora.types import Hit
 from ragweave.corpora.video.chunk_search import nearest_chunks
-from ragweave.corpora.video.scope import Scope, at_moment, clips_within, search_within
 from ragweave.models.errors import RagweaveError
 from ragweave.models.text import counted
 from ragweave.nodes.run import NodeRun, NodeRuntime

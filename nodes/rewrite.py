@@ -7,7 +7,7 @@ from langgraph.types import Send
 from ragweave.components.evidence import Route
 from ragweave.components.rewrite import forms_of
 from ragweave.components.run_context import searched_within
-from ragweave.corpora.video.scope import named_scope
+from ragweave.components.scope import named_scope
 from ragweave.nodes.route import RECORDINGS
 from ragweave.nodes.run import NodeRun, NodeRuntime
 from ragweave.nodes.state import NO_ROUTER, ClipSearch, Retriever, Update, VideoState

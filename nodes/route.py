@@ -12,8 +12,8 @@ from ragweave.components.ask import Outcome
 from ragweave.components.evidence import Route
 from ragweave.components.route import Routed, choose_corpora, labels
 from ragweave.components.run_context import within
+from ragweave.components.scope import named_scope
 from ragweave.corpora.types import CORPORA, Corpus, Label
-from ragweave.corpora.video.scope import named_scope
 from ragweave.models.router import modalities
 from ragweave.nodes.run import NodeRun, NodeRuntime
 from ragweave.nodes.state import NO_ROUTER, RoundState, State, Update, of_hop, searched

@@ -11,13 +11,13 @@ from typing import Any
 from langgraph.runtime import Runtime
 from langgraph.types import RetryPolicy
 
+from ragweave.components.answer import NodeUsage
 from ragweave.components.ask import Fallback, Outcome
 from ragweave.components.context import Context
 from ragweave.components.run_context import RunContext, TurnState
 from ragweave.models.chat import is_transient
 from ragweave.models.meter import Limits, Meter, Spend
 from ragweave.models.settings import model_settings
-from ragweave.nodes.answer import NodeUsage
 from ragweave.nodes.state import Update
 
 RETRY = RetryPolicy(max_attempts=3, initial_interval=0.2, retry_on=is_transient)

@@ -11,6 +11,7 @@ from langgraph.graph.message import add_messages
 from langgraph.types import Overwrite
 from typing_extensions import TypedDict
 
+from ragweave.components.answer import Answer, NodeUsage
 from ragweave.components.evidence import (
     Citation,
     Evidence,
@@ -27,7 +28,6 @@ from ragweave.components.passages import as_seen, as_strip
 from ragweave.components.rewrite import Forms
 from ragweave.corpora.types import Corpus, Label
 from ragweave.models.relevance import LOWER, UPPER
-from ragweave.nodes.answer import Answer, NodeUsage
 
 R = TypeVar("R", Route, Phrasings)
 _TEXTS = ("paragraph", "document")

@@ -11,9 +11,9 @@ from typing import Annotated, Literal
 
 from fastapi import Depends, Request
 
+from ragweave.components.run_settings import run_settings
 from ragweave.corpora.store.catalog import LibraryRow, check_name
 from ragweave.corpora.store.stores import stores
-from ragweave.graphs.settings import run_settings
 from ragweave.serve.problems import NotFound, Refused
 
 OWNER = "owner"

@@ -16,13 +16,13 @@ from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, convert
 from starlette.requests import Request
 
 from ragweave.components.context import Context
+from ragweave.components.run_settings import run_settings
 from ragweave.corpora.store.beside import FileBeside
 from ragweave.corpora.store.catalog import LibraryRow
 from ragweave.graphs import run as graphs
-from ragweave.graphs.settings import run_settings
-from ragweave.graphs.steps import step_of
 from ragweave.models.errors import InputError, RagweaveError
 from ragweave.nodes.condense import check_question
+from ragweave.nodes.steps import step_of
 from ragweave.serve import counters
 from ragweave.serve.attached import SentFile, sent_file
 from ragweave.serve.media import answer_with_openings, with_openings

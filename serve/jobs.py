@@ -12,12 +12,12 @@ from functools import partial
 from pathlib import Path, PurePath
 from typing import Any
 
+from ragweave.components.indexing import aindex
 from ragweave.corpora.ingest.events import Event
 from ragweave.corpora.settings import corpora_settings
 from ragweave.corpora.store.catalog import LibraryRow
 from ragweave.corpora.store.objects import discard, here
 from ragweave.corpora.store.stores import stores
-from ragweave.graphs.indexing import aindex
 from ragweave.serve.access import Caller, visible
 from ragweave.serve.counters import FILES, JOBS
 from ragweave.serve.journal import Journal

@@ -27,8 +27,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ragweave.components.attachments import MOST, asked_with
 from ragweave.components.context import Context
+from ragweave.components.run_settings import run_settings
 from ragweave.graphs import run as graphs
-from ragweave.graphs.settings import run_settings
 from ragweave.models.errors import InputError, RagweaveError
 from ragweave.serve import batch, problems
 from ragweave.serve.access import Caller, library_for

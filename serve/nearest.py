@@ -6,13 +6,13 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ragweave.components.answer import Answer
 from ragweave.components.evidence import Evidence
 from ragweave.corpora.store.catalog import LibraryRow
 from ragweave.corpora.store.stores import stores
 from ragweave.corpora.titles import told_apart
 from ragweave.corpora.types import Item
 from ragweave.models.text import clip, content_terms, sentences
-from ragweave.nodes.answer import Answer
 from ragweave.serve.media import with_openings
 
 _MOST = 3

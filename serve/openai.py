@@ -13,14 +13,14 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse
 from sse_starlette import EventSourceResponse, ServerSentEvent
 
+from ragweave.components.answer import set_out
 from ragweave.components.markdown import as_markdown, in_block, in_markdown
 from ragweave.components.phrases import SIGNS, counted_marks, mark
 from ragweave.components.run_context import has_writer_model
+from ragweave.components.run_settings import run_settings
 from ragweave.corpora.store.catalog import LibraryRow, check_name
 from ragweave.graphs import run as graphs
-from ragweave.graphs.settings import run_settings
 from ragweave.models.errors import RagweaveError
-from ragweave.nodes.answer import set_out
 from ragweave.serve.access import Caller, CallerNow, library_for, visible
 from ragweave.serve.app_state import AppState, AppStateNow
 from ragweave.serve.chat_request import SOURCES, ChatRequest, check, chore, conversation

@@ -14,9 +14,9 @@ from pydantic import Field, StrictBool, model_validator
 
 from ragweave.components.attachments import MOST
 from ragweave.components.context import Context
+from ragweave.components.run_settings import run_settings
 from ragweave.corpora.store.catalog import LibraryRow
 from ragweave.graphs import run as graphs
-from ragweave.graphs.settings import run_settings
 from ragweave.models.settings import model_settings
 from ragweave.nodes.condense import check_question
 from ragweave.serve import journal

@@ -10,9 +10,9 @@ from typing import Any
 
 from ragweave.components import exam
 from ragweave.components.context import Context
+from ragweave.components.reencoding import apart, heard_seconds, reencode
 from ragweave.components.run_context import RunContext, TurnState
 from ragweave.corpora.ingest.events import Event
-from ragweave.graphs.reencoding import apart, heard_seconds, reencode
 from ragweave.models import trial
 from ragweave.models.chat_client import address
 from ragweave.models.errors import RagweaveError

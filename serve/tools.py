@@ -8,14 +8,14 @@ from typing import Annotated, Any, cast
 
 from pydantic import AfterValidator, BaseModel, Field
 
+from ragweave.components.answer import Kind
 from ragweave.components.attachments import Attachment, asked_with
 from ragweave.components.evidence import Support
 from ragweave.components.method import Effort
+from ragweave.components.run_settings import run_settings
 from ragweave.corpora.store.catalog import LibraryRow
 from ragweave.graphs import run as graphs
-from ragweave.graphs.settings import run_settings
 from ragweave.models.errors import RagweaveError
-from ragweave.nodes.answer import Kind
 from ragweave.nodes.condense import check_question
 from ragweave.serve.direct import Events, answering, context_of
 from ragweave.serve.media import with_openings

@@ -119,7 +119,7 @@ def _forget() -> None:
     for module, names in {
         "ragweave.models.settings": ("model_settings",),
         "ragweave.corpora.settings": ("corpora_settings",),
-        "ragweave.graphs.settings": ("run_settings",),
+        "ragweave.components.run_settings": ("run_settings",),
         "ragweave.serve.settings": ("serve_settings",),
     }.items():
         for name in names:

@@ -15,7 +15,7 @@ from ragweave.app.console_stream import answer_aloud
 from ragweave.app.render import counted
 
 if TYPE_CHECKING:
-    from ragweave.nodes.answer import Answer
+    from ragweave.components.answer import Answer
 
 
 def ask(

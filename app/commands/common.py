@@ -156,7 +156,7 @@ def fill_it(library: str) -> str:
 
 def library_name(given: str | None) -> str:
     """Return the library to use."""
-    from ragweave.graphs.settings import run_settings
+    from ragweave.components.run_settings import run_settings
 
     return given or run_settings().library
 

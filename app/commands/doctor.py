@@ -161,9 +161,9 @@ async def _check() -> list[Finding]:
 
 
 async def _web() -> list[Finding]:
+    from ragweave.components.run_settings import run_settings
     from ragweave.corpora.settings import corpora_settings
     from ragweave.corpora.web.providers import available
-    from ragweave.graphs.settings import run_settings
 
     provider = available()
     if not provider:

@@ -10,8 +10,8 @@ import typer
 
 from ragweave.app.commands.common import JsonOption, LibraryOption, library_name, print_json, print_table
 from ragweave.app.render import counted
-from ragweave.graphs.steps import step_of
 from ragweave.models.errors import InputError
+from ragweave.nodes.steps import step_of
 
 
 def graph(

@@ -139,8 +139,8 @@ def _list_loaders(*, as_json: bool) -> None:
 
 def _watch(paths: Sequence[Path], library: str, loader: str, *, quiet: bool, as_json: bool) -> None:
     """Keep the library up to date until Ctrl-C; with `as_json` one line of JSON per run."""
+    from ragweave.components.indexing import at_indexing
     from ragweave.corpora.ingest.watch import watch
-    from ragweave.graphs.indexing import at_indexing
 
     shown = not quiet and not as_json
     first = True

@@ -130,14 +130,14 @@ def sentences_of(length: str | None) -> int | None:
 def graph_of(named: str | None, context: Context) -> str:
     """Return the graph to run: the one that is named, that of the preset, or the one of the settings."""
     from ragweave.components import method
-    from ragweave.graphs.settings import run_settings
+    from ragweave.components.run_settings import run_settings
 
     return named or method.graph_of(context.preset) or run_settings().graph
 
 
 def build_context(library: str | None, settings: list[str] | None = None, **options: Any) -> Context:
     """Build the run's context from options; one that was not given keeps its default."""
-    from ragweave.graphs.settings import run_settings, with_settings
+    from ragweave.components.run_settings import run_settings, with_settings
 
     values = {"mode": run_settings().mode, "web": run_settings().web}
     return with_settings(values, settings, library=library_name(library), **options)

@@ -104,7 +104,7 @@ def mcp(
 
 def use_library(name: str) -> None:
     """Make a library the one that is used where a request names none."""
-    from ragweave.graphs.settings import run_settings
+    from ragweave.components.run_settings import run_settings
 
     os.environ["RAGWEAVE_LIBRARY"] = name
     run_settings.cache_clear()

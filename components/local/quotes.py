@@ -26,10 +26,10 @@ from ragweave.components.local.surroundings import SEEN, read_with_surroundings
 from ragweave.components.passages import best_window, heading_title, strip_at, without_doubt, without_words
 from ragweave.components.phrases import FEW, NOTHING, as_heard
 from ragweave.components.run_context import RunContext, idf_of
+from ragweave.components.scope import Scope
 from ragweave.components.web_evidence import in_order
 from ragweave.corpora.types import Item
 from ragweave.corpora.video.places import window_of
-from ragweave.corpora.video.scope import Scope
 from ragweave.models import tables
 from ragweave.models.relevance import embed
 from ragweave.models.text import content_terms, fold, terms

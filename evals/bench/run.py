@@ -15,6 +15,7 @@ from langgraph.runtime import Runtime
 from ragweave.components import method
 from ragweave.components.context import Context
 from ragweave.components.evidence import Route
+from ragweave.components.indexing import at_indexing
 from ragweave.corpora.ingest.run import index
 from ragweave.corpora.store.library import Library, open_library
 from ragweave.corpora.types import CORPORA
@@ -26,7 +27,6 @@ from ragweave.evals.mixed import prepare
 from ragweave.evals.off import check_off
 from ragweave.evals.runner import Runner
 from ragweave.graphs.base import Builder, new_graph
-from ragweave.graphs.indexing import at_indexing
 from ragweave.graphs.run import GRAPHS
 from ragweave.nodes.run import NodeRun
 from ragweave.nodes.state import State, Update

@@ -50,6 +50,7 @@ def bench(
 
     A run that is stopped goes on where it was when the same command is given again.
     """
+    from ragweave.components.run_settings import with_settings
     from ragweave.components.stand_ins import told
     from ragweave.evals.bench import show
     from ragweave.evals.bench.cost import judging
@@ -59,7 +60,6 @@ def bench(
     from ragweave.evals.commands.eval import needs
     from ragweave.evals.corpus import use_home
     from ragweave.evals.report import write_json
-    from ragweave.graphs.settings import with_settings
     from ragweave.models.chat import chat
     from ragweave.models.errors import InputError
     from ragweave.models.settings import model_settings
@@ -168,9 +168,9 @@ def _say_cost(
     of: Paper, ran: dict[str, Arm], asked: list[BenchSet], mode: str, more: dict[str, Any], speaks: bool, judge: Taken
 ) -> None:
     """Print what the run takes at most before anything is asked."""
+    from ragweave.components.indexing import at_indexing
     from ragweave.evals.bench.cost import most
     from ragweave.evals.bench.run import context_of
-    from ragweave.graphs.indexing import at_indexing
     from ragweave.models.settings import model_settings
 
     parts = [most(arm, a, context_of(arm, a, mode, more), asked * of.together) for arm in ran.values() for a in asked]

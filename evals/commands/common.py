@@ -93,7 +93,7 @@ def builder(graph: str) -> Callable[[], Any]:
 
 def context_of(library: str, mode: str, settings: list[str] | None) -> Context:
     """Return the knobs of an evaluation: those given, and no answer of the shell's own defaults."""
-    from ragweave.graphs.settings import with_settings
+    from ragweave.components.run_settings import with_settings
 
     return with_settings({"library": library, "mode": mode}, settings)
 

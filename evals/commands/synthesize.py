@@ -32,10 +32,10 @@ def synthesize(
 
     The configured chat model is the teacher. A run that was stopped goes on where it stopped.
     """
+    from ragweave.components.run_settings import run_settings
     from ragweave.evals.synthesis_job import SynthesisJob
     from ragweave.evals.synthesis_job import synthesize as work
     from ragweave.evals.synthesize import SynthesisSettings
-    from ragweave.graphs.settings import run_settings
     from ragweave.models.meter import Limits
 
     job = SynthesisJob(

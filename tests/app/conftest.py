@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from ragweave.app import api
+from ragweave.components.answer import Answer
 from ragweave.components.evidence import Citation, Sentence
-from ragweave.nodes.answer import Answer
 
 LIGHTHOUSE = Answer(
     question="When was it lit?",

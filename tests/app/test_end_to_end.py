@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from ragweave.nodes.answer import Answer
+from ragweave.components.answer import Answer
 
 EXAMPLES = Path(__file__).resolve().parent.parent.parent / "examples"
 

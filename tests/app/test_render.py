@@ -14,10 +14,10 @@ from rich.console import Console
 
 from ragweave.app.places import clean, link, place
 from ragweave.app.render import Flow, duration, print_answer, usage_line
+from ragweave.components.answer import Answer, NodeUsage
 from ragweave.components.evidence import Citation, Sentence
 from ragweave.components.phrases import QUOTED
 from ragweave.corpora.types import Locator
-from ragweave.nodes.answer import Answer, NodeUsage
 
 GOLDEN = Path(__file__).with_name("terminal.txt")
 

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
+from ragweave.components.answer import Answer, Kind
 from ragweave.components.context import Context
 from ragweave.components.evidence import Sentence
 from ragweave.evals.answers import AnswerVerdict, Question, ask_all, read_questions
 from ragweave.graphs.agent import build
 from ragweave.models.errors import InputError
-from ragweave.nodes.answer import Answer, Kind
 from ragweave.tests.support.library import build_library
 
 

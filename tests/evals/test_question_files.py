@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
+from ragweave.components.answer import Answer
 from ragweave.components.evidence import Sentence
 from ragweave.evals.answers import AnswerVerdict, read_questions, write_answers
 from ragweave.models.errors import InputError
-from ragweave.nodes.answer import Answer
 
 
 def lines(path: Path, *rows: Any) -> Path:

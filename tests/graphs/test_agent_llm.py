@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 from langchain_core.messages import AIMessageChunk
 
+from ragweave.components.answer import Answer
 from ragweave.components.context import Context
 from ragweave.graphs.agent import graph
 from ragweave.models.chat import override
-from ragweave.nodes.answer import Answer
 from ragweave.tests.support import ScriptedChat, build_library
 from ragweave.tests.support.reading import reader
 

@@ -6,10 +6,10 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
 from ragweave.app.api import GRAPHS, build_agent
+from ragweave.components.answer import Answer
 from ragweave.components.context import Context
 from ragweave.components.phrases import QUOTED
 from ragweave.graphs.agent import build, graph
-from ragweave.nodes.answer import Answer
 
 pytestmark = pytest.mark.usefixtures("library")
 

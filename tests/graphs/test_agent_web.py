@@ -11,11 +11,11 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
+from ragweave.components.answer import Answer
 from ragweave.components.context import Context
 from ragweave.corpora.web.search import search
 from ragweave.graphs.agent import build
 from ragweave.models.chat import override
-from ragweave.nodes.answer import Answer
 
 pytestmark = pytest.mark.usefixtures("library")
 QUESTION = "Who repaired the harbour crane of Vellmouth in 1967?"

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
+from ragweave.components.answer import Answer
 from ragweave.components.reason import REMINDER
 from ragweave.components.turn import turn_of
 from ragweave.graphs.auto_rag import graph
 from ragweave.models.chat import override
-from ragweave.nodes.answer import Answer
 from ragweave.tests.support import ScriptedChat
 from ragweave.tests.support.knobs import context as knobs_of
 

@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
+from ragweave.components.answer import Answer
 from ragweave.components.context import Context
 from ragweave.corpora.ingest.run import index
 from ragweave.graphs.agent import graph
 from ragweave.models.chat import override
 from ragweave.models.settings import model_settings
-from ragweave.nodes.answer import Answer
 
 QUESTION = "Who founded the firm that built the main telescope of the Corvane Observatory?"
 OPENED = "When was the Corvane Observatory opened?"

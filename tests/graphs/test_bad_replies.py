@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
+from ragweave.components.answer import Answer
 from ragweave.components.context import Context
 from ragweave.graphs import agent, auto_rag, crag
 from ragweave.graphs.agent import graph
 from ragweave.models.settings import model_settings
-from ragweave.nodes.answer import Answer
 from ragweave.tests.support import Fault, ScriptedServer
 
 QUESTION = "When was the Corvane Observatory opened?"

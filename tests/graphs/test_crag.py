@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
+from ragweave.components.answer import Answer
 from ragweave.graphs.crag import graph
 from ragweave.models.chat import override
-from ragweave.nodes.answer import Answer
 from ragweave.tests.support.knobs import context as knobs_of
 
 pytestmark = pytest.mark.usefixtures("library")

@@ -13,12 +13,12 @@ import httpx
 import openai
 import pytest
 
+from ragweave.components.answer import Answer
 from ragweave.components.context import Context
 from ragweave.graphs.agent import graph
 from ragweave.models.chat import override
 from ragweave.models.errors import RagweaveError
 from ragweave.models.settings import model_settings
-from ragweave.nodes.answer import Answer
 from ragweave.tests.graphs.conftest import DEFAULTS, part_of
 from ragweave.tests.support import ScriptedChat
 from ragweave.tests.support.virtual import virtual

@@ -13,9 +13,9 @@ import pytest
 from ragweave.app.api import aask, asearch
 from ragweave.app.integrations import _told
 from ragweave.app.places import place
+from ragweave.components.answer import Answer
 from ragweave.components.context import Context
 from ragweave.models.chat import override
-from ragweave.nodes.answer import Answer
 from ragweave.serve.quotes import where
 from ragweave.tests.support.talks import KITCHEN, TALK, script, vtt
 

@@ -8,11 +8,11 @@ from pathlib import Path
 
 from ragweave.app.api import aask, aindex
 from ragweave.app.commands.search import passages_for
+from ragweave.components.answer import Answer
 from ragweave.components.context import Context
 from ragweave.corpora.store.library import open_library
 from ragweave.corpora.types import Locator
 from ragweave.models.tables import heads_above
-from ragweave.nodes.answer import Answer
 
 ROOT = Path(__file__).parents[2]
 SETS = (ROOT / "benchmarks" / "canalboat", ROOT / "benchmarks" / "campsite")

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from ragweave.app.api import aask
+from ragweave.components.answer import Answer
 from ragweave.components.context import Context
 from ragweave.models import context_window
 from ragweave.models.settings import model_settings
-from ragweave.nodes.answer import Answer
 from ragweave.tests.support import ScriptedServer, build_library
 
 SAID = "In {year} the harbour wall of stone was raised by {year} stones, and the clerk wrote of it. "

@@ -11,10 +11,10 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.checkpoint.sqlite import SqliteSaver
 
+from ragweave.components.answer import Answer
 from ragweave.components.context import Context
 from ragweave.components.evidence import Sentence
 from ragweave.graphs.run import GRAPHS, build_agent
-from ragweave.nodes.answer import Answer
 
 pytestmark = pytest.mark.usefixtures("library")
 

@@ -16,11 +16,11 @@ from PIL import Image
 from ragweave.app.api import aask, astate
 from ragweave.components import look as looking
 from ragweave.components.context import Context
+from ragweave.components.indexing import aindex
 from ragweave.corpora.ingest.events import Report
 from ragweave.corpora.settings import corpora_settings
 from ragweave.corpora.store.library import open_library
 from ragweave.corpora.video.ffmpeg import binary
-from ragweave.graphs.indexing import aindex
 from ragweave.models.chat import override
 from ragweave.tests.support import ScriptedChat
 from ragweave.tests.support.knobs import context as knobs_of

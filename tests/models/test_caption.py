@@ -2,7 +2,7 @@
 
 import pytest
 
-from ragweave.graphs.indexing import LONGEST, captioner
+from ragweave.components.indexing import LONGEST, captioner
 from ragweave.models.chat import override
 from ragweave.models.errors import ModelError
 from ragweave.tests.support import ScriptedChat

@@ -5,11 +5,11 @@ from typing import Any
 import pytest
 
 from ragweave.components import exam
+from ragweave.components.answer import following
 from ragweave.components.evidence import Citation, Sentence
 from ragweave.components.exam import ExamResult
 from ragweave.components.phrases import ABSTAIN, NOTHING, QUOTED, SET_UP
 from ragweave.models.chat import override
-from ragweave.nodes.answer import following
 from ragweave.nodes.check import check, where_searched
 from ragweave.nodes.state import State
 from ragweave.tests.support import ScriptedChat

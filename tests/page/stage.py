@@ -13,6 +13,7 @@ from pathlib import Path
 
 from PIL import Image, ImageDraw, ImageFont
 
+from ragweave.components.answer import Answer
 from ragweave.components.evidence import Citation, Sentence
 from ragweave.corpora.ingest.run import index
 from ragweave.corpora.knowledge.facts import Entity, Relation, facts_of
@@ -20,7 +21,6 @@ from ragweave.corpora.knowledge.store import put
 from ragweave.corpora.store.catalog import LibraryRow
 from ragweave.corpora.store.stores import stores
 from ragweave.corpora.types import Locator
-from ragweave.nodes.answer import Answer
 from ragweave.serve.media import answer_with_openings
 from ragweave.serve.run import new_thread
 from ragweave.serve.store import Store, add_thread, begin_turn, set_turn

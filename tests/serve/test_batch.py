@@ -10,8 +10,8 @@ import httpx
 import pytest
 from fastapi import FastAPI
 
+from ragweave.components.answer import Answer
 from ragweave.graphs import run as graphs
-from ragweave.nodes.answer import Answer
 from ragweave.serve.batch import AT_ONCE, LONGEST
 from ragweave.serve.settings import ServeSettings
 from ragweave.tests.support.serving import on_loopback, until

@@ -19,9 +19,9 @@ import pytest
 from fastapi import FastAPI
 from fastapi.routing import APIRoute
 
+from ragweave.components.run_settings import run_settings
 from ragweave.corpora.store.library import open_library
 from ragweave.corpora.store.media import Media
-from ragweave.graphs.settings import run_settings
 from ragweave.serve.app import create_app
 from ragweave.serve.database import sent
 from ragweave.serve.settings import ServeSettings

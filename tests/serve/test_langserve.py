@@ -14,11 +14,11 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, StateGraph
 from langserve import RemoteRunnable
 
+from ragweave.components.answer import Answer
 from ragweave.components.attachments import Attachment, asked_with
 from ragweave.components.context import Context
+from ragweave.components.run_settings import run_settings
 from ragweave.graphs import run as graphs
-from ragweave.graphs.settings import run_settings
-from ragweave.nodes.answer import Answer
 from ragweave.serve.app import create_app
 from ragweave.serve.langserve_wire import answer_on_wire
 from ragweave.serve.remembered import THREADS, TURNS, RememberedThreads

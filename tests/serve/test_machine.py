@@ -24,10 +24,10 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
+from ragweave.components.answer import Answer
 from ragweave.corpora.store.stores import close_stores
 from ragweave.graphs import run as graphs
 from ragweave.models.settings import model_settings
-from ragweave.nodes.answer import Answer
 from ragweave.serve.app import create_app
 from ragweave.serve.records import Record
 from ragweave.serve.settings import ServeSettings

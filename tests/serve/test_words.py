@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from ragweave.graphs.run import GRAPHS
-from ragweave.graphs.steps import STEPS
+from ragweave.nodes.steps import STEPS
 
 ROOT = Path(__file__).resolve().parents[2]
 STATIC = ROOT / "serve" / "static"

@@ -20,7 +20,7 @@ import uvicorn
 from fastapi import FastAPI
 from langchain_core.messages import HumanMessage
 
-from ragweave.nodes.answer import Answer
+from ragweave.components.answer import Answer
 from ragweave.serve import guard
 from ragweave.serve.workers import config_of, listen
 

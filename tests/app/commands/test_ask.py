@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
+from ragweave.components.answer import Answer
 from ragweave.components.evidence import Sentence
 from ragweave.components.phrases import QUOTED
-from ragweave.nodes.answer import Answer
 
 
 def test_an_answer_names_its_sources_and_json_is_the_answer_object_and_nothing_else(main: Any, agent: Any) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from ragweave.app import api
+from ragweave.components.indexing import captioner
 from ragweave.corpora.images.captions import GIVE_UP
 from ragweave.corpora.ingest.events import Report
 from ragweave.corpora.parts import part, with_caption
@@ -16,7 +17,6 @@ from ragweave.corpora.settings import corpora_settings
 from ragweave.corpora.store.library import open_library
 from ragweave.corpora.store.stores import stores
 from ragweave.corpora.types import Item, Span
-from ragweave.graphs.indexing import captioner
 from ragweave.models.settings import model_settings
 from ragweave.tests.support import Fault, ScriptedServer
 from tests.corpora.images.conftest import BLUE, GREEN, RED, picture  # type: ignore[import-not-found]

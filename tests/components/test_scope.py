@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragweave.app.api import aask
+from ragweave.components.scope import Scope, at_moment, clips_within, named_scope
 from ragweave.corpora.ingest.run import index
 from ragweave.corpora.store.library import Library, open_library
 from ragweave.corpora.video.places import named_in, seconds, window_of
-from ragweave.corpora.video.scope import Scope, at_moment, clips_within, named_scope
 from ragweave.models.text import clock
 
 TITLES = ["Stream ciphers: an introduction (lecture 3)", "Block ciphers (lecture 4)", "Café trailer", "Module 3 - talk"]

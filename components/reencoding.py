@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
-from ragweave.graphs.indexing import aindex
+from ragweave.components.indexing import aindex
 from ragweave.models.settings import settings_with, using
 
 if TYPE_CHECKING:
