@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
 
 from ragweave.corpora.settings import corpora_settings
-from ragweave.corpora.store import locks, nearness, visual_search
+from ragweave.corpora.store import locks, named, nearness, visual_search
 from ragweave.corpora.store.blobs import Matrix
 from ragweave.corpora.store.catalog import LibraryRow, check_name
 from ragweave.corpora.store.commit import Committer
@@ -190,6 +190,10 @@ class Library:
         It counts standard deviations above the passages of the library; items without a vector are left out.
         """
         return nearness.of_items(self.held, self.id, self.encoder, query, ids)
+
+    def titles_in(self, text: str) -> list[str]:
+        """Return the titles of the library that a text names, in its order, to those who have a thread of their own."""
+        return named.titles_in(self.held, self.id, text)
 
     async def idf(self, terms: Iterable[str]) -> dict[str, float]:
         """Return the inverse document frequency of stemmed terms over the paragraphs and the clips of recordings.
