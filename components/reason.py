@@ -10,8 +10,8 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from string import ascii_uppercase
 
-from ragweave.components.ask_on import next_queries
 from ragweave.components.ask import Outcome, first_of, model_of
+from ragweave.components.ask_on import next_queries
 from ragweave.components.choices import offered
 from ragweave.components.conversation import Round, conversation, rounds
 from ragweave.components.knowledge import Decision, Knowledge
