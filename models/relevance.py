@@ -41,7 +41,7 @@ EncoderKind = Literal["static", "transformer"]
 
 
 @dataclass(frozen=True)
-class Weights:
+class VectorWeights:
     """What vectors count beside words (docs/results.md)."""
 
     dense: float
@@ -52,12 +52,15 @@ class Weights:
     """Of nearness, in standard deviations, in `floor`."""
 
 
-WEIGHTS: dict[EncoderKind, Weights] = {"static": Weights(1.0, 0.25, 0.05), "transformer": Weights(2.0, 1.0, 0.15)}
+WEIGHTS: dict[EncoderKind, VectorWeights] = {
+    "static": VectorWeights(1.0, 0.25, 0.05),
+    "transformer": VectorWeights(2.0, 1.0, 0.15),
+}
 
 EVIDENCE = {
     "coverage": 0.5, "best_sentence": 0.5, "bigrams": 0.5, "rarest": 0.25, "title_named": 0.25, "title_phrase": 0.25,
 }  # fmt: skip
-"""Weights of the evidence sum behind both scores. Titles weigh little: in many a library they are file names."""
+"""VectorWeights of the evidence sum behind both scores. Titles weigh little: in many a library they are file names."""
 
 STANDING = 0.5
 """Weight of how far a passage stands above the other candidates, in `floor`."""
@@ -86,7 +89,7 @@ class Scores:
 class RelevanceHead:
     """The weights for a kind of encoder, and the scale of `floor`."""
 
-    weights: Weights
+    weights: VectorWeights
     typical: float
     """Evidence of a typical candidate."""
     slope: float
@@ -118,12 +121,12 @@ def words(own: Matrix) -> Matrix:
     return np.asarray(own @ _WEIGHTS)
 
 
-def evidence(seen: Looked, given: Weights) -> Matrix:
+def evidence(seen: Looked, given: VectorWeights) -> Matrix:
     """Return what `floor` is scaled from: words, nearness, and being named by another candidate, (n,)."""
     return np.asarray(_own_evidence(seen.own, given) + NAMED_FLOOR * seen.named_by)
 
 
-def _own_evidence(own: Matrix, given: Weights) -> Matrix:
+def _own_evidence(own: Matrix, given: VectorWeights) -> Matrix:
     return np.asarray(words(own) + given.floor * own[:, OWN.index("near")])
 
 
@@ -138,7 +141,7 @@ def kind_of(name: str) -> EncoderKind:
     return "static" if name.startswith("wordllama") else "transformer"
 
 
-def weights() -> Weights:
+def weights() -> VectorWeights:
     """Return the weights for the encoder that is set."""
     return WEIGHTS[kind_of(model_settings().embed)]
 
