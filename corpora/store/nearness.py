@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
+from types import MappingProxyType
 
 import numpy as np
 from sqlalchemy import Connection, func, select
@@ -22,11 +23,18 @@ SAMPLE = 500
 """Vectors of a library that stand for all of them."""
 
 
-def of_items(held: Stores, library: str, encoder: Encoder, query: str, ids: Collection[str]) -> dict[str, float]:
+def of_items(
+    held: Stores,
+    library: str,
+    encoder: Encoder,
+    query: str,
+    ids: Collection[str],
+    others: Mapping[str, float] = MappingProxyType({}),
+) -> dict[str, float]:
     """Return how far the cosines of items lie above those of a library, in standard deviations, by item id.
 
-    The nearest chunk of an item counts. An item without a vector is left out. If the encoder fails, all are: what is
-    scored is then scored by its words.
+    The nearest chunk of an item counts; `others` are cosines of items that the catalog does not hold. An item
+    without a vector is left out. If the encoder fails, all are: what is scored is then scored by its words.
     """
     if not ids:
         return {}
@@ -42,7 +50,7 @@ def of_items(held: Stores, library: str, encoder: Encoder, query: str, ids: Coll
         if key not in memory:
             memory[key] = _sample(connection, encoder.name)
         sample: Matrix = memory[key]
-        cosines = _cosines(connection, encoder.name, asked, ids)
+        cosines = _cosines(connection, encoder.name, asked, ids) | {i: c for i, c in others.items() if i in ids}
     if not cosines or not len(sample):
         return {}
     found = deviations(np.array([*cosines.values()]), (sample @ asked).astype(np.float64))
