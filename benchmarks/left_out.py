@@ -4,7 +4,8 @@ Every source has its own passages in one index (house_dev and the observatory, w
 A source is ranked with the two weights that serve the others best: that of the vectors beside the words, and that of
 the fused order beside the relevance head. HotpotQA has no say in it and its head rows are in-domain, because the head
 was trained on it. Refusal: the best floor with what answers among the candidates, and without it (AUC), beside a
-logistic regression over the best three relevances and their mean that is fitted on the other sources.
+logistic regression over the best three relevances and their mean that is fitted on the other sources. The encoder is
+that of RAGWEAVE_EMBED; `--work` keeps the libraries for the next run with it.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from printed import options, own_home, tell
 
 HERE = Path(__file__).resolve().parent
 DATA = Path(os.environ.get("RAGWEAVE_DATA", HERE.parent.parent / "shared" / "data"))
-DENSE, BEFORE = (0.2, 0.3, 0.45, 0.6, 1.0), (0.0, 0.15, 0.3, 0.5, 1.0)
+DENSE, BEFORE = (0.45, 1.0, 2.0, 3.0), (0.0, 0.25, 0.5, 1.0)
 IN_DOMAIN = "HotpotQA"
 POOL, BEST = 50, 10
 PLAIN = ("single", "reworded", "keywords", "latest", "same-language", "two-hop", "three-hop", "comparison", "conflict")
@@ -128,6 +129,7 @@ async def look(library: Any, named: Any, asked: Asked) -> dict[str, Any]:
     from ragweave.components.fusion import fused
     from ragweave.components.local.rank import EMBEDDED_POOL
     from ragweave.components.passages import passage_of, scores_of
+    from ragweave.models.relevance import weights
 
     (lists,) = await library.search("paragraph", [asked.text], POOL)
     sides = {"dense": lists.dense, "lexical": lists.lexical}
@@ -156,7 +158,7 @@ async def look(library: Any, named: Any, asked: Asked) -> dict[str, Any]:
         scores = await scored(best)
         out[f"hybrid {weight}"] = once(names[i] for i, _ in pool("scores", weight))
         out[weight] = ([names[i] for i, _ in best], scores.order.tolist(), [s for _, s in best])
-        if weight == 0.45:
+        if weight == weights().dense:
             out["ms"] = 1e3 * (time.process_time() - began)
             out["with"] = sorted(scores.floor.tolist(), reverse=True)
             rest = [(i, s) for i, s in pool("scores", weight) if names[i] not in asked.gold][:EMBEDDED_POOL]
@@ -174,7 +176,7 @@ def headed(row: Mapping[str, Any], weight: float, before: float) -> list[str]:
     from ragweave.components.fusion import standardise
 
     names, order, joined = row[weight]
-    values = [a + before * b for a, b in zip(standardise(order), standardise(joined), strict=True)]
+    values = [a + before * b for a, b in zip(order, standardise(joined), strict=True)]
     return once(n for _, n in sorted(zip(values, names, strict=True), key=lambda r: -r[0]))
 
 
@@ -222,9 +224,12 @@ def refusal(found: Mapping[str, Source], out: str) -> tuple[float, float]:
     return auc(truth, here[:, 0]), auc(truth, told)
 
 
-async def main(each: int) -> dict[str, Any]:
+async def main(each: int, kept: Path | None) -> dict[str, Any]:
     """Print the table and return it."""
-    with own_home() as work:
+    from ragweave.components.local.rank import BEFORE as SHIPPED
+    from ragweave.models.relevance import weights
+
+    with own_home(kept) as work:
         found = sources(each)
         held = await index_all(found, work)
         for name, s in found.items():
@@ -238,8 +243,9 @@ async def main(each: int) -> dict[str, Any]:
 
         pick = chosen(found, name)
         picks[pick].append(name)
-        lines = {k: figures(ranked(k)) for k in ("lexical", "dense", "rrf", "hybrid 0.45")}
-        for told, (w, b) in {"head as shipped": (0.45, 0.3), f"head, {pick[0]} / {pick[1]}": pick}.items():
+        shipped = weights().dense, SHIPPED
+        lines = {k: figures(ranked(k)) for k in ("lexical", "dense", "rrf", f"hybrid {weights().dense}")}
+        for told, (w, b) in {"head as shipped": shipped, f"head, {pick[0]} / {pick[1]}": pick}.items():
             lines[told] = figures([(headed(r, w, b), q.gold) for q, r in zip(s.asked, s.rows, strict=True)])
         print(f"\n{name}: {len(s.asked)} questions   R@1   R@5  nDCG@10  all gold@5")
         for way, values in lines.items():
@@ -256,7 +262,8 @@ async def main(each: int) -> dict[str, Any]:
 if __name__ == "__main__":
     parser = options(__doc__)
     parser.add_argument("--each", type=int, default=150, help="questions of a source, at most")
+    parser.add_argument("--work", type=Path, help="keep the libraries here for the next run")
     given = parser.parse_args()
-    table = asyncio.run(main(given.each))
+    table = asyncio.run(main(given.each, given.work))
     if given.json:
         given.json.write_text(json.dumps(table, indent=1), encoding="utf-8")

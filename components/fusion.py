@@ -8,6 +8,7 @@ from statistics import fmean
 
 from ragweave.components.context import Context
 from ragweave.components.evidence import RankedList
+from ragweave.models.relevance import weights
 
 ALPHA = 0.8
 """Weight of what a picture shows beside what is written about it (UniversalRAG, section 3.3)."""
@@ -77,6 +78,12 @@ def ordered(scores: Mapping[str, float]) -> Ranking:
     return sorted(scores.items(), key=lambda row: (-round(row[1], 12), row[0]))
 
 
+def dense_weight(context: Context) -> float:
+    """Return the weight of a dense list beside a lexical one: the run's own, or that of the encoder's kind."""
+    chosen = context.method.dense_weight
+    return weights().dense if chosen is None else chosen
+
+
 def fused(found: list[RankedList], query: str, context: Context) -> Ranking:
     """Join every list of the hop into one ranking."""
     groups: dict[tuple[str, str], list[tuple[float, Ranking, float | None]]] = {}
@@ -84,11 +91,13 @@ def fused(found: list[RankedList], query: str, context: Context) -> Ranking:
     for row in found:
         key = (str(row["corpus"]), row["query"])
         ranking = list(zip(row["ids"], row["scores"], strict=True))
+        if context.method.fusion != "scores":  # cosines of what the words found are no ranks of a list
+            ranking = ranking[: context.method.pool]
         lists = groups.setdefault(key, [])
         if row["kind"] == "visual":
             shown[key] = ranking
         elif row["kind"] != "lexical" or context.method.fusion != "dense":
-            weight = context.method.dense_weight if row["kind"] == "dense" else 1.0
+            weight = dense_weight(context) if row["kind"] == "dense" else 1.0
             lists.append((weight, ranking, 0.0 if row["kind"] == "lexical" else None))
     joined: list[tuple[float, Ranking]] = []
     several = any(of != query for _, of in groups)

@@ -18,7 +18,7 @@ from ragweave.models.text import words
 
 BEST = 3
 """Best items that lead to the items whose titles they name."""
-HOP_WEIGHT = 0.6
+HOP_WEIGHT = 0.4
 """What an item of a later hop earns from the item that led to it (docs/results.md)."""
 LINK = 0.8
 """Share of its score that an item passes to an item whose title it names."""

@@ -45,7 +45,9 @@ class Method(BaseModel):
         "cosines alone.",
     )
     pool: int = Field(50, ge=1, le=500, description="Candidates per list before fusion and reranking.")
-    dense_weight: float = Field(0.45, ge=0, le=100, description="Weight of a dense list beside a lexical one.")
+    dense_weight: float | None = Field(
+        None, ge=0, le=100, description="Weight of a dense list beside a lexical one; empty goes by the encoder's kind."
+    )
     upper: float | None = Field(None, ge=-1, le=1, description="CRAG upper threshold; empty uses the evaluator's own.")
     lower: float | None = Field(None, ge=-1, le=1, description="CRAG lower threshold; empty uses the evaluator's own.")
     strip_mode: Literal["auto", "sentences", "whole", "all"] = Field(

@@ -40,7 +40,8 @@ def passage_of(item: Item, query: str = "") -> Passage:
     # The text around a picture is kept to find it by; judged by it, each picture of a page is as good as the next.
     text = described(item) or item.text
     start, end = best_window(text, query)
-    return Passage(filed_as(heading_title(item), item.locator.get("file", "")), text[start:end])
+    told = filed_as(heading_title(item), item.locator.get("file", ""))
+    return Passage(told, text[start:end], str(item.meta.get("paragraph", item.id)))
 
 
 def best_window(text: str, query: str, limit: int = TEXT_LIMIT) -> tuple[int, int]:
@@ -108,21 +109,29 @@ def scorer_of(
 ) -> Callable[[Sequence[Sequence[int]]], list[relevance.Scores]]:
     """Read passages once; return what scores pools of them, by their places, with the shipped head.
 
-    Words weigh what they weigh in the library. CPU work: async callers use `asyncio.to_thread`.
+    Words weigh what they weigh in the library, and its vectors tell how near a passage is. CPU work: async callers use
+    `asyncio.to_thread`.
     """
-    return relevance.scorer(query, passages, _weigher(library, query, passages))
+    return relevance.scorer(query, passages, weigher(library, query, passages), near_of(library, query, passages))
 
 
-def _weigher(library: Library, query: str, passages: Sequence[Passage]) -> Idf:
+def weigher(library: Library, query: str, passages: Sequence[Passage]) -> Idf:
     """Return what the terms of a query and of the titles of passages weigh."""
     return library.weights(set(terms(query)).union(*map(title_terms, passages))).__getitem__
+
+
+def near_of(library: Library, query: str, passages: Sequence[Passage]) -> list[float]:
+    """Return how near each passage is to a query, in standard deviations; 0 for one that is no item's."""
+    found = library.nearness(query, {p.item for p in passages if p.item})
+    return [found.get(p.item, 0.0) for p in passages]
 
 
 async def relevances(library: Library, query: str, passages: Sequence[Passage]) -> list[float]:
     """Return the absolute relevance of passages by the shipped head, in [-1, 1]."""
 
     def read() -> list[float]:
-        found: list[float] = relevance.floors(query, passages, _weigher(library, query, passages)).tolist()
+        near = near_of(library, query, passages)
+        found: list[float] = relevance.floors(query, passages, weigher(library, query, passages), near).tolist()
         return found
 
     return await asyncio.to_thread(read)
@@ -172,7 +181,8 @@ def reading(e: Evidence) -> Passage:
 
 def as_read(row: Evidence | Strip) -> Passage:
     """Return a row as a passage, under the title that it is read with."""
-    return Passage(filed_as(row["title"], row["locator"].get("file", "")), row["text"])
+    item = str(row.get("evidence") or row["id"])
+    return Passage(filed_as(row["title"], row["locator"].get("file", "")), row["text"], item)
 
 
 def best_sentence(text: str, passage: str) -> str:

@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from string import ascii_uppercase
 
 from ragweave.components.ask import Outcome, first_of, model_of
+from ragweave.components.ask_on import next_queries
 from ragweave.components.choices import offered
 from ragweave.components.conversation import Round, conversation, rounds
 from ragweave.components.knowledge import Decision, Knowledge
@@ -47,17 +48,23 @@ async def decide(run: RunContext, known: Knowledge) -> Outcome[Decision]:
 
 
 async def locally(run: RunContext, known: Knowledge) -> Decision:
-    """Return the first query, or the same query for the corpora that were not searched; else nothing more.
+    """Return the first query, the same query for other corpora, or what the best passages leave open.
 
     CRAG corrects an incorrect retrieval (section 4.2). Without a model that reads, what can be corrected is
-    where the query was sent.
+    where the query was sent; further hops ask for what `next_queries` finds open.
     """
     if not known.hops:
         return Decision(query=known.question)
-    if not known.unsearched or any(e["relevance"] >= known.lower for e in known.rows):
+    if not any(e["relevance"] >= known.lower for e in known.rows):
+        if not known.unsearched:
+            return Decision()
+        missing = "nothing relevant was found in the corpora that were searched"
+        return Decision(missing=missing, query=known.hops[-1]["query"], again=True)
+    queries = await asyncio.to_thread(next_queries, await run.library(), known)
+    if not queries:
         return Decision()
-    missing = "nothing relevant was found in the corpora that were searched"
-    return Decision(missing=missing, query=known.hops[-1]["query"], again=True)
+    missing = "the best passages name what they do not tell of"
+    return Decision(missing=missing, query=queries[0], more=tuple(queries[1:]))
 
 
 async def by_model(run: RunContext, known: Knowledge) -> Decision | None:

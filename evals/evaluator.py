@@ -14,7 +14,16 @@ from typing import Any
 
 import numpy as np
 
-from ragweave.evals.evaluator_data import LabelledQuestion, hotpot, idf_of, looked, ranked, untitled
+from ragweave.evals.evaluator_data import (
+    LabelledQuestion,
+    Nearness,
+    hotpot,
+    idf_of,
+    looked,
+    ranked,
+    untitled,
+    with_untitled,
+)
 from ragweave.evals.metrics import auc, average_precision, ece
 from ragweave.evals.train_evaluator import examples, fit
 from ragweave.models.relevance import LOWER, UPPER, Scores
@@ -68,31 +77,34 @@ def none_relevant(full: Sequence[Scores], empty: Sequence[Scores]) -> Figures:
 def measure(data: Path) -> Figures:
     """Return every figure."""
     asked = hotpot(data)
-    idf = idf_of([p for a in asked for p in a.passages])
-    seen = examples(asked, idf)
+    passages = [p for a in asked for p in a.passages]
+    idf, near = idf_of(passages), Nearness(with_untitled(passages))
+    seen = examples(asked, idf, near)
     fold = np.random.RandomState(0).permutation(len(asked)) % FOLDS
     heads = [fit([s for s, f in zip(seen, fold, strict=True) if f != k]) for k in range(FOLDS)]
     own = [heads[k] for k in fold]
     scores = [h.scores(s[0][1]) for h, s in zip(own, seen, strict=True)]
     bare = [h.scores(s[1][1]) for h, s in zip(own, seen, strict=True)]
     taken = [without_gold(a, i) for i, a in enumerate(asked)]
-    full, empty = ([h.scores(looked(t[side], idf)) for h, t in zip(own, taken, strict=True)] for side in (0, 1))
+    full, empty = ([h.scores(looked(t[side], idf, near)) for h, t in zip(own, taken, strict=True)] for side in (0, 1))
     out: Figures = {
         "hotpotqa": pairs(asked, scores),
         "hotpotqa without titles": pairs(asked, bare),
         "none is relevant, hotpotqa": none_relevant(full, empty),
     }
     head = fit(seen)
-    found, idf = ranked(data, "squad_xquad_en", "passages.jsonl")
+    found, passages = ranked(data, "squad_xquad_en", "passages.jsonl")
+    idf, near = idf_of(passages), Nearness(with_untitled(passages))
     ten = [a.take(range(10)) for a in found]
-    scores = [head.scores(looked(a, idf)) for a in ten]
-    empty = [head.scores(looked(a.take(np.flatnonzero(a.labels == 0)[:10].tolist()), idf)) for a in found]
+    scores = [head.scores(looked(a, idf, near)) for a in ten]
+    empty = [head.scores(looked(a.take(np.flatnonzero(a.labels == 0)[:10].tolist()), idf, near)) for a in found]
     out["xquad"] = pairs(ten, scores)
-    out["xquad without titles"] = pairs(ten, [head.scores(looked(untitled(a), idf)) for a in ten])
+    out["xquad without titles"] = pairs(ten, [head.scores(looked(untitled(a), idf, near)) for a in ten])
     out["none is relevant, xquad"] = none_relevant(scores, empty)
-    far, idf = ranked(data, "multihop_own", "../multihop_hotpotqa/corpus.jsonl")
+    far, passages = ranked(data, "multihop_own", "../multihop_hotpotqa/corpus.jsonl")
+    idf, near = idf_of(passages), Nearness(passages)
     ten = [a.take(range(10)) for a in far if a.labels[:10].any()]
-    out["three and four hops"] = pairs(ten, [head.scores(looked(a, idf)) for a in ten])
+    out["three and four hops"] = pairs(ten, [head.scores(looked(a, idf, near)) for a in ten])
     return out
 
 

@@ -15,11 +15,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ragweave.corpora.store.nearness import SAMPLE
 from ragweave.evals.data import read_jsonl
 from ragweave.models import text
-from ragweave.models.relevance import Passage, embed
-from ragweave.models.relevance_features import Looked, look
-from ragweave.models.relevance_reading import Idf
+from ragweave.models.embed import encoder
+from ragweave.models.relevance import Passage
+from ragweave.models.relevance_features import Looked, deviations, look
+from ragweave.models.relevance_reading import Idf, Matrix
 
 Labels = NDArray[np.int64]
 
@@ -39,6 +41,23 @@ class LabelledQuestion:
     def take(self, rows: Sequence[int]) -> LabelledQuestion:
         """Return the question with some of its candidates only, the hop left out."""
         return LabelledQuestion(self.question, tuple(self.passages[i] for i in rows), self.labels[list(rows)])
+
+
+class Nearness:
+    """Tells how near passages are to a question by the encoder that is set, as a library of them would."""
+
+    def __init__(self, passages: Sequence[Passage]) -> None:
+        known = list(dict.fromkeys(passages))
+        self._rows = {p: n for n, p in enumerate(known)}
+        self._vectors = encoder().texts([f"{p.title}\n{p.text}" for p in known])
+        step = max(1, len(known) // SAMPLE)
+        self._sample = self._vectors[::step][:SAMPLE]
+
+    def __call__(self, question: str, passages: Sequence[Passage]) -> Matrix:
+        """Return the nearness of each passage, (n,), in standard deviations above the others."""
+        asked = encoder().queries([question])[0]
+        cosines = self._vectors[[self._rows[p] for p in passages]] @ asked
+        return deviations(cosines.astype(np.float64), (self._sample @ asked).astype(np.float64))
 
 
 def idf_of(passages: Sequence[Passage]) -> Idf:
@@ -85,8 +104,13 @@ def untitled(asked: LabelledQuestion) -> LabelledQuestion:
     return replace(asked, passages=tuple(Passage("", p.text) for p in asked.passages))
 
 
-def ranked(data: Path, folder: str, passages: str, k: int = 11) -> tuple[list[LabelledQuestion], Idf]:
-    """Return each question of a set with its first k passages by BM25, and the idf of its passages."""
+def with_untitled(passages: Sequence[Passage]) -> list[Passage]:
+    """Return passages as they are, and each without its title."""
+    return [*passages, *(Passage("", p.text) for p in passages)]
+
+
+def ranked(data: Path, folder: str, passages: str, k: int = 11) -> tuple[list[LabelledQuestion], list[Passage]]:
+    """Return each question of a set with its first k passages by BM25, and all its passages."""
     corpus = read_jsonl(data / folder / passages)
     texts = [Passage(p["title"], p["text"]) for p in corpus]
     search = bm25(texts)
@@ -95,7 +119,7 @@ def ranked(data: Path, folder: str, passages: str, k: int = 11) -> tuple[list[La
         best = np.argsort(-search(q["question"]), kind="stable")[:k]
         labels = np.array([int(corpus[i]["id"] in q["gold"]) for i in best])
         found.append(LabelledQuestion(q["question"], tuple(texts[i] for i in best), labels))
-    return found, idf_of(texts)
+    return found, texts
 
 
 def bm25(passages: Sequence[Passage]) -> Callable[[str], NDArray[np.float64]]:
@@ -120,6 +144,6 @@ def bm25(passages: Sequence[Passage]) -> Callable[[str], NDArray[np.float64]]:
     return search
 
 
-def looked(asked: LabelledQuestion, idf: Idf) -> Looked:
+def looked(asked: LabelledQuestion, idf: Idf, near: Nearness) -> Looked:
     """Return the features of a question's candidates."""
-    return look(asked.question, asked.passages, idf, embed)
+    return look(asked.question, asked.passages, idf, near(asked.question, asked.passages))

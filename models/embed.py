@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import SecretStr
 
 from ragweave.models.chat_client import address, stay_here
-from ragweave.models.encoders import BATCH, Encoder, PrefixedEncoder, Remembering
+from ragweave.models.encoders import SMALL, Encoder, PrefixedEncoder, Remembering
 from ragweave.models.errors import ModelError
 from ragweave.models.failures import explain, loading
 from ragweave.models.fastembed_files import opened
@@ -49,25 +49,30 @@ def _built_in() -> Encoder:
 @lru_cache(maxsize=4)
 def _load(name: str, settings: ModelSettings) -> Encoder:
     kind, _, model = name.partition(":")
-    maker = _MAKERS.get(kind)
-    return PrefixedEncoder(name, model or name, maker(model, settings) if maker else _served(name, settings))
+    if maker := _MAKERS.get(kind):
+        return PrefixedEncoder(name, model, *maker(model, settings))
+    return PrefixedEncoder(name, model or name, _served(name, settings))
 
 
-def _fastembed(model: str, settings: ModelSettings) -> Callable[[list[str]], Any]:
+Made = tuple[Callable[[list[str]], Any], int]
+"""What makes vectors of texts, and how many it takes at a time."""
+
+
+def _fastembed(model: str, settings: ModelSettings) -> Made:
     with loading(f"the encoder fastembed:{model}", "fastembed"):
         from fastembed import TextEmbedding
 
         made = opened(TextEmbedding, model, settings)
-    return lambda batch: list(made.embed(batch, batch_size=BATCH))
+    return lambda batch: list(made.embed(batch, batch_size=SMALL)), SMALL
 
 
-def _transformers(model: str, settings: ModelSettings) -> Callable[[list[str]], Any]:
+def _transformers(model: str, settings: ModelSettings) -> Made:
     from ragweave.models import embed_transformers
 
     return embed_transformers.opened(model)
 
 
-_MAKERS: dict[str, Callable[[str, ModelSettings], Callable[[list[str]], Any]]]
+_MAKERS: dict[str, Callable[[str, ModelSettings], Made]]
 _MAKERS = {"fastembed": _fastembed, "hf": _transformers}
 """By what stands before the colon; any other name is that of a model of a server."""
 

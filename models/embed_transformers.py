@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ragweave.models.checkpoint_files import load_encoder, torch_and_transformers
+from ragweave.models.encoders import BATCH, SMALL
 from ragweave.models.failures import loading
 
 LONGEST = 512
@@ -16,8 +17,8 @@ _FIRST = re.compile(r"bge-|mxbai-embed|arctic-embed", re.I)
 """Families whose vector is the state of the first token; of any other it is the mean over the tokens."""
 
 
-def opened(model: str) -> Callable[[list[str]], Any]:
-    """Return what turns a batch of texts into vectors (n, dim).
+def opened(model: str) -> tuple[Callable[[list[str]], Any], int]:
+    """Return what turns a batch of texts into vectors (n, dim), and how many texts a batch has.
 
     `model` is a folder, or OWNER/NAME@COMMIT of the hub.
 
@@ -43,4 +44,4 @@ def opened(model: str) -> Callable[[list[str]], Any]:
             weights = tokens["attention_mask"].unsqueeze(-1).to(states.dtype)
             return ((states * weights).sum(1) / weights.sum(1)).cpu().numpy()
 
-    return embed
+    return embed, SMALL if net.device.type == "cpu" else BATCH

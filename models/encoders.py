@@ -18,6 +18,9 @@ Vectors = NDArray[np.float32]
 """(n, dim), each row of length 1, or all zeros for a text without words."""
 
 BATCH = 64
+"""Texts of one call of a server, or of a GPU."""
+SMALL = 8
+"""Texts of one call on a processor: what is padded to the longest of many takes most of the time and the memory."""
 
 
 class Encoder(Protocol):
@@ -172,10 +175,16 @@ class Batched:
         raise NotImplementedError
 
     def run(self, given: Sequence[Any], encode: Callable[[list[Any]], Any]) -> Vectors:
-        """Encode in batches; ModelError if the encoder fails, or returns something else than a vector for each."""
+        """Encode in batches; ModelError if the encoder fails, or returns something else than a vector for each.
+
+        Texts go by their length: in a batch each is padded to the longest.
+        """
         parts = []
+        order = list(range(len(given)))
+        if all(isinstance(one, str) for one in given):
+            order.sort(key=lambda n: len(given[n]))
         for start in range(0, len(given), self.batch):
-            batch = list(given[start : start + self.batch])
+            batch = [given[n] for n in order[start : start + self.batch]]
             try:
                 found = np.asarray(encode(batch), dtype=np.float32)
             except RagweaveError:
@@ -190,14 +199,26 @@ class Batched:
                 )
             self._dim = int(found.shape[1])
             parts.append(found)
-        return normalise(np.concatenate(parts)) if parts else np.zeros((0, self._dim), dtype=np.float32)
+        if not parts:
+            return np.zeros((0, self._dim), dtype=np.float32)
+        vectors = np.empty((len(given), self._dim), dtype=np.float32)
+        vectors[order] = np.concatenate(parts)
+        return normalise(vectors)
 
 
 class PrefixedEncoder(Batched):
-    """Any other encoder, with the prefixes that its model's name calls for."""
+    """Any other encoder, with the prefixes that its model's name calls for.
 
-    def __init__(self, name: str, model: str, embed: Callable[[list[str]], Any]) -> None:
+    Args:
+        name: as in the settings.
+        model: name of the model, without its provider.
+        embed: makes vectors (n, dim) of at most `batch` texts.
+        batch: texts of one call.
+    """
+
+    def __init__(self, name: str, model: str, embed: Callable[[list[str]], Any], batch: int = BATCH) -> None:
         super().__init__(name)
+        self.batch = batch
         self._habits = habits(model)
         self._embed = embed
         self._asked = Remembering(lambda texts: self._prefixed(texts, self._habits.query), ASKED)

@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragweave.models import tables, text
-from ragweave.models.encoders import VectorTable
 
 Idf = Callable[[str], float]
 """Inverse document frequency of a stemmed term, as `ragweave.models.text.terms` makes them."""
@@ -37,6 +36,8 @@ class Passage:
 
     title: str
     text: str
+    item: str = ""
+    """Id of the item of a library whose vector tells how near it is to a question."""
 
 
 @dataclass
@@ -51,13 +52,8 @@ class Read:
     """The sentences that hold each stem, by their number."""
     count: int
     """How many sentences there are, at least one."""
-    titled: list[str]
-    """The whole and each sentence under its title, as they are encoded."""
-    words: list[str]
     phrase: str
     flat: str
-    placed: tuple[VectorTable | None, NDArray[np.intp]] = (None, np.zeros(0, np.intp))
-    """Where the vectors of `titled` and then of `words` are kept."""
 
     def joins(self, pair: tuple[str, str]) -> bool:
         """Tell whether the second of two stems follows the first in the text, or the stem that follows it."""
@@ -72,16 +68,20 @@ def _flat(words: Sequence[str]) -> str:
     return f" {' '.join(words)} "
 
 
-@lru_cache(maxsize=1_000)
 def read(p: Passage) -> Read:
     """Take a passage apart; the last ones are kept, because each step of a question reads them again."""
-    bare = _BRACKETS.sub("", p.title).strip() or p.title
-    body = p.text[:LIMIT]
+    return _taken_apart(p.title, p.text)
+
+
+@lru_cache(maxsize=1_000)
+def _taken_apart(title: str, of: str) -> Read:
+    bare = _BRACKETS.sub("", title).strip() or title
+    body = of[:LIMIT]
     cut = tables.statements(body) or [body]
     by_sentence = [text.words(s) for s in cut]
     stems = [[*map(text.stem, ws)] for ws in by_sentence]
     body_words = [*chain.from_iterable(by_sentence)]
-    title_words = text.words(p.title)
+    title_words = text.words(title)
     holding: defaultdict[str, list[int]] = defaultdict(list)
     for n, sentence in enumerate(stems):
         for stem in set(sentence):
@@ -92,8 +92,6 @@ def read(p: Passage) -> Read:
         content=[t for t in chain.from_iterable(stems) if t not in text.STOP],
         holding=holding,
         count=len(cut),
-        titled=[f"{p.title}. {s}" for s in (body, *cut)],
-        words=[w for w in dict.fromkeys([*title_words, *body_words]) if w not in text.STOP],
         phrase=_flat(text.words(bare)),
         flat=_flat(body_words),
     )
@@ -104,7 +102,6 @@ class Asked:
     """The question, taken apart: its stems and pairs of neighbours with their weights, and what these sum up to."""
 
     weight: dict[str, float]
-    words: list[str]
     weights: Matrix
     total: float
     pairs: dict[tuple[str, str], float]
@@ -122,19 +119,15 @@ def title_terms(p: Passage) -> list[str]:
     return read(p).title
 
 
-def content_words(of: str) -> dict[str, str]:
-    """Return the words that carry content by their stem, in order of appearance."""
-    found: dict[str, str] = {}
-    for w in text.words(of):
-        if w not in text.STOP and not FUNCTION_HAN.search(w):
-            found.setdefault(text.stem(w), w)
-    return found
+def content_stems(of: str) -> list[str]:
+    """Return the stems of the words that carry content, each once, in order of appearance."""
+    carrying = (w for w in text.words(of) if w not in text.STOP and not FUNCTION_HAN.search(w))
+    return [*dict.fromkeys(map(text.stem, carrying))]
 
 
 def ask(question: str, idf: Idf) -> Asked:
     """Take a question apart."""
-    found = content_words(question)
-    terms = list(found)
+    terms = content_stems(question)
     weights = np.array([idf(t) for t in terms])
     unspaced = np.array([bool(text.UNSPACED_LETTER.match(t)) for t in terms], dtype=bool)
     if unspaced.any():
@@ -144,4 +137,4 @@ def ask(question: str, idf: Idf) -> Asked:
     pairs = {(a, b): idf(a) + idf(b) for a, b in pairwise(content)}
     weight = dict(zip(terms, weights.tolist(), strict=True))
     flat = _flat(text.words(question))
-    return Asked(weight, [*found.values()], weights, sum(weight.values()) or 1.0, pairs, sum(pairs.values()), flat)
+    return Asked(weight, weights, sum(weight.values()) or 1.0, pairs, sum(pairs.values()), flat)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ragweave.components.fusion import Ranking, fuse_ranks, fuse_scores
+from ragweave.components.fusion import Ranking, dense_weight, fuse_ranks, fuse_scores
 from ragweave.components.scope import Scope, at_moment, clips_within, search_within
 from ragweave.corpora.knowledge.search import ask_graph
 from ragweave.corpora.store.library import Kind, Library
@@ -42,7 +42,7 @@ async def _ids(run: NodeRun, library: Library, task: ClipTask, scope: Scope) -> 
     if name == "video":
         (lists,) = await search_within(library, "video", [query], scope, length)
         dense, words = _ranking(lists.dense), _ranking(lists.lexical)
-        both = fuse_scores([(run.context.method.dense_weight, dense, None), (1.0, words, 0.0)])
+        both = fuse_scores([(dense_weight(run.context), dense, None), (1.0, words, 0.0)])
         return [i for i, _ in both][:RECORDINGS]
     if name == "chunk":
         return await _of_chunks(run, library, [query, forms["statement"]], scope)

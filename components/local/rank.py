@@ -29,12 +29,12 @@ POOL = 50
 """Items of a pool that are reranked."""
 EACH = 10
 """Items of each of several pools that are ordered as one."""
-EMBEDDED_POOL = 20
-"""Items that the shipped relevance model reads: more made it slower and no better (docs/results.md)."""
+EMBEDDED_POOL = 30
+"""Items that the shipped relevance model reads (docs/results.md)."""
 STRONG = 0.7
 """Relevance of the best item from which a cross-encoder is not asked (docs/results.md)."""
 BEFORE = 0.5
-"""Weight of the fused score beside the relevance model's own order."""
+"""Weight of the fused score, standardised, beside the relevance model's own order."""
 
 
 async def score_pools(
@@ -114,7 +114,7 @@ def _ordered(at: _Hop, of: _Scored) -> Iterator[Evidence]:
         needed = at.judge if of.scores.floor.max() < STRONG else None
         crossed = _tried(partial(needed.scores, at.query, of.passages), at.notes) if needed else None
         # The relevance model's order, with a little of the fused one.
-        both = zip(standardise(of.scores.order.tolist()), standardise(before), strict=True)
+        both = zip(of.scores.order.tolist(), standardise(before), strict=True)
         order = [a + BEFORE * b for a, b in both] if crossed is None else crossed.tolist()
         if at.seen:
             order = with_pictures(order, before, [item.id in at.seen for item, _ in of.items], alpha)

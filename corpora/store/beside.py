@@ -9,12 +9,13 @@ from __future__ import annotations
 import asyncio
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 
 import numpy as np
 
+from ragweave.corpora.store import nearness
 from ragweave.corpora.store.blobs import Matrix
 from ragweave.corpora.store.library import Kind, Library
 from ragweave.corpora.store.prepared import chunked
@@ -135,6 +136,14 @@ class LibraryBeside(Library):
             if score > 0:
                 found.append((id_, score))
         return found
+
+    def nearness(self, query: str, ids: Collection[str]) -> dict[str, float]:
+        """Return how near items of the library and of the files are to a query, as `Library.nearness` does."""
+        if not any(i in self._items for i in ids):
+            return super().nearness(query, ids)
+        corpora = {self._items[i].corpus for i in ids if i in self._items}
+        cosines = {i: c for corpus in corpora for i, c in self._by_meaning(corpus, [query])[0]}
+        return nearness.of_items(self.held, self.id, self.encoder, query, ids, cosines)
 
     async def items(self, ids: Sequence[str]) -> dict[str, Item]:
         """Return items of the library and of the files with their full text."""

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
 
 from ragweave.corpora.settings import corpora_settings
-from ragweave.corpora.store import locks, visual_search
+from ragweave.corpora.store import locks, named, nearness, visual_search
 from ragweave.corpora.store.blobs import Matrix
 from ragweave.corpora.store.catalog import LibraryRow, check_name
 from ragweave.corpora.store.commit import Committer
@@ -113,6 +113,9 @@ class Library:
             if any(seen):
                 shown = [[id_ for id_, _ in ranking] for ranking in seen]
                 dense = visual_search.completed(self.held, row, corpus, row.encoder, vectors, dense, shown)
+            if only is None:  # a list of cosines without those of what the words found would take them for the lowest
+                lacking = [[id_ for id_, _ in ranking] for ranking in words]
+                dense = visual_search.completed(self.held, row, corpus, row.encoder, vectors, dense, lacking)
             known = self.held.catalog.known(self.id, (i for hits in (*dense, *words, *seen) for i, _ in hits))
         found = (
             [tuple(Hit(*hit) for hit in hits if hit[0] in known) for hits in lists] for lists in (dense, words, seen)
@@ -180,6 +183,17 @@ class Library:
         Without an image encoder, or one that has seen them, there are none.
         """
         return visual_search.stand_out(self.held, self.held.catalog.row(self.id), query, pictures)
+
+    def nearness(self, query: str, ids: Collection[str]) -> dict[str, float]:
+        """Return how near items are to a query by their vectors, by id, to those who have a thread of their own.
+
+        It counts standard deviations above the passages of the library; items without a vector are left out.
+        """
+        return nearness.of_items(self.held, self.id, self.encoder, query, ids)
+
+    def titles_in(self, text: str) -> list[str]:
+        """Return the titles of the library that a text names, in its order, to those who have a thread of their own."""
+        return named.titles_in(self.held, self.id, text)
 
     async def idf(self, terms: Iterable[str]) -> dict[str, float]:
         """Return the inverse document frequency of stemmed terms over the paragraphs and the clips of recordings.

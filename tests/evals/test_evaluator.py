@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from ragweave.evals.evaluator import none_relevant
-from ragweave.evals.evaluator_data import bm25, hotpot, idf_of, looked
+from ragweave.evals.evaluator_data import Nearness, bm25, hotpot, idf_of, looked
 from ragweave.evals.train_evaluator import train
 from ragweave.models.relevance import HEAD, Passage, Scores, head
 
@@ -29,7 +29,8 @@ def test_training_again_makes_a_head_that_judges_as_the_shipped_one_does(data_di
     again = train(data_dir, tmp_path / "again.json")
     assert json.loads((tmp_path / "again.json").read_text())["trained_on"] == json.loads(HEAD.read_text())["trained_on"]
     asked = hotpot(data_dir)[:20]
-    idf = idf_of([p for a in asked for p in a.passages])
-    pairs = [(again.scores(s), head().scores(s)) for s in (looked(a, idf) for a in asked)]
+    passages = [p for a in asked for p in a.passages]
+    idf, near = idf_of(passages), Nearness(passages)
+    pairs = [(again.scores(s), head().scores(s)) for s in (looked(a, idf, near) for a in asked)]
     new, old = (np.concatenate([pair[i].floor for pair in pairs]) for i in (0, 1))
     assert np.corrcoef(new, old)[0, 1] > 0.99

@@ -127,6 +127,19 @@ def test_prefixes_batches_lengths_and_questions_that_come_again_are_seen_to() ->
     assert not made.texts(["nan"]).any() and made.queries([]).shape == (0, 2)
 
 
+def test_small_batches_hold_texts_of_like_length_and_each_text_gets_its_own_vector() -> None:
+    batches: list[list[str]] = []
+
+    def fake(batch: list[str]) -> list[list[float]]:
+        batches.append(batch)
+        return [[float(len(t)), 1.0] for t in batch]
+
+    made = PrefixedEncoder("x", "x", fake, 2)
+    texts = ["x" * n for n in (900, 3, 800, 1, 7)]
+    assert np.allclose(made.texts(texts), normalise(np.array([[len(t), 1.0] for t in texts])))
+    assert [[len(t) for t in batch] for batch in batches] == [[1, 3], [7, 800], [900]]
+
+
 def test_an_encoder_that_returns_other_shapes_is_told() -> None:
     for wrong in ([[1.0, 2.0, 3.0]], [[1.0, 2.0]] * 2, [1.0, 2.0]):
         replies: list[Any] = [[[1.0, 2.0]], wrong]

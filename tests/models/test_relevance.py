@@ -1,6 +1,5 @@
 """Relevance of passages: the features, and the scores of the head that is shipped."""
 
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -8,11 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ragweave.models import relevance
-from ragweave.models.encoders import Remembering
 from ragweave.models.errors import WeightsError
-from ragweave.models.relevance import HEAD, LOWER, STRANGE, UPPER, Passage, embed, head, score
-from ragweave.models.relevance_features import OWN, look, look_alone
+from ragweave.models.relevance import HEAD, LOWER, UPPER, WEIGHTS, Passage, head, kind_of, score
+from ragweave.models.relevance_features import FEW, OWN, deviations, look
 
 IDF = {"what": 0.1, "year": 1.0, "open": 1.5}
 
@@ -22,7 +19,7 @@ def idf(term: str) -> float:
 
 
 def seen(question: str, *passages: Passage):
-    return look(question, passages, lambda term: 2.0, embed)
+    return look(question, passages, lambda term: 2.0)
 
 
 TOWER = Passage("Eiffel Tower", "The Eiffel Tower opened in Paris in 1889. It is 330 metres high.")
@@ -74,18 +71,32 @@ def test_a_broken_scale_is_named_with_a_remedy(text: str | None, tmp_path: Path)
     if text is not None:
         path.write_text(text, encoding="utf-8")
     with pytest.raises(WeightsError, match="Install Ragweave again"):
-        head(path)
+        head(path=path)
 
 
-def test_meaning_counts_only_where_no_words_meet(monkeypatch: pytest.MonkeyPatch) -> None:
-    near = Passage("Practice", "Cats get no food before surgery.")
-    strange, plain = "Should a kitty fast ahead of an operation?", QUESTION
-    before = score(strange, [*OTHERS, near], idf), score(plain, [*OTHERS, TOWER], idf)
-    monkeypatch.setattr(relevance, "MEANING", 100.0)
-    after = score(strange, [*OTHERS, near], idf), score(plain, [*OTHERS, TOWER], idf)
-    assert before[0].floor.max() < STRANGE
-    assert after[0].order.argmax() == 4
-    assert after[1].order.tolist() == before[1].order.tolist()
+def test_a_passage_whose_vector_is_near_comes_first_where_no_words_meet() -> None:
+    near = Passage("Practice", "Kittens get no food before surgery.")
+    strange = "Should a kitty fast ahead of an operation?"
+    by_words = score(strange, [*OTHERS, near], idf)
+    found = score(strange, [*OTHERS, near], idf, [0.0, 0.1, -0.3, 0.2, 3.0])
+    assert found.order.argmax() == found.floor.argmax() == 4
+    assert found.floor[4] > by_words.floor[4] and by_words.floor.max() < LOWER
+
+
+def test_each_kind_of_encoder_has_its_weights_and_its_scale() -> None:
+    assert [kind_of(n) for n in ("wordllama", "fastembed:BAAI/bge-small-en-v1.5", "openai:x")] == [
+        "static", "transformer", "transformer",
+    ]  # fmt: skip
+    assert head("static").weights == WEIGHTS["static"] and head("static") != head("transformer")
+
+
+def test_nearness_is_told_in_deviations_of_the_library_and_counts_little_among_few() -> None:
+    many = np.tile([0.1, 0.3], 1_000)
+    assert deviations(np.array([0.2, 0.5]), many) == pytest.approx([0.0, 3.0], rel=0.03)
+    few = np.tile([0.1, 0.3], FEW // 2)
+    assert deviations(np.array([0.5]), few) == pytest.approx([1.5])
+    for flat in ([], [0.4] * 5):
+        assert deviations(np.array([0.5]), np.array(flat)).tolist() == [0.0]
 
 
 @settings(max_examples=40, deadline=None)
@@ -106,18 +117,4 @@ def test_part_of_what_was_read_is_as_if_the_rest_had_not_been(data: st.DataObjec
 def test_any_text_gives_finite_features(question: str, passages: list[tuple[str, str]]) -> None:
     found = seen(question, *(Passage(*p) for p in passages))
     assert np.isfinite(found.own).all() and np.isfinite(found.named_by).all()
-    assert found.own[:, : OWN.index("cosine")].min() >= 0 and found.own[:, : OWN.index("cosine")].max() <= 1 + 1e-9
-
-
-def test_questions_side_by_side_give_what_each_gives_alone() -> None:
-    texts = [f"The {word} of house {n} was painted in {1900 + n}." for n in range(12) for word in ("door", "roof")]
-    passages = [Passage(f"House {n}", text) for n, text in enumerate(texts)]
-
-    def scores(n: int, embed: Remembering) -> list[list[float]]:
-        chosen = passages[n % 12 : n % 12 + 8]
-        return look_alone(f"When was house {n % 7} painted?", chosen, lambda _: 1.0, embed)[0].tolist()
-
-    small = Remembering(embed, 40)  # forgets all the time
-    with ThreadPoolExecutor(8) as pool:
-        found = list(pool.map(lambda n: scores(n, small), range(200)))
-    assert all(np.allclose(rows, scores(n, embed), atol=1e-4) for n, rows in enumerate(found))
+    assert found.own[:, : OWN.index("near")].min() >= 0 and found.own[:, : OWN.index("near")].max() <= 1 + 1e-9
