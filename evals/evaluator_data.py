@@ -146,4 +146,4 @@ def bm25(passages: Sequence[Passage]) -> Callable[[str], NDArray[np.float64]]:
 
 def looked(asked: LabelledQuestion, idf: Idf, near: Nearness) -> Looked:
     """Return the features of a question's candidates."""
-    return look(asked.question, asked.passages, idf, near(asked.question, asked.passages))
+    return look(asked.question, asked.passages, idf, near(asked.question, asked.passages).tolist())

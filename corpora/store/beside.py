@@ -175,8 +175,10 @@ class LibraryBeside(Library):
 def beside(library: Library, files: Iterable[FileBeside]) -> Library:
     """Return a library with files beside it; the library itself where there are none."""
     held = tuple({file.id: file for file in files}.values())
+    if not held:
+        return library
     own: Mapping[str, object] = {f.name: getattr(library, f.name) for f in fields(Library)}
-    return LibraryBeside(**own, files=held) if held else library  # type: ignore[arg-type]
+    return LibraryBeside(**own, files=held)  # type: ignore[arg-type]
 
 
 def _weighed(columns: Sequence[Sequence[str]], wanted: Sequence[str]) -> dict[str, float]:

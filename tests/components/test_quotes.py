@@ -165,7 +165,7 @@ def test_a_quote_is_one_piece_of_its_item_below_the_heads_of_its_rows(texts: lis
         piece = quote.item.text[quote.start : quote.end]
         heads = heads_above(quote.item.text, quote.start)
         before, _, after = quote.text.partition(piece)
-        assert re.sub(r"[…\s]", "", before) in ("", re.sub(r"\s", "", heads)) and after in ("", " …")
+        assert re.sub(r"[…\s]", "", before) in ("", re.sub(r"[…\s]", "", heads)) and after in ("", " …")
         over = {s.page for s in quote.item.spans if s.start < quote.end and s.end > quote.first.start}
         assert len(over) == 1
         assert all(0 <= a < b <= len(quote.text) for a, b in quote.marked)

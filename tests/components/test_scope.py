@@ -98,6 +98,6 @@ async def test_a_moment_of_a_named_recording_is_quoted_although_it_shares_no_wor
 ) -> None:
     answer = await aask("Was geschieht um 1:45 in module 3?")
     first = answer.citations[0]
-    assert "Remark 10 of Module 3 - talk" in answer.text
+    assert "Remark 10 of Module 3 - talk" in answer.text.replace("**", "")
     assert first.locator["start"] <= 105 and first.locator["end"] >= 95
     assert not any(f"Remark {n} " in answer.text for n in range(8))

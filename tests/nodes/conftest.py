@@ -29,6 +29,9 @@ class Shelf:
     async def items(self, ids: Iterable[str]) -> dict[str, Item]:
         return {i: self.held[i] for i in ids if i in self.held}
 
+    def nearness(self, query: str, ids: Iterable[str]) -> dict[str, float]:
+        return {}
+
     def weights(self, wanted: Iterable[str]) -> dict[str, float]:
         return dict.fromkeys(wanted, 1.0)
 
