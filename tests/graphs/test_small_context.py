@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -38,19 +39,27 @@ async def asked(home: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> A
     return ask
 
 
-def reply(request: Any) -> str:
-    whole = len(request.prompt.encode()) // 4 <= 4_096
-    return "Final Answer: The wall was raised. [1]" if whole else "Final Answer: UNKNOWN. The documents do not tell."
+def reply_within(tokens: int) -> Callable[[Any], str]:
+    """Return a model that answers only a prompt that it reads whole."""
+
+    def reply(request: Any) -> str:
+        whole = len(request.prompt.encode()) // 4 <= tokens
+        return "Final Answer: The wall was raised. [1]" if whole else "Final Answer: UNKNOWN. The documents do not tell."
+
+    return reply
+
+
+reply = reply_within(4_096)
 
 
 async def test_a_server_that_cuts_in_silence_is_found_out_and_asked_again_with_less(asked: Any) -> None:
-    with ScriptedServer(react=reply) as server:
-        server.context = 4_096
+    with ScriptedServer(react=reply_within(2_048)) as server:
+        server.context = 2_048
         answer = await asked(server)
         sizes = [len(request.prompt.encode()) // 4 for request in server.requests]
-    assert max(sizes) > 4_096 > sizes[-1], sizes
+    assert max(sizes) > 2_048 > sizes[-1], sizes
     assert "The wall was raised." in answer.text
-    assert [note for note in answer.notes if "small reads 4,096 tokens at once, so a prompt was cut" in note], (
+    assert [note for note in answer.notes if "small reads 2,048 tokens at once, so a prompt was cut" in note], (
         answer.notes
     )
 

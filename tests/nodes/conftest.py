@@ -35,9 +35,6 @@ class Shelf:
     def weights(self, wanted: Iterable[str]) -> dict[str, float]:
         return dict.fromkeys(wanted, 1.0)
 
-    def nearness(self, query: str, ids: Iterable[str]) -> dict[str, float]:
-        return {}
-
 
 @pytest.fixture
 def shelf(monkeypatch: pytest.MonkeyPatch) -> Shelf:
