@@ -68,7 +68,8 @@ async def test_what_a_chat_model_says_of_it_is_marked_once(checked: Any) -> None
     def said(messages: list[Any]) -> str:
         parts = messages[-1].text.split("Evidence:")[1].split("<<<")[1:]
         n = 1 + next(n for n, part in enumerate(parts) if "sixty centimetres" in part)
-        return f"The comet was found by Ada Ostrander in 1889 [1]. Her telescope had a mirror of sixty centimetres [{n}]."
+        found = "The comet was found by Ada Ostrander in 1889 [1]."
+        return f"{found} Her telescope had a mirror of sixty centimetres [{n}]."
 
     with override(writer=script(generate=said)):
         answer = await aask("Who found the comet?", context=Context(mode="llm", check_by=checked), graph="video_rag")

@@ -44,7 +44,8 @@ def reply_within(tokens: int) -> Callable[[Any], str]:
 
     def reply(request: Any) -> str:
         whole = len(request.prompt.encode()) // 4 <= tokens
-        return "Final Answer: The wall was raised. [1]" if whole else "Final Answer: UNKNOWN. The documents do not tell."
+        answer = "The wall was raised. [1]" if whole else "UNKNOWN. The documents do not tell."
+        return f"Final Answer: {answer}"
 
     return reply
 
