@@ -17,7 +17,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 
 QUESTION = "When was the lamp of the lighthouse first lit?"
 PASSAGE = "The lamp of the lighthouse was first lit on 3 October 1874."
-NODES = {"condense", "route", "plan", "retrieve", "fuse", "grade", "reason", "generate", "check"}
+NODES = {"condense", "route", "retrieve", "fuse", "grade", "reason", "generate", "check"}
 
 
 class Collector(ThreadingHTTPServer):

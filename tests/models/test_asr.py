@@ -51,7 +51,7 @@ def test_without_a_setting_what_was_downloaded_hears_and_one_sentence_says_that_
     assert two is not None and two.name == f"{one.name}+{WHISPER_OTHERS.name}@{WHISPER_OTHERS.commit}"
     assert why_none() == ("", "")
     monkeypatch.setattr(module, "installed", lambda: False)
-    assert asr() is None and "'.[video]'" in why_none()[1]
+    assert asr() is None and "'ragweave[video]'" in why_none()[1]
 
 
 @pytest.mark.parametrize(

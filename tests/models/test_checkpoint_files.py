@@ -123,7 +123,7 @@ def test_what_is_not_set_or_not_installed_is_named(tmp_path: Path, monkeypatch: 
             opened(" ")
     config = {"model_type": "distilbert", "architectures": ["DistilBertForSequenceClassification"]}
     made = folder(tmp_path / "made", config, model__safetensors=b"x", vocab__txt=b"a")
-    with pytest.raises(MissingExtra, match=r"\.\[hf\]"):
+    with pytest.raises(MissingExtra, match=r"ragweave\[hf\]"):
         checkpoint.router(str(made))
 
 

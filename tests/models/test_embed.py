@@ -171,7 +171,7 @@ def test_fastembed_keeps_its_weights_in_the_home_obeys_offline_and_is_named_when
     with pytest.raises(ModelError, match="unknown cannot be loaded"):
         encoder("fastembed:unknown")
     monkeypatch.setitem(sys.modules, "fastembed", None)
-    with pytest.raises(MissingExtra, match=r'pip install "\.\[fastembed\]"'):
+    with pytest.raises(MissingExtra, match=r"pip install 'ragweave\[fastembed\]'"):
         encoder("fastembed:BAAI/bge-large-en-v1.5")
 
 

@@ -36,7 +36,7 @@ def test_a_missing_package_names_its_extra(chosen: Any, monkeypatch: pytest.Monk
     for module in ("fastembed", "torch"):
         monkeypatch.setitem(sys.modules, module, None)
     chosen(name)
-    with pytest.raises(MissingExtra, match=rf"\.\[{extra}\]"):
+    with pytest.raises(MissingExtra, match=rf"ragweave\[{extra}\]"):
         image_encoder()
 
 

@@ -105,7 +105,7 @@ def test_a_server_without_address_elsewhere_or_dead_is_an_error_in_words(
 def test_a_missing_package_names_its_extra(name: str, extra: str, monkeypatch: pytest.MonkeyPatch) -> None:
     for package in ("fastembed", "fastembed.rerank", "fastembed.rerank.cross_encoder", "torch", "transformers"):
         monkeypatch.setitem(sys.modules, package, None)
-    with pytest.raises(MissingExtra, match=rf"\.\[{extra}\]"):
+    with pytest.raises(MissingExtra, match=rf"ragweave\[{extra}\]"):
         reranker(name)
 
 

@@ -31,7 +31,7 @@ async def test_a_question_gets_the_same_quote_and_citation_and_the_note(client: 
     best = (await client.post("/search", json={"query": QUESTION})).json()["results"][0]["id"]
     told = {name: await door(client, QUESTION) for name, door in DOORS.items()}
     assert {name: one.cited[:1] for name, one in told.items()} == dict.fromkeys(DOORS, (best,))
-    assert [name for name, one in told.items() if SAYS not in one.text] == []
+    assert [name for name, one in told.items() if SAYS not in one.text.replace("**", "")] == []
     assert [name for name, one in told.items() if "No language model read these passages" not in one.sent] == []
     for name in ("chat", "responses", "langserve"):
         assert (told[name].text, told[name].cited) == (told[f"{name} streamed"].text, told[f"{name} streamed"].cited)
@@ -100,11 +100,11 @@ async def test_before_anything_was_indexed_everybody_is_told_what_to_do(app: Fas
 
 async def test_a_key_opens_its_own_library_and_no_other(client: httpx.AsyncClient, app: FastAPI) -> None:
     for name, door in DOORS.items():
-        assert "ninety degrees" in (await door(client, TEA, library="tea room")).text, name
+        assert "ninety" in (await door(client, TEA, library="tea room")).text, name
     _, key = app.state.keys.create("guest", ((await open_library("tea room")).id,))
     for name, door in DOORS.items():
         assert (await door(client, TEA)).status == 401, name
-        assert "ninety degrees" in (await door(client, TEA, headers=bearer(key))).text, name
+        assert "ninety" in (await door(client, TEA, headers=bearer(key))).text, name
         told = await door(client, QUESTION, library="default", headers=bearer(key))
         assert told.status in (400, 404) and "1874" not in told.sent, name
 

@@ -192,7 +192,7 @@ def test_the_matrix_names_every_endpoint_that_takes_an_id(app: FastAPI) -> None:
         for method, path, _ in requests(f)
     }
     public = "/ /open/{library}/{id} /favicon.ico /sw.js /healthz /readyz /api/login /api/logout"
-    harmless = "/api/me /api/graphs /api/context /api/libraries /api/jobs /v1/models"
+    harmless = "/api/me /api/graphs /api/context /api/libraries /api/jobs /v1/models /metrics"
     for route in _routes(app):
         for method in route.methods or ():
             if route.path in public.split() or (route.path in harmless.split() and method == "GET"):

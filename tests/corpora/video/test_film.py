@@ -174,7 +174,7 @@ def test_each_bad_input_has_its_sentence(film: Film, tmp_path: Path, monkeypatch
     with pytest.raises(SourceError, match="is gone"):
         cut_clip(tmp_path / "nowhere.mp4", 0, 2, tmp_path / "new.mp4")
     monkeypatch.setattr(module, "find_spec", lambda name: None)
-    with pytest.raises(MissingExtra, match=r"\.\[video\]"):
+    with pytest.raises(MissingExtra, match=r"ragweave\[video\]"):
         ready(tmp_path / "film.mp4", ".mp4")
     assert there.read_text() == "mine" and sorted(os.listdir(tmp_path)) == ["films", "there.mp4"]
 
