@@ -1,6 +1,6 @@
 """RAG-Fusion in small: questions in few, vague or foreign words, alone and with rewrites that are kept.
 
-    python benchmarks/hard_questions.py [--work FOLDER] [--each N] [--cross-encoder] [--plot PICTURE] [--json OUT]
+    python benchmarks/hard_questions.py [--work FOLDER] [--each N] [--plot PICTURE] [--json OUT]
 
 Sixty questions over five libraries (benchmarks/hard/questions.jsonl), a third of them in another language than the
 file that answers. Their passages are those of each library with the lowest SHA-256 of `library/file#paragraph`, one a
@@ -12,16 +12,12 @@ and the first 10.
 The rewrites are not blind: whoever wrote them had chosen the passages and written the questions before. They flatter
 every arm that uses them. Two arms therefore leave rewrites out: those that hold the decisive word, and those that share
 any content word with the sentence that answers. The second, stricter one was added after a first look at the figures.
-
-`--cross-encoder` reads the weights that `make test-models` puts into .cache/weights; on two cores it takes more than
-ten minutes for all questions.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
-import os
 from argparse import Namespace
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -37,8 +33,6 @@ if TYPE_CHECKING:
 HERE = Path(__file__).resolve().parent
 KEPT = HERE / "hard"
 LIBRARIES = ("fieldlab", "canalboat", "translator", "orchard", "campsite")
-WEIGHTS = HERE.parent / ".cache" / "weights"
-MARCO = f"fastembed:Xenova/ms-marco-MiniLM-L-12-v2@{'0' * 40}"
 ALONE, TURNS = "question alone", "turns (the product)"
 CLEAN, BARE = "turns, no decisive word", "turns, no word of the answer"
 PUBLISHED = "ranks, k=60, as published"
@@ -180,7 +174,7 @@ async def arms(row: Mapping[str, Any], search: Search) -> Found:
     return out
 
 
-async def measure(questions: Sequence[dict[str, Any]], cross: bool) -> dict[str, list[int]]:
+async def measure(questions: Sequence[dict[str, Any]]) -> dict[str, list[int]]:
     """Return the place of the passage that answers, by arm, for every question."""
     from langgraph.graph import END, START
 
@@ -205,7 +199,7 @@ async def measure(questions: Sequence[dict[str, Any]], cross: bool) -> dict[str,
             with override(writer=model):
                 state: Any = await searching.ainvoke({"messages": [("human", row["question"])]}, context=context)
                 search = Search(library, context, state, row["file"])
-                found = {TURNS: await search.by_node(search.found)} if cross else await arms(row, search)
+                found = await arms(row, search)
             for arm, texts in found.items():
                 places.setdefault(arm, []).append(place(row, texts))
     return places
@@ -259,22 +253,10 @@ def plot(figures: Mapping[str, Sequence[float]], path: Path) -> None:
     figure.savefig(path, dpi=110)
 
 
-def with_weights(home: Path) -> bool:
-    """Set the cross-encoder where its weights are; say so if they are not."""
-    if not (WEIGHTS / "hub").is_dir():
-        print("The cross-encoder was not run: .cache/weights is missing; `make test-models` puts the weights there.")
-        return False
-    home.mkdir(parents=True, exist_ok=True)
-    if not (home / "models").exists():
-        (home / "models").symlink_to(WEIGHTS.resolve())
-    os.environ.update(RAGWEAVE_RERANK=MARCO, RAGWEAVE_OFFLINE="1")
-    return True
-
-
 async def main(given: Namespace) -> None:
     """Measure, print, and write plot and JSON where they are asked for."""
     questions = asked(given.each)
-    figures = report(await measure(questions, given.cross_encoder), questions)
+    figures = report(await measure(questions), questions)
     print("\nNFCorpus was not run here: `ragweave bench rag-fusion --table 1 --from nfcorpus=FOLDER` reads its files.")
     if given.json:
         given.json.write_text(json.dumps(figures, indent=1), encoding="utf-8")
@@ -286,9 +268,7 @@ if __name__ == "__main__":
     parser = options(__doc__)
     parser.add_argument("--work", type=Path, help="keep the libraries here for the next run")
     parser.add_argument("--each", type=int, default=0, help="the first questions of each library alone")
-    parser.add_argument("--cross-encoder", action="store_true", help="order by the cross-encoder of make test-models")
     parser.add_argument("--plot", type=Path)
     given = parser.parse_args()
-    with own_home(given.work) as work:
-        if not given.cross_encoder or with_weights(work / "home"):
-            asyncio.run(main(given))
+    with own_home(given.work):
+        asyncio.run(main(given))
