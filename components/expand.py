@@ -91,19 +91,26 @@ async def by_model(run: RunContext, query: str) -> list[str] | None:
         anywhere = form == "article"
         text = await run.text(messages, good=lambda text: bool(clean(Rewrites.read(text), query, count, anywhere)))
         return clean(Rewrites.read(text), query, count, anywhere)
-    other = await _other_language(run, query)
-    language = f"Write one of them in {other}, the others in the language of the question." if other else _SAME
+    others = await _other_languages(run, query)
+    named = " and one in ".join(others)
+    language = f"Write one of them in {named}, the others in the language of the question." if others else _SAME
     messages = load(form, count=count, question=query, language=language)
-    anywhere = bool(other)
+    anywhere = bool(others)
     reply = await run.json(messages, Rewrites, good=lambda read: bool(clean(read.queries, query, count, anywhere)))
     return None if reply is None else clean(reply.queries, query, count, anywhere)
 
 
-async def _other_language(run: RunContext, query: str) -> str:
-    """Return the name of the library's most frequent language that is not the query's, or ""."""
-    held = await (await run.library()).languages()
-    mine = guess_language(query) or (held[0] if held else "")
-    return next((NAMES[code] for code in held if code != mine and code in NAMES), "")
+async def _other_languages(run: RunContext, query: str) -> list[str]:
+    """Return the name of the library's most frequent language that is not the query's.
+
+    Few words hardly tell their language. If the guess is unsure, or none of the library's, its two most frequent
+    languages are named, so that the one in which most is written is never left out.
+    """
+    held = [code for code in await (await run.library()).languages() if code in NAMES]
+    guess = guess_language(query)
+    if guess in held:
+        return [NAMES[code] for code in held if code != guess][:1]
+    return [NAMES[code] for code in held][:2]
 
 
 def clean(rewrites: list[str], query: str, limit: int, anywhere: bool = False) -> list[str]:

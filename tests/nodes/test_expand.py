@@ -66,10 +66,10 @@ class _Runtime:
 def _one_language(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have a library in the language of the question."""
 
-    async def none(run: Any, query: str) -> str:
-        return ""
+    async def none(run: Any, query: str) -> list[str]:
+        return []
 
-    monkeypatch.setattr("ragweave.components.expand._other_language", none)
+    monkeypatch.setattr("ragweave.components.expand._other_languages", none)
 
 
 async def _phrasings(model: ScriptedChat, *, cached: bool = False, **knobs: Any) -> dict[str, Any]:
@@ -176,6 +176,19 @@ async def test_a_library_in_another_language_is_asked_in_it_too(shelf: Any, monk
             "ferry timetable",
         ]
     assert "Write one of them in French" in model.calls[0].prompt
+
+
+@pytest.mark.parametrize("query", ["¿Dónde nos reunimos ahora?", "Fähre wann?"])
+async def test_a_question_whose_language_is_unsure_is_asked_in_the_two_languages_of_most_files(
+    query: str, shelf: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.undo()
+    monkeypatch.setattr(shelf, "languages", _french)
+    run = RunContext("expand", knobs_of(), TurnState(Meter(), shelf))
+    model = ScriptedChat(replies=[{"queries": ["Where do we meet?", "Point de rencontre"]}])
+    with override(writer=model):
+        await by_model(run, query)
+    assert "Write one of them in English and one in French, the others" in model.calls[0].prompt
 
 
 async def _french() -> list[str]:
