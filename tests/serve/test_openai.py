@@ -26,11 +26,12 @@ async def test_an_answer_quotes_under_linked_titles_with_annotations_that_open_a
     answer = await chat.chat.completions.create(model="agent", messages=[USER])
     message = answer.choices[0].message
     text, cited = str(message.content), (message.annotations or [])[0].url_citation
+    plain = text.replace("**", "")
     head = f"[The lighthouse · History]({cited.url}) [[1]]({cited.url})"
-    assert text.startswith(f"{head}\n\n> **The lamp of the lighthouse was first lit on 3 October 1874.**\n")
+    assert plain.startswith(f"{head}\n\n> The lamp of the lighthouse was first lit on 3 October 1874."), text
     assert text[cited.start_index : cited.end_index] == f"[[1]]({cited.url})" and "ragweave setup" in text
     assert answer.choices[0].finish_reason == "stop" and answer.usage is not None
-    assert without_links(text).startswith("The lighthouse · History [1]\n\n> **The lamp")
+    assert without_links(plain).startswith("The lighthouse · History [1]\n\n> The lamp")
     async with httpx.AsyncClient(follow_redirects=False) as client:
         opened = await client.get(cited.url)
     assert opened.status_code == 303 and opened.headers["location"].startswith("/#/open/")
