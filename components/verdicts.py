@@ -87,12 +87,8 @@ async def ask(
         The rows of each sentence, in order; a sentence that the reply leaves out has none. None if nothing can be read.
     """
     shown = [passage(n, p.title, p.text) for n, p in enumerate(passages, 1)]
-    lines = []
-    for n, text in enumerate(sentences, 1):
-        names = "".join(f"[{i}]" for i in cited[n - 1]) if n <= len(cited) else ""
-        lines.append(f"{n}. {text} {names}".strip())
     passages_block = "\n\n".join(shown) or "(none)"
-    messages = load("verdicts", question=question, passages=passages_block, answer="\n".join(lines))
+    messages = load("verdicts", question=question, passages=passages_block, answer=_numbered(sentences, cited))
     tokens = sum(tokens_of(text) for _, text in messages)
     if (room := await run.room("check", tokens)) and tokens > room:
         # A sentence whose passage was left out of the prompt would be called not found.
@@ -108,6 +104,15 @@ async def ask(
             says = _untitled(verdict.says, passages, verdict.against)
             rows.setdefault(verdict.n, []).append(verdict.model_copy(update={"words": words, "says": says}))
     return rows or None
+
+
+def _numbered(sentences: Sequence[str], cited: Sequence[Sequence[int]]) -> str:
+    """Return sentences line by line, each with its number and the numbers of the passages that it names."""
+    lines = []
+    for n, text in enumerate(sentences, 1):
+        names = "".join(f"[{i}]" for i in cited[n - 1]) if n <= len(cited) else ""
+        lines.append(f"{n}. {text} {names}".strip())
+    return "\n".join(lines)
 
 
 def _untitled(words: str, passages: Sequence[ShownPassage], number: int) -> str:

@@ -61,27 +61,34 @@ async def score_pools(
         The rows of each pool; and, of several pools, the relevance model's order of the first `EACH` of all of them as
         one pool, higher is better, by their ids.
     """
+    noted = [] if notes is None else notes
 
     def scored() -> tuple[list[list[Evidence]], dict[str, float]]:
         with library.held.catalog.reading(library.id):  # one transaction for all that is read
             judge = _tried(reranker, noted) if context.rerank else None
-            enough = max(EMBEDDED_POOL, context.kept) if context.rerank and judge is None else POOL
-            read = [_read(library, [i for i, _ in pool[:POOL]], enough) for pool in pools]
-            passages = [passage_of(item, query) for kept in read for item, _ in kept]
-            score, rows, first = scorer_of(library, query, passages), list[list[Evidence]](), dict[str, int]()
-            at = _Hop(library, query, context, hop, judge, noted, seen)
-            ends = [*accumulate(map(len, read))]
-            places = [range(end - len(kept), end) for kept, end in zip(read, ends, strict=True)]
-            for pool, kept, own, scores in zip(pools, read, places, score(places), strict=True):
-                of = _Scored(kept, [passages[n] for n in own], scores, dict(pool))
-                rows.append([*_ordered(at, of)])
-                place = {item.id: n for n, (item, _) in zip(own, kept, strict=True)}
-                first |= {row["id"]: place[row["id"]] for row in rows[-1][:EACH]}
-            joint = score([[*first.values()]])[0].order.tolist() if len(pools) > 1 else []
-        return rows, dict(zip(first, joint, strict=False))
+            return _scored(_Hop(library, query, context, hop, judge, noted, seen), pools)
 
-    noted = [] if notes is None else notes
     return await asyncio.to_thread(scored)
+
+
+def _scored(at: _Hop, pools: Sequence[Ranking]) -> tuple[list[list[Evidence]], dict[str, float]]:
+    """Return the rows of each pool, and the order of the first of all pools as one."""
+    embedded = at.context.rerank and at.judge is None
+    enough = max(EMBEDDED_POOL, at.context.kept) if embedded else POOL
+    read = [_read(at.library, [i for i, _ in pool[:POOL]], enough) for pool in pools]
+    passages = [passage_of(item, at.query) for kept in read for item, _ in kept]
+    score = scorer_of(at.library, at.query, passages)
+    ends = [*accumulate(map(len, read))]
+    places = [range(end - len(kept), end) for kept, end in zip(read, ends, strict=True)]
+    rows: list[list[Evidence]] = []
+    first: dict[str, int] = {}
+    for pool, kept, own, scores in zip(pools, read, places, score(places), strict=True):
+        of = _Scored(kept, [passages[n] for n in own], scores, dict(pool))
+        rows.append([*_ordered(at, of)])
+        place = {item.id: n for n, (item, _) in zip(own, kept, strict=True)}
+        first |= {row["id"]: place[row["id"]] for row in rows[-1][:EACH]}
+    joint = score([[*first.values()]])[0].order.tolist() if len(pools) > 1 else []
+    return rows, dict(zip(first, joint, strict=False))
 
 
 class _Hop(NamedTuple):
