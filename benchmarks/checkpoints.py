@@ -4,8 +4,8 @@
     python benchmarks/checkpoints.py report                                         print the record
 
 RAGWEAVE_DATA names the folder of the public sets, RAGWEAVE_RERANK the cross-encoder to compare with, if any. What is
-measured comes from other data sets than the checkpoints learn from: the evaluator learns from XQuAD
-(`benchmarks/checkpoints_data.py`), the router from `router_dev.jsonl` and the templates.
+measured comes from other data sets than the checkpoints learn from (`benchmarks/checkpoints_data.py`): XQuAD for the
+evaluator, `router_dev.jsonl` and the templates for the router.
 """
 
 from __future__ import annotations
@@ -70,13 +70,21 @@ def by_cross_encoder() -> Score | None:
     return lambda q: np.tanh(np.asarray(made.scores(q.question, q.passages)) / 2)
 
 
-def judged(questions: Sequence[LabelledQuestion], score: Score, thresholds: tuple[float, float]) -> Figures:
-    """Return the figures of one scorer over one set; the first question is read once before, untimed."""
+def judged(
+    questions: Sequence[LabelledQuestion], score: Score, thresholds: tuple[float, float], *, alone: bool
+) -> Figures:
+    """Return the figures of one scorer over one set; the first question is read once before, untimed.
+
+    `alone`: the scorer reads each passage by itself, so that its score does not depend on the others.
+    """
     score(questions[0])
     started = time.perf_counter()
     found = [score(q) for q in questions]
     spent = time.perf_counter() - started
-    bare = [score(q.take(np.flatnonzero(q.labels == 0).tolist())) for q in questions]
+    if alone:
+        bare = [s[q.labels == 0] for q, s in zip(questions, found, strict=True)]
+    else:
+        bare = [score(q.take(np.flatnonzero(q.labels == 0).tolist())) for q in questions]
     labels = np.concatenate([q.labels for q in questions])
     first = [q.labels[int(np.argmax(s))] for q, s in zip(questions, found, strict=True)]
     return {
@@ -136,11 +144,11 @@ def measure(router_folder: Path, evaluator_folder: Path, every: int) -> Figures:
     evaluators: Figures = {}
     for name, (questions, idf) in sets(data, every).items():
         evaluators[name] = {
-            "shipped head": judged(questions, by_head(idf), CONFIDENT),
-            "trained": judged(questions, trained, BY_T5),
+            "shipped head": judged(questions, by_head(idf), CONFIDENT, alone=False),
+            "trained": judged(questions, trained, BY_T5, alone=True),
         }
         if cross:
-            evaluators[name]["cross-encoder"] = judged(questions, cross, BY_T5)
+            evaluators[name]["cross-encoder"] = judged(questions, cross, BY_T5, alone=True)
     learnt = checkpoint.router(model_settings().router, LABELS)
     files = {"probe": PROBE, "own questions": data / "router_own" / "own_dev.jsonl"}
     routers = {
@@ -182,7 +190,7 @@ def main() -> None:
     measuring = commands.add_parser("measure")
     measuring.add_argument("--router", type=Path, required=True)
     measuring.add_argument("--evaluator", type=Path, required=True)
-    measuring.add_argument("--every", type=int, default=2, help="judge one question of so many")
+    measuring.add_argument("--every", type=int, default=5, help="judge one question of so many")
     given = parser.parse_args()
     if given.command == "measure":
         found = measure(given.router, given.evaluator, given.every)

@@ -1,9 +1,11 @@
-"""What the trained evaluator of `benchmarks/checkpoints.py` learns from: sentences of XQuAD.
+"""What the checkpoints of `benchmarks/checkpoints.py` learn from; RAGWEAVE_DATA names the folder of the public sets.
 
-    python benchmarks/checkpoints_data.py FILE [QUESTIONS]      RAGWEAVE_DATA names the folder of the public sets
+    python benchmarks/checkpoints_data.py evaluator FILE      sentences of XQuAD
+    python benchmarks/checkpoints_data.py router FILE         four fifths of the public questions, and the templates
 
-Rows are short, so that processors can train on them: sentences, alone and with the next one. For each question the best
-two by BM25 that hold the answer are relevant. Irrelevant are the best that does not, and one drawn from all.
+Rows of the evaluator are short, so that processors can train on them: sentences, alone and with the next one. For each
+question the best two by BM25 that hold the answer are relevant. Irrelevant are the best that does not, and one drawn
+from all.
 """
 
 from __future__ import annotations
@@ -19,12 +21,15 @@ from typing import Any
 
 import numpy as np
 
-from ragweave.evals.data import read_jsonl
+from ragweave.corpora.types import LABELS
+from ragweave.evals.data import groups, read_jsonl, read_routed
 from ragweave.evals.evaluator_data import bm25
+from ragweave.evals.templates import template_questions
 from ragweave.models.relevance import Passage
 
 SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z0-9\"'(])")
-QUESTIONS = 1190
+PARTS = 5
+"""One of so many groups of near-duplicates among the public questions is left out of what a router learns from."""
 LOOKED_AT = 60
 """So many sentences, the best by BM25, are searched for right and wrong ones."""
 SEED = 7
@@ -39,13 +44,13 @@ def sentences(passages: list[dict[str, Any]]) -> list[Passage]:
     return made
 
 
-def rows(data: Path, count: int) -> Iterator[dict[str, Any]]:
-    """Yield balanced rows of a training file, of `count` questions at equal distances."""
+def rows(data: Path) -> Iterator[dict[str, Any]]:
+    """Yield balanced rows for an evaluator."""
     made = sentences(read_jsonl(data / "squad_xquad_en" / "passages.jsonl"))
     asked = read_jsonl(data / "squad_xquad_en" / "queries.jsonl")
     search, draw = bm25(made), np.random.default_rng(SEED)
-    for n in np.linspace(0, len(asked) - 1, count).astype(int).tolist():
-        question, answers = asked[n]["question"], asked[n]["answers"]
+    for n, q in enumerate(asked):
+        question, answers = q["question"], q["answers"]
         best = [made[i] for i in np.argsort(-search(question), kind="stable")[:LOOKED_AT]]
         right = [p for p in best if any(a in p.text for a in answers)][:2]
         drawn = [made[i] for i in draw.integers(len(made), size=LOOKED_AT)]
@@ -55,11 +60,23 @@ def rows(data: Path, count: int) -> Iterator[dict[str, Any]]:
                 yield {"qid": str(n), "question": question, "title": p.title, "passage": p.text, "label": label}
 
 
+def routed(data: Path) -> Iterator[dict[str, Any]]:
+    """Yield rows for a router; of each pattern of the templates one is taken."""
+    public = read_routed(data / "router" / "router_dev.jsonl", LABELS)
+    near = groups([row.query for row in public])
+    for row, group in zip(public, near, strict=True):
+        if group % PARTS:
+            yield {"query": row.query, "label": row.label, "source": row.source}
+    for made in {row.pattern: row for row in template_questions()}.values():
+        yield {"query": made.query, "label": made.label, "source": "template"}
+
+
 def main() -> None:
-    """Write the file that is named."""
-    count = int(sys.argv[2]) if len(sys.argv) > 2 else QUESTIONS
-    made = [json.dumps(row, ensure_ascii=False) for row in rows(Path(os.environ["RAGWEAVE_DATA"]), count)]
-    Path(sys.argv[1]).write_text("\n".join(made) + "\n", encoding="utf-8")
+    """Write the rows of a task to the file that is named."""
+    task, file = sys.argv[1:]
+    found = {"evaluator": rows, "router": routed}[task](Path(os.environ["RAGWEAVE_DATA"]))
+    made = [json.dumps(row, ensure_ascii=False) for row in found]
+    Path(file).write_text("\n".join(made) + "\n", encoding="utf-8")
     print(f"{len(made)} rows")
 
 
