@@ -29,6 +29,7 @@ from ragweave.evals.data import read_routed
 from ragweave.evals.evaluator_data import LabelledQuestion
 from ragweave.evals.metrics import auc
 from ragweave.models import checkpoint, relevance, rerank, router
+from ragweave.models.relevance import Passage
 from ragweave.models.settings import model_settings
 
 RECORD = Path(__file__).parent / "records" / "checkpoints.json"
@@ -42,18 +43,23 @@ Score = Callable[[LabelledQuestion], Floats]
 Figures = dict[str, Any]
 
 
-def sets(data: Path, every: int) -> dict[str, tuple[list[LabelledQuestion], relevance.Idf]]:
-    """Return the questions to judge, one of `every`, with their candidates and the idf of their passages."""
+def sets(data: Path, every: int) -> dict[str, tuple[list[LabelledQuestion], list[Passage]]]:
+    """Return the questions to judge, one of `every`, with their candidates, and the passages of their library."""
     hotpot = evaluator_data.hotpot(data)
-    idf = evaluator_data.idf_of([p for q in hotpot for p in q.passages])
-    far, idf_far = evaluator_data.ranked(data, "multihop_own", "../multihop_hotpotqa/corpus.jsonl", CANDIDATES)
+    far, corpus = evaluator_data.ranked(data, "multihop_own", "../multihop_hotpotqa/corpus.jsonl", CANDIDATES)
     far = [q for q in far if q.labels.any() and not q.labels.all()]
-    return {"HotpotQA": (hotpot[::every], idf), "three and four hops": (far[::every], idf_far)}
+    of_hotpot = [p for q in hotpot for p in q.passages]
+    return {"HotpotQA": (hotpot[::every], of_hotpot), "three and four hops": (far[::every], corpus)}
 
 
-def by_head(idf: relevance.Idf) -> Score:
-    """Return the shipped head as a scorer."""
-    return lambda q: np.asarray(relevance.score(q.question, q.passages, idf).floor)
+def by_head(passages: Sequence[Passage]) -> Score:
+    """Return the shipped head as a scorer over a library of passages."""
+    idf, near = evaluator_data.idf_of(passages), evaluator_data.Nearness(passages)
+
+    def score(q: LabelledQuestion) -> Floats:
+        return np.asarray(relevance.score(q.question, q.passages, idf, near(q.question, q.passages).tolist()).floor)
+
+    return score
 
 
 def by_checkpoint() -> Score:
@@ -142,9 +148,9 @@ def measure(router_folder: Path, evaluator_folder: Path, every: int) -> Figures:
     model_settings.cache_clear()
     trained, cross = by_checkpoint(), by_cross_encoder()
     evaluators: Figures = {}
-    for name, (questions, idf) in sets(data, every).items():
+    for name, (questions, corpus) in sets(data, every).items():
         evaluators[name] = {
-            "shipped head": judged(questions, by_head(idf), CONFIDENT, alone=False),
+            "shipped head": judged(questions, by_head(corpus), CONFIDENT, alone=False),
             "trained": judged(questions, trained, BY_T5, alone=True),
         }
         if cross:
