@@ -77,7 +77,7 @@ async def _asks_for_consent_and_goes_on(client: Any) -> None:
         assert ("Ada Brandt" in end["answer"]["text"]) is consent, end["answer"]
         assert any("you declined it" in note for note in end["answer"]["notes"]) is not consent
         kept = (await client.threads.get_state(thread))["values"]
-        assert kept["knobs"] == {"mode": "extractive", "web": "ask", "method": {}}, "as the turn was asked"
+        assert kept["turn"]["knobs"] == {"mode": "extractive", "web": "ask", "method": {}}, "as the turn was asked"
 
 
 async def _answers_every_graph(client: Any) -> None:
