@@ -27,8 +27,17 @@ MISREAD = "local, llm unreadable"
 """The model was asked and replied; so small a one seldom keeps the form of a turn."""
 ROUTED = Context(mode="llm", route_by="llm", grade_by="llm", top_k=3, max_hops=2)
 """Router and evaluator are small unless a run asks for the model."""
-TOLD = ROUTED.model_copy(update={"corpora": ("paragraph",)})
-"""So small a model may route every question to `none`; the nodes behind retrieval are driven where it is not asked."""
+TOLD = Context(
+    mode="llm",
+    grade_by="llm",
+    top_k=3,
+    max_hops=2,
+    corpora=("paragraph",),
+    effort="high",
+    method={"upper": 1.0, "lower": -1.0},
+)
+"""So small a model may route every question to `none`; the nodes behind retrieval are driven where it is not asked.
+Every round is ambiguous, and with high effort searched in other words."""
 
 
 @pytest.mark.usefixtures("llm_server")
