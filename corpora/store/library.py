@@ -113,7 +113,8 @@ class Library:
             if any(seen):
                 shown = [[id_ for id_, _ in ranking] for ranking in seen]
                 dense = visual_search.completed(self.held, row, corpus, row.encoder, vectors, dense, shown)
-            if only is None and any(dense):  # a list of cosines without those of what the words found would take them for the lowest
+            if only is None and any(dense):
+                # Cosines without those of what the words found would take these for the lowest.
                 lacking = [[id_ for id_, _ in ranking] for ranking in words]
                 dense = visual_search.completed(self.held, row, corpus, row.encoder, vectors, dense, lacking)
             known = self.held.catalog.known(self.id, (i for hits in (*dense, *words, *seen) for i, _ in hits))
