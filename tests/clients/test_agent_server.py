@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import os
-import shutil
-import socket
-import sys
 from collections.abc import AsyncIterator
 from importlib.util import find_spec, module_from_spec, spec_from_file_location
 from pathlib import Path
@@ -17,6 +12,7 @@ import pytest
 
 from ragweave.tests.clients.matrix import ROOT
 from ragweave.tests.support import build_library
+from ragweave.tests.support.agent_server import agent_server
 from ragweave.tests.support.notes import TEXTS
 
 pytestmark = [
@@ -24,8 +20,6 @@ pytestmark = [
     pytest.mark.skipif(find_spec("langgraph_cli") is None, reason="langgraph-cli is missing: make setup-dev"),
 ]
 LIT, SAILS = "When was the lamp of the lighthouse first lit?", "How often does the ferry sail?"
-PATIENCE = 120
-"""Seconds in which a server is up on a busy machine."""
 
 
 @pytest.fixture
@@ -33,36 +27,8 @@ async def server(home: Path, tmp_path: Path) -> AsyncIterator[str]:
     """Serve the graphs with `langgraph dev`, in a folder of its own."""
     await build_library(tmp_path / "notes", TEXTS)
     (folder := tmp_path / "dev").mkdir()
-    shutil.copy(ROOT / "langgraph.json", folder)
-    (folder / ".env").touch()
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = str(free.getsockname()[1])
-    env = {**os.environ, "LANGGRAPH_CLI_NO_ANALYTICS": "1", "LANGGRAPH_NO_VERSION_CHECK": "true"}
-    command = ("-m", "langgraph_cli", "dev", "--no-browser", "--no-reload", "--host", "127.0.0.1", "--port", port)
-    with (log := folder / "log").open("wb") as out:
-        process = await asyncio.create_subprocess_exec(
-            sys.executable, *command, cwd=folder, env=env, stdout=out, stderr=out
-        )
-    try:
-        async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", trust_env=False) as client:
-            for _ in range(5 * PATIENCE):
-                assert process.returncode is None, log.read_text()[-3_000:]
-                if await _is_up(client):
-                    break
-                await asyncio.sleep(0.2)
-        yield f"http://127.0.0.1:{port}"
-    finally:
-        if process.returncode is None:
-            process.terminate()
-            await process.wait()
-
-
-async def _is_up(client: httpx.AsyncClient) -> bool:
-    try:
-        return (await client.get("/ok")).status_code == 200
-    except httpx.TransportError:
-        return False
+    async with agent_server(folder) as address:
+        yield address
 
 
 def example(name: str) -> Any:
