@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ragweave.components.passages import best_window, heading_title, relevances
-from ragweave.components.strips import GROUP, Span
+from ragweave.components.strips import GROUP, Span, likeliest
 from ragweave.corpora.store.library import Library
 from ragweave.corpora.types import Item
 from ragweave.models import tables
 from ragweave.models.relevance import Passage
-from ragweave.models.text import content_terms, terms
 
 LEFT_OUT = " […] "
 """What stands between stretches of one document."""
@@ -30,7 +29,7 @@ async def bearing(library: Library, item: Item, question: str, most: int) -> str
     rows = sum(b - a for a, b in spans if tables.is_row(item.text[a:b].partition("\n")[0]))
     if 2 * rows > len(item.text):
         return _window(item.text, question, most)
-    spans = _likeliest(item.text, spans, question)
+    spans = likeliest(item.text, spans, question, _MOST, opening=True)
     title = heading_title(item)
     scores = await relevances(library, question, [Passage(title, item.text[a:b]) for a, b in spans])
     return joined(item.text, chosen(spans, scores, most))
@@ -59,16 +58,6 @@ def _window(text: str, question: str, most: int) -> str:
     start, end = best_window(text, question, most)
     start = max(0, min(start - (most - (end - start)) // 2, len(text) - most))
     return text[start : start + most]
-
-
-def _likeliest(text: str, spans: Sequence[Span], question: str) -> list[Span]:
-    """Return the first span and those that share most words with the question, in their order."""
-    if len(spans) <= _MOST:
-        return [*spans]
-    wanted = set(content_terms(question))
-    shared = [len(wanted & set(terms(text[a:b]))) for a, b in spans]
-    best = sorted(range(len(spans)), key=lambda n: (n != 0, -shared[n], n))[:_MOST]
-    return [spans[n] for n in sorted(best)]
 
 
 def chosen(spans: Sequence[Span], scores: Sequence[float], most: int) -> list[Span]:

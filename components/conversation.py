@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Sequence
 from dataclasses import dataclass, field, replace
 
+from ragweave.components.bearing import LEFT_OUT
 from ragweave.components.evidence import TEXT_LIMIT, Evidence, Hop, Strip
 from ragweave.components.knowledge import Knowledge
 from ragweave.components.passages import headed, is_nested, untitled
@@ -20,8 +21,6 @@ RECALLED = "From your own memory, not from the library"
 UNSURE = "The search found nothing sure, also in other words: "
 _SHORTEST = 120
 """Characters to which documents are cut, at most, when even the last round does not fit."""
-_LEFT_OUT = " […] "
-"""What stands between passages of one document."""
 _IN_ANOTHER = "[… part of a document that is read whole]"
 """What stands for a passage whose document is shown."""
 _REPEATED = 40
@@ -98,7 +97,7 @@ def _titled(strips: Sequence[Strip], row: Evidence | None) -> tuple[str, str]:
     """Return title and text of a document; one that another document holds by now keeps its number, and says so."""
     if not strips:
         return headed(row["title"] if row else "", row), _IN_ANOTHER
-    return headed(strips[0]["title"], row), _LEFT_OUT.join(map(untitled, strips))
+    return headed(strips[0]["title"], row), LEFT_OUT.join(map(untitled, strips))
 
 
 def shown(hops: Sequence[Hop], kept: Container[str], most: int) -> list[list[str]]:
@@ -167,7 +166,7 @@ def _fresh(r: Round, before: Sequence[Round]) -> Round:
         (part, file, n)
         for b in before
         for (n, _, text), file in zip(b.documents, b.files, strict=False)
-        for part in text.split(_LEFT_OUT)
+        for part in text.split(LEFT_OUT)
         if file and len(part) >= _REPEATED
     ]
     documents = list(r.documents)

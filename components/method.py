@@ -75,6 +75,11 @@ class Method(BaseModel):
         return {"rag-fusion": 1.0, "rag-fusion-seed": 0.0}.get(self.form, 2.0)
 
     @property
+    def decay(self) -> Literal["bearing", "article"]:
+        """How age counts: from the newest item that bears on the question, or from today (RAG-Fusion, the article)."""
+        return "article" if self.form in ("rag-fusion", "rag-fusion-seed") else "bearing"
+
+    @property
     def rrf_k(self) -> int:
         """Constant of reciprocal rank fusion; the ranks of RAG-Fusion's program count from 0: 1 / (60 + 0)."""
         return 59 if self.form == "rag-fusion-seed" else 60

@@ -180,17 +180,22 @@ def rewrites(context: Context) -> bool:
 
 async def within(run: RunContext) -> Scope:
     """Return what the run may search; a scope that holds nothing if nothing of that is in the library."""
-    context = run.context
-    scope, _ = await scope_of(await run.library(), context.sources, context.videos, context.collection)
-    return replace(scope or Scope(("",)), start=context.from_time, end=context.to_time)
+    scope, _ = await _scope(run)
+    return scope or Scope(("",), start=run.context.from_time, end=run.context.to_time)
 
 
 async def searched_within(run: RunContext) -> Scope | None:
     """Return what the run may search, None if nothing of that is in the library; what cannot be found is noted."""
-    context = run.context
-    scope, notes = await scope_of(await run.library(), context.sources, context.videos, context.collection)
+    scope, notes = await _scope(run)
     run.notes += notes
     return scope
+
+
+async def _scope(run: RunContext) -> tuple[Scope | None, list[str]]:
+    """Return what the run may search with its seconds, None if there is nothing, and what cannot be found."""
+    context = run.context
+    scope, notes = await scope_of(await run.library(), context.sources, context.videos, context.collection)
+    return scope and replace(scope, start=context.from_time, end=context.to_time), notes
 
 
 async def idf_of(run: RunContext, text: str) -> Callable[[str], float]:

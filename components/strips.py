@@ -39,7 +39,7 @@ def cut(text: str, mode: str, query: str) -> list[Span]:
     else:
         spans = groups(text)
     fitting = [part for a, b in spans for part in pieces(text, a, b)]
-    return fitting if len(fitting) <= _MOST else _likeliest(text, fitting, query)
+    return likeliest(text, fitting, query, _MOST)
 
 
 def groups(text: str) -> list[Span]:
@@ -57,10 +57,13 @@ def groups(text: str) -> list[Span]:
     return spans
 
 
-def _likeliest(text: str, spans: Sequence[Span], query: str) -> list[Span]:
+def likeliest(text: str, spans: Sequence[Span], query: str, most: int, opening: bool = False) -> list[Span]:
+    """Return the spans of a text that share most words with a query, in their order; with `opening` the first, too."""
+    if len(spans) <= most:
+        return [*spans]
     wanted = set(content_terms(query))
     shared = [len(wanted & set(terms(text[a:b]))) for a, b in spans]
-    best = sorted(range(len(spans)), key=lambda i: -shared[i])[:_MOST]
+    best = sorted(range(len(spans)), key=lambda i: (not (opening and i == 0), -shared[i]))[:most]
     return [spans[i] for i in sorted(best)]
 
 

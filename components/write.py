@@ -9,6 +9,7 @@ from string import ascii_uppercase
 
 from ragweave.components.answer_builder import AnswerBuilder
 from ragweave.components.ask import Outcome, first_of, model_of
+from ragweave.components.bearing import LEFT_OUT
 from ragweave.components.closing import nothing_found, show_pictures
 from ragweave.components.evidence import Evidence, Origin, Reply, Strip
 from ragweave.components.generation_input import GenerationInput
@@ -230,7 +231,7 @@ def labelled(
         heading = HEADINGS[row[0]["origin"]]
         if heading not in parts:
             parts.append(heading)
-        text = " […] ".join(untitled(s) for s in row)
+        text = LEFT_OUT.join(untitled(s) for s in row)
         shown = told((tables or {}).get(row[0]["evidence"], ()), text)
         title = headed(row[0]["title"], known.get(row[0]["evidence"])) + (f" ({shown})" if shown else "")
         parts.append(passage(n, title, text))

@@ -12,7 +12,7 @@ from ragweave.nodes.expand import expand
 from ragweave.nodes.fuse import fuse
 from ragweave.nodes.generate import generate
 from ragweave.nodes.grade import after_grade, grade
-from ragweave.nodes.reason import reason
+from ragweave.nodes.reason import after_reason, reason
 from ragweave.nodes.recall import recall
 from ragweave.nodes.refine import refine
 from ragweave.nodes.retrieve import retrieve
@@ -38,11 +38,6 @@ def judged(state: State) -> list[str]:
     return ["unsure", "web"] if steps == ["web"] else steps
 
 
-def decided(state: State) -> str:
-    """Continue as `reason` decided; another hop begins like the first."""
-    return state["then"]
-
-
 def build() -> Builder:
     """Return the agent's graph, uncompiled."""
     verbs = (condense, route, retrieve, fuse, grade, expand, refine, search_web, reason, recall, generate, check)
@@ -56,7 +51,7 @@ def build() -> Builder:
     builder.add_conditional_edges("expand", to_corpora, {"search": "retrieve", "recordings": "retrieve_video"})
     builder.path("refine", "reason")
     builder.path("search_web", "reason")
-    builder.add_conditional_edges("reason", decided, DECISIONS)
+    builder.add_conditional_edges("reason", after_reason, DECISIONS)
     builder.path("recall", "reason")
     builder.path("generate", "check", END)
     return builder

@@ -9,15 +9,9 @@ from ragweave.nodes.check import check
 from ragweave.nodes.condense import condense
 from ragweave.nodes.fuse import fuse
 from ragweave.nodes.generate import generate
-from ragweave.nodes.reason import reason
+from ragweave.nodes.reason import after_reason, reason
 from ragweave.nodes.recall import recall
 from ragweave.nodes.retrieve import retrieve
-from ragweave.nodes.state import State
-
-
-def decided(state: State) -> str:
-    """Continue as `reason` decided; a further round goes straight to its search."""
-    return state["then"]
 
 
 def build() -> Builder:
@@ -25,7 +19,7 @@ def build() -> Builder:
     builder = new_graph(condense, reason, retrieve, fuse, recall, generate, check)
     builder.path(START, "condense", "reason")
     decisions = {"ask on": "retrieve", "recall": "recall", "write": "generate", "answered": "check"}
-    builder.add_conditional_edges("reason", decided, decisions)
+    builder.add_conditional_edges("reason", after_reason, decisions)
     builder.path("retrieve", "fuse", "reason")
     builder.path("recall", "reason")
     builder.path("generate", "check", END)

@@ -19,8 +19,6 @@ async def expand(state: State, runtime: NodeRuntime) -> Update:
     made: Outcome[list[str]] = Outcome([], "off")
     if rewrites(run.context):
         made = await rephrase(run, state["query"])
-    before, seed = phrasings_of(state), run.context.method.phrasing == "seed"
-    by = "seed" if seed and made.value else made.by
-    row: Phrasings = {**before, "rewrites": made.value, "by": by}
+    row: Phrasings = {**phrasings_of(state), "rewrites": made.value, "by": made.by}
     summary = " | ".join(made.value) or "no useful rewrite"
     return run.done(summary, made, data={"phrasings": row}, queries=[row])

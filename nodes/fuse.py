@@ -128,10 +128,10 @@ async def _by_age(run: NodeRun, rows: list[Evidence]) -> tuple[list[Evidence], s
     if recency != "on":
         return rows, ""
     now, half_life = datetime.now(UTC), library.half_life or HALF_LIFE
-    if run.context.method.phrasing == "diverse":
-        rows = await asyncio.to_thread(by_age, rows, half_life, now)
-    else:
+    if run.context.method.decay == "article":
         rows, half_life = by_published_age(rows, now), HALF_LIFE
+    else:
+        rows = await asyncio.to_thread(by_age, rows, half_life, now)
     return rows, f", newer first (half-life {half_life:g} days)"
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal
 
 from langchain_core.messages import AIMessageChunk, HumanMessage
 from langgraph.config import get_config
@@ -19,6 +20,7 @@ from ragweave.components.run_context import has_writer_model
 from ragweave.components.write import write_answer
 from ragweave.nodes.run import NodeRun, NodeRuntime
 from ragweave.nodes.state import (
+    EMPTY,
     Draft,
     State,
     Update,
@@ -76,15 +78,15 @@ def _is_streamed() -> bool:
         return False
 
 
-def written(builder: AnswerBuilder) -> Draft:
-    """Return what is kept of a page."""
+def written(builder: AnswerBuilder, by: Literal["extractive", "llm"], why: str = "") -> Draft:
+    """Return what is kept of a page: who wrote it, and why nothing is on it."""
     return {
+        **EMPTY,
         "sentences": builder.sentences,
         "citations": builder.citations,
-        "by": "extractive",
         "dropped": builder.dropped,
-        "why": "",
-        "reply": None,
+        "by": by,
+        "why": why,
     }
 
 
@@ -101,7 +103,7 @@ async def generate(state: State, runtime: NodeRuntime) -> Update:
     if run.meter.refused and not builder.sentences and model:
         why = f"{run.meter.refused} was spent before an answer could be written"
     seen = [Evidence(**{**given.rows[i], "seen": text}) for i, text in builder.seen.items() if i in given.rows]
-    draft: Draft = {**written(builder), "by": "llm" if made.by == "llm" else "extractive", "why": why}
+    draft = written(builder, "llm" if made.by == "llm" else "extractive", why)
     return run.done(_summary(builder, why), made, draft=draft, evidence=seen)
 
 

@@ -23,7 +23,7 @@ from ragweave.components.turn import unknown
 from ragweave.nodes.generate import open_builder, written
 from ragweave.nodes.route import fallback_corpora
 from ragweave.nodes.run import NodeRun, NodeRuntime
-from ragweave.nodes.state import State, Then, Update, bound, ended, merge_strips, recalls, whole_documents
+from ragweave.nodes.state import EMPTY, State, Then, Update, bound, ended, merge_strips, recalls, whole_documents
 
 SELECTED = 5
 """Best items over all hops that an answer always sees."""
@@ -76,12 +76,12 @@ async def reason(state: State, runtime: NodeRuntime) -> Update:
     page = reading.page
     if page is not None:
         page.close()
-        update["draft"] = {**written(page), "by": "llm"}
+        update["draft"] = written(page, "llm")
         then = "answered" if then == "write" and page.sentences else then
     update["then"] = then
     if then == "write" and decision.answer:
         reply = Reply(text=decision.answer, shown=list(decision.shown))
-        update["draft"] = {**(update.get("draft") or written(await open_builder(run, state))), "reply": reply}
+        update["draft"] = {**(update.get("draft") or state.get("draft") or EMPTY), "reply": reply}
     elif then == "write" and any(h["query"] != state["question"] for h in reading.hops):
         update["knowledge"] = [*reading.whole, *_selected(reading.placed, reading.strips)]
     if then in ("ask on", "recall"):
@@ -91,6 +91,11 @@ async def reason(state: State, runtime: NodeRuntime) -> Update:
     said = _summary(reading, made.value, decision, then, limit)
     data = {"then": then, "query": decision.query, "learnt": decision.learnt, "missing": decision.missing}
     return run.done("; ".join(filter(None, (decision.learnt, decision.missing, said))), made, data=data, **update)
+
+
+def after_reason(state: State) -> str:
+    """Return what the decision leads to, in the words of the graph's edges."""
+    return state["then"]
 
 
 async def _read(run: NodeRun, state: State) -> Reading:

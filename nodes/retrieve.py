@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import replace
 
 from ragweave.components.evidence import ListKind, RankedList, Route
 from ragweave.components.run_context import searched_within
@@ -34,7 +33,7 @@ async def retrieve(state: State, runtime: NodeRuntime) -> Update:
     corpora = [c for c in CORPORA if c in route["corpora"]]
     run.by = ", ".join(corpora) or "rule"
     scope = await searched_within(run)
-    queries = _queries(state, recordings=route.get("recordings", False))
+    queries = _queries(run, state, recordings=route.get("recordings", False))
     if scope is None or not corpora:
         return run.done("nothing to search", **update)
     found = await asyncio.gather(*(_of_corpus(run, corpus, queries, scope) for corpus in corpora))
@@ -54,27 +53,26 @@ async def _without_router(run: NodeRun) -> Route:
     return {"hop": run.hop, "corpora": [*chosen], "confidence": {}, "by": NO_ROUTER, "why": why}
 
 
-def _queries(state: State, recordings: bool) -> list[str]:
+def _queries(run: NodeRun, state: State, recordings: bool) -> list[str]:
     """Return what is searched: the query, what the reasoner asked with it, and their rewrites.
 
     The recordings' own retrievers search the query itself. The program of RAG-Fusion searches its rewrites alone.
     """
     phrased = phrasings_of(state)
     further = [*phrased["also"], *phrased["rewrites"]]
-    alone = recordings or (phrased["by"] == "seed" and further)
+    alone = recordings or (phrased["rewrites"] and not run.context.method.original_weight)
     return further if alone else [state["query"], *further]
 
 
 async def _of_corpus(run: NodeRun, corpus: Corpus, queries: Sequence[str], scope: Scope) -> list[RankedList]:
     """Return the lists of one corpus; none if it cannot be searched, which is noted."""
     try:
-        library, context = await run.library(), run.context
+        library = await run.library()
         if corpus in RECORDINGS:
             scope = await named_scope(library, queries[0], scope)
-        scope = replace(scope, start=context.from_time, end=context.to_time)
         if corpus == "clip":
             scope = await at_moment(library, queries[0], scope)
-        found = await search_within(library, corpus, queries, scope, context.method.pool)
+        found = await search_within(library, corpus, queries, scope, run.context.method.pool)
     except RagweaveError as error:
         run.note(f"The {corpus} corpus could not be searched: {error}")
         return []

@@ -127,8 +127,8 @@ def to_corpora(state: State) -> list[Send] | str:
 
 def to_each(state: State) -> list[Send] | str:
     """Send the hop to each of its corpora, recordings like any other."""
-    route = of_hop(state.get("routes"), state["hop"])
-    return to_corpora(State(**{**state, "routes": [{**route, "recordings": False}]})) if route else "no search"
+    routes = [Route(**{**route, "recordings": False}) for route in state.get("routes", [])]
+    return to_corpora(State(**{**state, "routes": routes}))
 
 
 def _one(known: dict[str, Any], route: Route, corpus: Label) -> Send:

@@ -85,6 +85,10 @@ class Draft(TypedDict):
     """The answer of a reasoning turn that `generate` has yet to show."""
 
 
+EMPTY: Draft = {"sentences": [], "citations": [], "by": "extractive", "dropped": 0, "why": "", "reply": None}
+"""A draft of which nothing is written."""
+
+
 class Input(TypedDict, total=False):
     """What a caller sends: the conversation, whose last human turn is the question; or the question alone."""
 

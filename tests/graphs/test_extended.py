@@ -13,7 +13,7 @@ from langchain_core.retrievers import BaseRetriever
 from langgraph.graph import END, START
 
 from ragweave.components.context import Context
-from ragweave.graphs.agent import DECISIONS, VERDICTS, decided, judged
+from ragweave.graphs.agent import DECISIONS, VERDICTS, judged
 from ragweave.graphs.agent import build as build_agent
 from ragweave.graphs.base import Builder, new_graph
 from ragweave.graphs.crag import build as build_crag
@@ -23,7 +23,7 @@ from ragweave.nodes.condense import condense
 from ragweave.nodes.expand import expand
 from ragweave.nodes.generate import generate
 from ragweave.nodes.grade import grade
-from ragweave.nodes.reason import reason
+from ragweave.nodes.reason import after_reason, reason
 from ragweave.nodes.recall import recall
 from ragweave.nodes.refine import refine
 from ragweave.nodes.retrieve_with import retrieve_with
@@ -60,7 +60,7 @@ def retrieving_graph(retriever: BaseRetriever) -> Builder:
     builder.path("expand", "retrieve")
     builder.path("refine", "reason")
     builder.path("search_web", "reason")
-    builder.add_conditional_edges("reason", decided, {**DECISIONS, "ask on": "retrieve"})
+    builder.add_conditional_edges("reason", after_reason, {**DECISIONS, "ask on": "retrieve"})
     builder.path("recall", "reason")
     builder.path("generate", "check", END)
     return builder

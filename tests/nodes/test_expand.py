@@ -117,7 +117,7 @@ async def test_model_that_fails_leaves_the_question_alone(reply: Any, monkeypatc
 async def test_queries_are_read_in_every_form_in_one_call(reply: str, form: str) -> None:
     model = ScriptedChat(react=lambda messages: reply)
     row = await _phrasings(model, form=form)
-    assert row["rewrites"] == FOUR[:2]
+    assert (row["rewrites"], row["by"]) == (FOUR[:2], "llm")
     assert len(model.calls) == 1
 
 
